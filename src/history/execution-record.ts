@@ -1,0 +1,44 @@
+/** A request as it was sent, with every secret masked. */
+export type MaskedRequest = {
+  method: string
+  url: string
+  headers: readonly (readonly [name: string, value: string])[]
+  body?: string | undefined
+}
+
+/** One tools/call with its outcome, as history keeps it. */
+export type ExecutionRecord = {
+  id: string
+  serverId: string
+  instanceId: string | undefined
+  /** The MCP tool name at the time of the call. */
+  tool: string
+  /** The user behind the token; none on a public server. */
+  userId: string | undefined
+  /** `name/version` as the client calls itself, shortened to 200 characters. */
+  client: string | undefined
+  startedAt: Date
+  durationMs: number
+  outcome: 'ok' | 'error'
+  /** HTTP status of the API's answer, where one came. */
+  status: number | undefined
+  /** Body sizes: what was sent to the API, and what it answered after decompression. */
+  requestBytes: number
+  responseBytes: number
+  /** What the caller was told, masked, shortened to 2,000 characters. */
+  error: string | undefined
+  request: MaskedRequest | undefined
+}
+
+/** Records that could not be kept: the queue or the disk was full. */
+export type ExecutionGap = { serverId: string; missing: number; from: Date; to: Date; reason: string }
+
+export type Recorder = {
+  /** Never blocks, never throws; over the queue's bound the record is counted as missing. */
+  record: (execution: ExecutionRecord) => void
+  /** Resolves once everything recorded before the call is stored, or counted as missing. */
+  flush: () => Promise<void>
+  close: () => Promise<void>
+  /** Waiting records and those missing since the start, for health and tests. */
+  stats: () => { queued: number; missing: number; stored: number }
+}

@@ -1,0 +1,46 @@
+/** Status of each code an interface may show (RFC 9110 §15; 507: RFC 4918 §11.5). */
+const STATUS = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  limit_exceeded: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  storage_full: 507,
+} as const
+
+export type AppErrorCode = keyof typeof STATUS
+
+/** One thing wrong with what was sent; `path` is a JSON path into it, such as `headers[0].value`. */
+export type FieldError = { path: string; message: string }
+
+export type AppErrorOptions = ErrorOptions & {
+  errors?: readonly FieldError[] | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+/** A failure the caller can act on. `message` and `errors` may be shown to them; `cause` may not. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: AppErrorCode
+  readonly errors: readonly FieldError[] | undefined
+  /** For the header Retry-After (RFC 9110 §10.2.3). */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: AppErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options)
+    this.code = code
+    this.errors = options.errors
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get status(): number {
+    return STATUS[this.code]
+  }
+}

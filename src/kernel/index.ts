@@ -1,0 +1,5 @@
+export * from './errors.ts'
+export * from './json.ts'
+export * from './limits.ts'
+export * from './result.ts'
+export * from './roles.ts'

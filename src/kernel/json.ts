@@ -1,0 +1,61 @@
+import { failure, type Result, success } from './result.ts'
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+export type JsonObject = { [key: string]: JsonValue }
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Why a text is no JSON that we take. */
+export type JsonRefusal = { reason: 'syntax' | 'depth' | 'forbidden_key'; message: string }
+
+/** Deepest nesting of arrays and objects outside of strings; linear, without recursion. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === 0x22) {
+      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) {
+        if (text.charCodeAt(at) === 0x5c) at++
+      }
+    } else if (char === 0x7b || char === 0x5b) {
+      depth++
+      if (depth > deepest) deepest = depth
+    } else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return deepest
+}
+
+/** A cheap first look: no key `__proto__` can be in a text that holds neither it nor an escape. */
+const MAY_HOLD_PROTO = /__proto__|\\u/
+const holdsProtoKey = (value: JsonValue): boolean => {
+  const stack: JsonValue[] = [value]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next === null || typeof next !== 'object') continue
+    if (!Array.isArray(next) && Object.hasOwn(next, '__proto__')) return true
+    for (const child of Object.values(next)) stack.push(child)
+  }
+  return false
+}
+
+/**
+ * Parses a JSON text of strangers: nested at most `maxDepth` deep and without the key `__proto__`,
+ * which JSON.parse makes an own property that a later copy would turn into a prototype.
+ */
+export const parseJson = (text: string, maxDepth: number): Result<JsonValue, JsonRefusal> => {
+  // A text shorter than its brackets would need cannot be too deep: the common small message pays nothing.
+  if (text.length > maxDepth && depthOf(text) > maxDepth) {
+    return failure({ reason: 'depth', message: `JSON is nested more than ${maxDepth} deep` })
+  }
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return failure({ reason: 'syntax', message: error instanceof SyntaxError ? error.message : 'invalid JSON' })
+  }
+  if (MAY_HOLD_PROTO.test(text) && holdsProtoKey(value)) {
+    return failure({ reason: 'forbidden_key', message: 'the key "__proto__" is not allowed' })
+  }
+  return success(value)
+}

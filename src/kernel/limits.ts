@@ -1,0 +1,34 @@
+/** Every limit's default, with its unit and reason. Those of the contract are settings, `PATCHBAY_MAX_…`. */
+
+/** Largest body read on /s/:uuid and the API: far above any honest call, small enough to hold many at once. */
+export const MAX_REQUEST_BYTES = 4 * 1_024 * 1_024
+/** Largest answer of a tool's API after decompression. Above it the read stops and the result says so. */
+export const MAX_RESPONSE_BYTES = 10 * 1_024 * 1_024
+/** A tool's whole call, redirects included, unless the tool says otherwise. */
+export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
+/** The longest a tool may ask for: clients themselves give up after a few minutes. */
+export const MAX_TOOL_TIMEOUT_MS = 300_000
+/** Redirects followed by one call; the fetch standard allows 20, an API needs one or two. */
+export const MAX_REDIRECTS = 5
+/** Tools put to work in one server; above it no model can choose and lists grow past a megabyte. */
+export const MAX_TOOLS_PER_SERVER = 2_000
+/** Nesting of a call's arguments and of every JSON body: deeper input only exhausts the stack. */
+export const MAX_JSON_DEPTH = 64
+/** Sessions, and open streams, one server holds. */
+export const MAX_SESSIONS_PER_SERVER = 10_000
+/** A session that sent no request for this long is over. */
+export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
+/** How long a stop waits for calls under way. */
+export const MAX_DRAIN_MS = 10_000
+
+/** Time to open a connection to a tool's API. */
+export const CONNECT_TIMEOUT_MS = 5_000
+/** Sockets per API origin; more calls at once wait their turn. */
+export const MAX_SOCKETS_PER_ORIGIN = 128
+/** All headers of an API's answer together. */
+export const MAX_RESPONSE_HEADER_BYTES = 32 * 1_024
+/** Tools in one page of tools/list. */
+export const TOOLS_PER_PAGE = 200
+/** Items in one page of the management API: the default and the most. */
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 200

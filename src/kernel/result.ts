@@ -1,0 +1,5 @@
+/** What a check answers: a value, or a reason that the caller must weigh. */
+export type Result<T, E> = { ok: true; value: T } | { ok: false; error: E }
+
+export const success = <T>(value: T): { ok: true; value: T } => ({ ok: true, value })
+export const failure = <E>(error: E): { ok: false; error: E } => ({ ok: false, error })

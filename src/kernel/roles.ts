@@ -1,0 +1,18 @@
+/** Roles of an organization's members, strongest first. */
+export const ROLES = ['owner', 'admin', 'builder', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
+
+/**
+ * What each role may do. One table that the API, the pages and the tests read.
+ * `read`: see toolkits, servers, history. `build`: make and change them. `manage`: members, deletions of others' work.
+ */
+const PERMISSIONS = {
+  read: ['owner', 'admin', 'builder', 'viewer'],
+  build: ['owner', 'admin', 'builder'],
+  manage: ['owner', 'admin'],
+} as const satisfies Record<string, readonly Role[]>
+
+export type Permission = keyof typeof PERMISSIONS
+
+export const mayRole = (role: Role, permission: Permission): boolean =>
+  PERMISSIONS[permission].some(allowed => allowed === role)
