@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type Actor, AppError, SCOPES, type Scope } from '../../kernel/index.ts'
+
+/** Who may use a route. Every route of the API says it; one that does not keeps the app from starting. */
+export type RouteAccess = 'anyone' | 'user' | 'operator'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: RouteAccess
+    /** Needed of a token. Left out: `read` for GET and HEAD, `write` for the rest. */
+    scope?: Scope
+  }
+  interface FastifyRequest {
+    actor: Actor | undefined
+    /** How the actor was found: what came with a cookie needs a CSRF token as well. */
+    signedInBy: 'token' | 'session' | undefined
+  }
+  interface Session {
+    userId?: string
+    /** When the session was begun and when its idle time was last renewed, as milliseconds since 1970. */
+    startedAt?: number
+    renewedAt?: number
+  }
+}
+
+export type FindActors = {
+  /** undefined: no such token, or expired, or its user is gone. */
+  findActorByToken(token: string): Promise<Actor | undefined>
+  /** undefined: the user is gone. */
+  findActorByUserId(userId: string): Promise<Actor | undefined>
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method)
+
+/** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined without that header. */
+export const bearerOf = (request: FastifyRequest): string | undefined =>
+  /^Bearer +(\S*) *$/i.exec(request.headers.authorization ?? '')?.[1]
+
+/** The one who makes the request. For routes that `access` lets only users into; throws `unauthenticated` elsewhere. */
+export const actorOf = (request: FastifyRequest): Actor => {
+  if (request.actor === undefined) throw new AppError('unauthenticated', 'Sign in, or send a personal access token.')
+  return request.actor
+}
+
+const neededScope = (request: FastifyRequest): Scope =>
+  request.routeOptions.config.scope ?? (isSafeMethod(request.method) ? 'read' : 'write')
+
+const challenge = (reply: FastifyReply, parameters: string): void => {
+  reply.header('www-authenticate', `Bearer realm="Patchbay"${parameters}`)
+}
+
+const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
+  const { access } = request.routeOptions.config
+  if (access === undefined || access === 'anyone') return
+  const { actor } = request
+  if (actor === undefined) {
+    const wasTokenSent = bearerOf(request) !== undefined
+    challenge(reply, wasTokenSent ? ', error="invalid_token"' : '')
+    throw new AppError(
+      'unauthenticated',
+      wasTokenSent ? 'The token is unknown, revoked or expired.' : 'Sign in, or send a personal access token.',
+    )
+  }
+  const scope = neededScope(request)
+  if (!actor.scopes.has(scope)) {
+    challenge(reply, `, error="insufficient_scope", scope="${scope}"`)
+    throw new AppError('forbidden', `The token lacks the scope "${scope}" that this needs.`)
+  }
+  if (access === 'operator' && !actor.isOperator) {
+    throw new AppError('forbidden', 'Only the operator of this installation may do this.')
+  }
+}
+
+const authenticate = async (request: FastifyRequest, finders: FindActors): Promise<void> => {
+  const token = bearerOf(request)
+  if (token !== undefined) {
+    request.actor = await finders.findActorByToken(token)
+    if (request.actor) request.signedInBy = 'token'
+    return
+  }
+  const userId = request.session?.userId
+  if (userId === undefined) return
+  request.actor = await finders.findActorByUserId(userId)
+  if (request.actor) request.signedInBy = 'session'
+}
+
+const assertDeclared = ({ method, url, config }: RouteOptions): void => {
+  if (config?.access === undefined) {
+    throw new Error(`The route ${method} ${url} does not say who may use it: give it config: { access: … }`)
+  }
+  if (config.scope !== undefined && !SCOPES.includes(config.scope)) {
+    throw new Error(`The route ${method} ${url} asks for a scope that does not exist: ${config.scope}`)
+  }
+}
+
+/**
+ * Finds out who makes each request of this scope, before its body is read, and holds every route to its `access`.
+ * A bearer token wins over the session cookie. To be set up after the sessions.
+ */
+export const checkAccess = (app: FastifyInstance, finders: FindActors): void => {
+  app.decorateRequest('actor', undefined)
+  app.decorateRequest('signedInBy', undefined)
+  app.addHook('onRoute', assertDeclared)
+  app.addHook('onRequest', async (request, reply) => {
+    await authenticate(request, finders)
+    assertAccess(request, reply)
+  })
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { AppError, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../kernel/index.ts'
+
+/** Longest cursor taken: ours are a hundred characters. */
+const MAX_CURSOR_CHARACTERS = 1_024
+
+/** The query of every list. */
+export const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  cursor: z.string().max(MAX_CURSOR_CHARACTERS).optional().describe('nextCursor of the page before'),
+})
+export type PageQuery = z.infer<typeof pageQuery>
+
+export type Page<T> = { items: T[]; nextCursor: string | null }
+
+/** The answer of a list of `item`s. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
+
+/** A cursor is opaque to clients: what it holds may change between releases. */
+export const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+const badCursor = (): AppError =>
+  new AppError('invalid_request', 'The cursor is not one of this list: start again without it.', {
+    errors: [{ path: 'cursor', message: 'is no cursor of this list' }],
+  })
+
+/** Reads what `encodeCursor` made; `schema` says what this list puts into its own. Throws `invalid_request`. */
+export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, schema: T): z.output<T> | undefined => {
+  if (cursor === undefined) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch {
+    throw badCursor()
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw badCursor()
+  return parsed.data
+}
+
+/**
+ * A page out of rows of which one more than `limit` was asked for: the one too many says that there is a next page.
+ * `cursorOf` gives what the next page starts after, from the last item of this one.
+ */
+export const toPage = <T>(rows: readonly T[], limit: number, cursorOf: (last: T) => unknown): Page<T> => {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(cursorOf(last)) : null }
+}

@@ -1,0 +1,128 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError, type AppErrorCode } from '../../kernel/index.ts'
+import { refusalToAppError, SchemaRefusal } from './validation.ts'
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+
+/** The body of every failed request of the API (RFC 9457 §3). */
+export const problemSchema = z
+  .object({
+    type: z.string().describe('Names the kind of problem: urn:patchbay:error:CODE'),
+    title: z.string().describe('The kind of problem in words; the same for every occurrence'),
+    status: z.int(),
+    detail: z.string().describe('What went wrong this time, and what to change'),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .describe('Each thing wrong with what was sent, with its JSON path'),
+    requestId: z.string().optional().describe('Where the fault is ours: what to name when reporting it'),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof problemSchema>
+
+const TITLES = {
+  invalid_request: 'The request is not valid',
+  unauthenticated: 'Not signed in',
+  forbidden: 'Not allowed',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  conflict: 'Conflict',
+  payload_too_large: 'Too large',
+  unsupported_media_type: 'Media type not supported',
+  limit_exceeded: 'Limit exceeded',
+  rate_limited: 'Too many requests',
+  internal: 'Internal error',
+  unavailable: 'Not available at the moment',
+  storage_full: 'Storage is full',
+} as const satisfies Record<AppErrorCode, string>
+
+export const toProblem = (error: AppError): Problem => ({
+  type: `urn:patchbay:error:${error.code}`,
+  title: TITLES[error.code],
+  status: error.status,
+  detail: error.message,
+  ...(error.errors && { errors: [...error.errors] }),
+})
+
+/** Sends `error` as a problem document. Sets Retry-After where the error says when to come back. */
+export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  const problem = toProblem(error)
+  const body: Problem = error.code === 'internal' ? { ...problem, requestId: request.id } : problem
+  // Serialized here: a route's response schemas describe its answers, not this one.
+  return reply
+    .code(error.status)
+    .header('content-type', PROBLEM_MEDIA_TYPE)
+    .serializer((value: unknown) => JSON.stringify(value))
+    .send(body)
+}
+
+const CODE_OF_STATUS = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'limit_exceeded',
+  429: 'rate_limited',
+  503: 'unavailable',
+} as const satisfies Record<number, AppErrorCode>
+
+const codeOf = (statusCode: number): AppErrorCode | undefined =>
+  Object.entries(CODE_OF_STATUS).find(([status]) => Number(status) === statusCode)?.[1]
+
+/** What Fastify and its plugins refuse, in our words where theirs would not help. */
+const fromFastify = (error: FastifyError, maxRequestBytes: number): AppError | undefined => {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError(
+        'payload_too_large',
+        `The request body is larger than ${maxRequestBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES).`,
+        { cause: error },
+      )
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.', {
+        cause: error,
+      })
+    case 'FST_CSRF_MISSING_SECRET':
+    case 'FST_CSRF_INVALID_TOKEN':
+      return new AppError(
+        'forbidden',
+        'The CSRF token is missing or wrong: send the one from GET /api/v1/session in the header x-csrf-token.',
+        { cause: error },
+      )
+  }
+  const code = error.statusCode === undefined ? undefined : codeOf(error.statusCode)
+  return code && new AppError(code, error.message, { cause: error })
+}
+
+/** Turns an error of a lower layer, such as a full disk, into one that may be shown; undefined when it is none of those. */
+export type TranslateError = (error: unknown) => AppError | undefined
+
+export type ErrorHandlerOptions = { maxRequestBytes: number; translateError?: TranslateError | undefined }
+
+/** The one place where a thrown error becomes an AppError; whatever is unknown becomes `internal` with a fixed text. */
+export const toAppError = (error: unknown, { maxRequestBytes, translateError }: ErrorHandlerOptions): AppError => {
+  if (error instanceof AppError) return error
+  if (error instanceof SchemaRefusal) return refusalToAppError(error)
+  const known = translateError?.(error) ?? (isFastifyError(error) ? fromFastify(error, maxRequestBytes) : undefined)
+  return known ?? new AppError('internal', 'Something went wrong inside Patchbay.', { cause: error })
+}
+
+const isFastifyError = (error: unknown): error is FastifyError =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error
+
+/** Logs what is ours to mend, once, with the request id that the answer shows; sends the rest without a word. */
+export const createErrorHandler =
+  (options: ErrorHandlerOptions) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const known = toAppError(error, options)
+    if (known.status >= 500) {
+      request.log.error({ err: error, requestId: request.id, method: request.method, route: request.routeOptions.url })
+    }
+    return sendProblem(request, reply, known)
+  }

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+} from 'fastify'
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { AppError } from '../../kernel/index.ts'
+import { createErrorHandler, sendProblem, type TranslateError } from './problem.ts'
+import { validatorCompiler } from './validation.ts'
+
+/** All headers of a request must be here within this time; slower clients only hold sockets. */
+const HEADERS_TIMEOUT_MS = 10_000
+/** The whole request, body included. */
+const REQUEST_TIMEOUT_MS = 30_000
+/** How often the two above are looked at. */
+const TIMEOUT_CHECK_MS = 1_000
+/** All headers of a request together. */
+const MAX_HEADER_BYTES = 16 * 1_024
+/** Longest path parameter, percent-encoded: a global's key of 64 characters fits. */
+const MAX_PATH_PARAMETER_CHARACTERS = 256
+
+/** Ids that are cheap, and unlike those of another run or process: `9f3c01aa-1`. */
+const createRequestIds = (): (() => string) => {
+  const run = randomBytes(4).toString('hex')
+  let count = 0
+  return () => `${run}-${(++count).toString(36)}`
+}
+
+export type HttpServerOptions = {
+  /** Proxies whose X-Forwarded-* headers are believed, as CIDR ranges. */
+  trustProxy: readonly string[]
+  maxRequestBytes: number
+  logger: FastifyBaseLogger
+  /** Turns errors of the database into ones that may be shown. */
+  translateError?: TranslateError | undefined
+}
+
+export type HttpServer = FastifyInstance<
+  Server,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+/** The server every feature registers with: timeouts, validation by zod, one error handler. Does not listen. */
+export const createHttpServer = (options: HttpServerOptions): HttpServer => {
+  const { trustProxy, maxRequestBytes, logger, translateError } = options
+  const handleError = createErrorHandler({ maxRequestBytes, translateError })
+  const app = Fastify({
+    loggerInstance: logger,
+    // A line for each call would cost more than the call; the API's scope writes its own.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: createRequestIds(),
+    trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
+    bodyLimit: maxRequestBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS },
+    frameworkErrors: (error, request, reply) => handleError(error, request, reply),
+  }).withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(request, reply, new AppError('not_found', 'There is nothing at this address.')),
+  )
+  return app
+}
