@@ -15,12 +15,6 @@ declare module 'fastify' {
     /** How the actor was found: what came with a cookie needs a CSRF token as well. */
     signedInBy: 'token' | 'session' | undefined
   }
-  interface Session {
-    userId?: string
-    /** When the session was begun and when its idle time was last renewed, as milliseconds since 1970. */
-    startedAt?: number
-    renewedAt?: number
-  }
 }
 
 export type FindActors = {

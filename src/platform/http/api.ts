@@ -1,15 +1,40 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
+import { AppError } from '../../kernel/index.ts'
 import { checkAccess, type FindActors } from './access.ts'
 import { readJsonBodies } from './json-body.ts'
+import { type ApiDescription, describeApi } from './openapi.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { keepSessions, requireCsrfTokens, type SessionOptions } from './sessions.ts'
+import { answerUnknownRoutes } from './unknown-routes.ts'
 
 export type ApiOptions = {
   maxJsonDepth: number
   origins: OriginPolicy
   sessions: SessionOptions
   actors: FindActors
+  description: ApiDescription
+}
+
+/** One line an answer. The path is the route's own: what callers put into it may be private. */
+const logAnswers = (api: FastifyInstance): void => {
+  api.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, actor } = request
+    const durationMs = Math.round(reply.elapsedTime)
+    request.log.info(
+      { method, route: routeOptions.url, status: reply.statusCode, durationMs, userId: actor?.userId },
+      'api',
+    )
+  })
+}
+
+const setHeaders = (api: FastifyInstance): void => {
+  api.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    reply.header('x-request-id', request.id)
+    // PostgreSQL stores no NUL: it would refuse the query that a path or a filter with one ends up in.
+    if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
+  })
 }
 
 /**
@@ -25,13 +50,13 @@ export const configureApi = async (api: FastifyInstance, options: ApiOptions): P
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     strictTransportSecurity: options.sessions.isHttps,
   })
-  api.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store')
-    reply.header('x-request-id', request.id)
-  })
+  setHeaders(api)
   refuseForeignOrigins(api, options.origins)
   await keepSessions(api, options.sessions)
   checkAccess(api, options.actors)
   requireCsrfTokens(api)
   readJsonBodies(api, options.maxJsonDepth)
+  answerUnknownRoutes(api)
+  logAnswers(api)
+  await describeApi(api, options.description)
 }

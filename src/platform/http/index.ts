@@ -1,5 +1,6 @@
 export { actorOf, bearerOf, type FindActors, type RouteAccess } from './access.ts'
 export { type ApiOptions, configureApi } from './api.ts'
+export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
 export { createOriginPolicy, type OriginOptions, type OriginPolicy } from './origins.ts'
 export { decodeCursor, encodeCursor, type Page, type PageQuery, pageOf, pageQuery, toPage } from './paging.ts'
 export {

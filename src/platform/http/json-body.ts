@@ -1,27 +1,49 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError, parseJson } from '../../kernel/index.ts'
+import { AppError, type JsonValue, parseJson } from '../../kernel/index.ts'
 
 const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+/** Whether a text or key holds NUL or half a surrogate pair, which PostgreSQL refuses to store. Without recursion. */
+const holdsUnstorableText = (value: JsonValue): boolean => {
+  const stack: JsonValue[] = [value]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string' && !isStorable(next)) return true
+    if (next === null || typeof next !== 'object') continue
+    if (!Array.isArray(next) && !Object.keys(next).every(isStorable)) return true
+    for (const child of Object.values(next)) stack.push(child)
+  }
+  return false
+}
+
+const badJson = (reason: string): AppError =>
+  new AppError('invalid_request', `The body is no JSON that is taken: ${reason}.`)
+
+const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
+  // DELETE and the like are often sent with the type and no body.
+  if (text === '') return undefined
+  const parsed = parseJson(text, maxDepth)
+  if (!parsed.ok) {
+    const { reason, message } = parsed.error
+    throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
+  }
+  // In JSON either can only be written as an escape.
+  if (text.includes('\\u') && holdsUnstorableText(parsed.value)) {
+    throw badJson('a text in it holds NUL or half a surrogate pair')
+  }
+  return parsed.value
+}
+
 /**
  * Makes this scope read JSON bodies and nothing else, as strangers' JSON: bounded depth, no `__proto__`,
- * no compression (a bomb costs its sender nothing).
+ * only text that can be stored, no compression (a bomb costs its sender nothing).
  */
 export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<string>(
-    'application/json',
-    { parseAs: 'string' },
-    async (_request: unknown, text: string) => {
-      // DELETE and the like are often sent with the type and no body.
-      if (text === '') return undefined
-      const parsed = parseJson(text, maxDepth)
-      if (parsed.ok) return parsed.value
-      const { reason, message } = parsed.error
-      const named = reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message
-      throw new AppError('invalid_request', `The body is no JSON that is taken: ${named}.`)
-    },
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, async (_request: unknown, text: string) =>
+    parseBody(text, maxDepth),
   )
   app.addHook('preParsing', async (request, _reply, payload) => {
     const { 'content-encoding': encoding, 'content-type': type } = request.headers

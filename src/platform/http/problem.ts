@@ -10,7 +10,7 @@ export const problemSchema = z
   .object({
     type: z.string().describe('Names the kind of problem: urn:patchbay:error:CODE'),
     title: z.string().describe('The kind of problem in words; the same for every occurrence'),
-    status: z.int(),
+    status: z.int().min(400).max(599),
     detail: z.string().describe('What went wrong this time, and what to change'),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))

@@ -11,6 +11,7 @@ export const SESSION_ABSOLUTE_MS = 14 * 24 * 60 * 60 * 1_000
 /** How often a busy session's end is moved on: not with every request, which would write with every read. */
 const RENEW_EVERY_MS = 10 * 60 * 1_000
 
+/** Where sessions are kept. `get` answers none whose `endsAt` has passed. */
 export type SessionStore = session.SessionStore
 
 export type SessionOptions = {
@@ -19,61 +20,36 @@ export type SessionOptions = {
   secret: string | string[]
   /** Whether the base URL is https. */
   isHttps: boolean
+  /** Milliseconds since 1970. */
   now: () => number
+}
+
+declare module 'fastify' {
+  interface Session {
+    userId?: string
+    /** When it was begun, and when it ends unless it is renewed: milliseconds since 1970. */
+    startedAt?: number
+    endsAt?: number
+  }
+  interface FastifyInstance {
+    sessionOptions: Pick<SessionOptions, 'isHttps' | 'now'>
+  }
 }
 
 /** `__Host-` binds the cookie to this host, to https and to the whole path (RFC 6265bis §4.1.3.2). */
 export const sessionCookieName = (isHttps: boolean): string => (isHttps ? '__Host-sid' : 'sid')
 
-/** Whether a session has outlived its idle or its absolute time. */
-const isOver = (request: FastifyRequest, now: number): boolean => {
-  const { startedAt, renewedAt } = request.session
-  if (startedAt === undefined || renewedAt === undefined) return false
-  return now - startedAt >= SESSION_ABSOLUTE_MS || now - renewedAt >= SESSION_IDLE_MS
-}
+const endOf = (startedAt: number, now: number): number =>
+  Math.min(now + SESSION_IDLE_MS, startedAt + SESSION_ABSOLUTE_MS)
 
-/** Sessions in a cookie and the CSRF token that goes with them. Awaited before `checkAccess`. */
-export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
-  const { store, secret, isHttps, now } = options
-  const cookieName = sessionCookieName(isHttps)
-  await app.register(cookie)
-  await app.register(session, {
-    store,
-    secret,
-    cookieName,
-    saveUninitialized: false,
-    rolling: false,
-    cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: false, maxAge: SESSION_IDLE_MS },
-  })
-  if (isHttps) {
-    // The plugin sets a Secure cookie only when the request itself came over https, which behind a proxy it seldom does.
-    app.addHook('onSend', async (_request, reply) => addSecure(reply, cookieName))
-  }
-  app.addHook('onRequest', async request => {
-    if (request.session?.userId === undefined) return
-    if (isOver(request, now())) await request.session.regenerate()
-    else if (now() - (request.session.renewedAt ?? 0) >= RENEW_EVERY_MS) {
-      request.session.touch()
-      request.session.renewedAt = now()
-    }
-  })
-  await app.register(csrfProtection, {
-    sessionPlugin: '@fastify/session',
-    logLevel: 'debug',
-    // Only the header: what a form can send is no proof.
-    getToken: request => {
-      const token = request.headers['x-csrf-token']
-      return typeof token === 'string' ? token : undefined
-    },
-  })
-}
-
-/** What came with a session cookie and changes something must prove that a page of ours sent it. After `checkAccess`. */
-export const requireCsrfTokens = (app: FastifyInstance): void => {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.signedInBy === 'session' && !isSafeMethod(request.method)) app.csrfProtection(request, reply, done)
-    else done()
-  })
+/** Moves the end of a session in use on. */
+const renew = ({ session }: FastifyRequest, now: number): void => {
+  const { startedAt, endsAt } = session
+  if (startedAt === undefined || endsAt === undefined) return
+  const end = endOf(startedAt, now)
+  if (end - endsAt < RENEW_EVERY_MS) return
+  session.endsAt = end
+  session.touch()
 }
 
 const addSecure = (reply: FastifyReply, cookieName: string): void => {
@@ -86,21 +62,60 @@ const addSecure = (reply: FastifyReply, cookieName: string): void => {
   reply.header('set-cookie', lines)
 }
 
-/** Signs a user in on a session of a new id, so that one planted before is worth nothing. Answers the CSRF token. */
-export const beginSession = async (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { userId, now }: { userId: string; now: number },
-): Promise<string> => {
+/** Sessions in a cookie, and the CSRF tokens that go with them. To be awaited before `checkAccess`. */
+export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
+  const { store, secret, isHttps, now } = options
+  const cookieName = sessionCookieName(isHttps)
+  app.decorate('sessionOptions', { isHttps, now })
+  await app.register(cookie)
+  await app.register(session, {
+    store,
+    secret,
+    cookieName,
+    saveUninitialized: false,
+    rolling: false,
+    cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: false, maxAge: SESSION_IDLE_MS },
+  })
+  // With `secure: true` the plugin sets no cookie at all on a request that came over http, as from a proxy whose
+  // headers are not trusted: it is the base URL that says how browsers come here.
+  if (isHttps) app.addHook('onSend', async (_request, reply) => addSecure(reply, cookieName))
+  app.addHook('onRequest', async request => renew(request, now()))
+  await app.register(csrfProtection, {
+    sessionPlugin: '@fastify/session',
+    logLevel: 'debug',
+    // Only the header: what a form of another site can send is no proof.
+    getToken: request => {
+      const token = request.headers['x-csrf-token']
+      return typeof token === 'string' ? token : undefined
+    },
+  })
+}
+
+/**
+ * What is done in the name of a session cookie must prove that a page of ours asked for it. After `checkAccess`.
+ * Routes for anyone are spared: they do nothing in the cookie's name.
+ */
+export const requireCsrfTokens = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, reply, done) => {
+    const isBySession = request.signedInBy === 'session' && request.routeOptions.config.access !== 'anyone'
+    if (isBySession && !isSafeMethod(request.method)) app.csrfProtection(request, reply, done)
+    else done()
+  })
+}
+
+/** Signs a user in, on a session of a new id so that one planted before is worth nothing. Answers the CSRF token. */
+export const beginSession = async (request: FastifyRequest, reply: FastifyReply, userId: string): Promise<string> => {
+  const now = request.server.sessionOptions.now()
   await request.session.regenerate()
   request.session.userId = userId
   request.session.startedAt = now
-  request.session.renewedAt = now
+  request.session.endsAt = endOf(now, now)
   return reply.generateCsrf()
 }
 
-/** Signs out: the session is gone from the store and the browser is told to forget the cookie. */
-export const endSession = async (request: FastifyRequest, reply: FastifyReply, isHttps: boolean): Promise<void> => {
+/** Signs out: the session is gone from the store, and the browser is told to forget the cookie. */
+export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const { isHttps } = request.server.sessionOptions
   await request.session.destroy()
   reply.clearCookie(sessionCookieName(isHttps), { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps })
 }

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { decodeCursor, type Page, type PageQuery, toPage } from './paging.ts'
+
+/** Keyset paging by id: at most `limit` items (stores ask for one more) after `afterId`. */
+export type IdPage = { limit: number; afterId: string | undefined }
+
+export const idPageOf = (query: PageQuery): IdPage => ({
+  limit: query.limit,
+  afterId: decodeCursor(query.cursor, z.uuid()),
+})
+
+export const toIdPage = <T extends { id: string }, V>(
+  rows: readonly T[],
+  { limit }: IdPage,
+  toView: (row: T) => V,
+): Page<V> => {
+  const { items, nextCursor } = toPage(rows, limit, last => last.id)
+  return { items: items.map(toView), nextCursor }
+}
+
+/** What a store adds to its query for a page. */
+export const idPageQuery = ({ limit, afterId }: IdPage) => ({
+  where: afterId === undefined ? {} : { id: { gt: afterId } },
+  take: limit + 1,
+  orderBy: { id: 'asc' as const },
+})

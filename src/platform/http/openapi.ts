@@ -1,0 +1,91 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import type { RouteAccess } from './access.ts'
+import { PROBLEM_MEDIA_TYPE, problemSchema } from './problem.ts'
+
+export type ApiDescription = { version: string; baseUrl: string }
+
+const DESCRIPTION = `The same operations as the dashboard.
+
+Send a personal access token as \`Authorization: Bearer pbk_…\`, or the session cookie; with the cookie, whatever is
+not a GET also needs the CSRF token of \`GET /session\` in the header \`x-csrf-token\`. Reading needs the scope \`read\`,
+the rest \`write\`. Lists come in pages: pass \`nextCursor\` on as \`cursor\`. What belongs to another organization
+answers 404.`
+
+const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
+
+/** The first part of the path behind the prefix: `toolkits` of /api/v1/toolkits/:id/tools. */
+const tagOf = (url: string, prefix: string): string => url.slice(prefix.length).split('/')[1] ?? ''
+
+/** A route's schema with what holds for all of them: its tag, who may use it, and how it fails. */
+const describeRoute = (
+  schema: FastifySchema,
+  url: string,
+  prefix: string,
+  access: RouteAccess | undefined,
+): FastifySchema => ({
+  tags: [tagOf(url, prefix)],
+  ...(access === 'anyone' && { security: [] }),
+  ...schema,
+  response: {
+    ...(typeof schema.response === 'object' && schema.response),
+    '4xx': problem('What was sent cannot be done; the problem says why'),
+    '5xx': problem('Patchbay could not do it'),
+  },
+})
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** Names of the components that a part of the document points to, theirs included. */
+const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> => {
+  for (const [key, value] of isRecord(part) ? Object.entries(part) : []) {
+    const name = key === '$ref' && typeof value === 'string' ? value.split('/').at(-1) : undefined
+    if (name === undefined) referencesIn(value, schemas, found)
+    else if (!found.has(name)) referencesIn(schemas[name], schemas, found.add(name))
+  }
+  return found
+}
+
+/** zod registers each named schema twice, as it comes in and as it goes out: keeps those that are pointed to. */
+const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schemas?: object } }): object => {
+  const schemas: Record<string, unknown> = { ...document.components?.schemas }
+  const used = referencesIn(document.paths, schemas)
+  const kept = Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+  return { ...document, components: { ...document.components, schemas: kept } }
+}
+
+/**
+ * Describes the scope's routes as OpenAPI 3.1 at `/openapi.json`, from the schemas that validate them.
+ * To be awaited before the routes are registered.
+ */
+export const describeApi = async (api: FastifyInstance, { version, baseUrl }: ApiDescription): Promise<void> => {
+  const { prefix } = api
+  await api.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Patchbay', version, description: DESCRIPTION },
+      servers: [{ url: baseUrl }],
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer', description: 'A personal access token, pbk_…' },
+          session: { type: 'apiKey', in: 'cookie', name: baseUrl.startsWith('https:') ? '__Host-sid' : 'sid' },
+        },
+      },
+      security: [{ token: [] }, { session: [] }],
+    },
+    transform: ({ schema, url, route, ...rest }) =>
+      jsonSchemaTransform({
+        ...rest,
+        route,
+        url,
+        schema: describeRoute(schema ?? {}, url, prefix, route.config?.access),
+      }),
+    transformObject: jsonSchemaTransformObject,
+  })
+  let document: string | undefined
+  api.get('/openapi.json', { config: { access: 'anyone' }, schema: { hide: true } }, async (_request, reply) => {
+    document ??= JSON.stringify(withoutUnusedSchemas(api.swagger()))
+    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
+  })
+}
