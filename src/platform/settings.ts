@@ -1,0 +1,172 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { z } from 'zod'
+import * as limits from '../kernel/limits.ts'
+import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
+import { isCidr } from './net/index.ts'
+
+const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
+const cidrs = list.refine(parts => parts.every(isCidr), 'is no comma-separated list of CIDR ranges such as 10.0.0.0/8')
+const flag = z.enum(['true', 'false'], 'is neither true nor false').transform(text => text === 'true')
+
+const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'is no whole number')
+    .transform(Number)
+    .refine(value => value >= minimum && value <= maximum, `is not between ${minimum} and ${maximum}`)
+
+/** Whether the text is an origin: http or https, a host, perhaps a port, and nothing behind it. */
+const isOrigin = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+}
+
+const masterKeys = list.refine(
+  keys => keys.every(key => /^[A-Za-z0-9+/]{43}=$/.test(key)),
+  'is no base64 of 32 bytes (make one with: npx patchbay key generate)',
+)
+
+const ENVIRONMENT = z.object({
+  NODE_ENV: z.string().optional(),
+  PATCHBAY_HOST: z.string().min(1).default('127.0.0.1'),
+  PATCHBAY_PORT: wholeNumber(0, 65_535).default(8_080),
+  PATCHBAY_BASE_URL: z
+    .string()
+    .refine(isOrigin, 'is no origin such as https://patchbay.example.com')
+    .transform(text => new URL(text).origin)
+    .optional(),
+  DATABASE_URL: z.string().default('file:./data/patchbay.db'),
+  PATCHBAY_MASTER_KEY: masterKeys.optional(),
+  PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
+  PATCHBAY_ALLOWED_ORIGINS: list
+    .refine(origins => origins.every(isOrigin), 'is no comma-separated list of origins such as https://app.example.com')
+    .transform(origins => origins.map(text => new URL(text).origin))
+    .default([]),
+  PATCHBAY_ALLOW_STDIO: flag.default(false),
+  PATCHBAY_SIGNUP: z.enum(['open', 'invite', 'closed']).default('open'),
+  PATCHBAY_TENANCY: z.enum(['multi', 'single']).default('multi'),
+  PATCHBAY_TRUST_PROXY: cidrs.default([]),
+  PATCHBAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SMTP_URL: z
+    .string()
+    .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
+    .optional(),
+  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(limits.MAX_REQUEST_BYTES),
+  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(limits.MAX_RESPONSE_BYTES),
+  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(limits.MAX_TOOL_TIMEOUT_MS),
+  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(limits.MAX_REDIRECTS),
+  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(limits.MAX_TOOLS_PER_SERVER),
+  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(limits.MAX_JSON_DEPTH),
+  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(limits.MAX_SESSIONS_PER_SERVER),
+  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(limits.MAX_SESSION_IDLE_MS),
+  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(limits.MAX_DRAIN_MS),
+})
+
+type Environment = z.infer<typeof ENVIRONMENT>
+export type SettingName = keyof Environment
+
+/** What `doctor` shows of one setting: never the value of a secret one. */
+export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
+
+const SECRET_SETTINGS: ReadonlySet<string> = new Set<SettingName>(['PATCHBAY_MASTER_KEY', 'SMTP_URL', 'DATABASE_URL'])
+
+/** Every bad setting, a line each; values are never shown. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly lines: readonly string[]
+  constructor(lines: readonly string[]) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i
+
+const dataDirectoryOf = (target: DatabaseTarget): string =>
+  target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve('data')
+
+const toSettings = (env: Environment, database: DatabaseTarget, origins: readonly SettingOrigin[]) => ({
+  isProduction: env.NODE_ENV === 'production',
+  host: env.PATCHBAY_HOST,
+  port: env.PATCHBAY_PORT,
+  listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
+  baseUrl: env.PATCHBAY_BASE_URL ?? `http://localhost:${env.PATCHBAY_PORT}`,
+  database,
+  /** Where the master key and the outbox are kept when nothing else is said: beside the database. */
+  dataDirectory: dataDirectoryOf(database),
+  masterKeys: env.PATCHBAY_MASTER_KEY,
+  allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
+  allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
+  allowStdio: env.PATCHBAY_ALLOW_STDIO,
+  signup: env.PATCHBAY_SIGNUP,
+  tenancy: env.PATCHBAY_TENANCY,
+  trustProxy: env.PATCHBAY_TRUST_PROXY,
+  logLevel: env.PATCHBAY_LOG_LEVEL,
+  smtpUrl: env.SMTP_URL,
+  limits: {
+    maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
+    maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
+    maxToolTimeoutMs: env.PATCHBAY_MAX_TOOL_TIMEOUT_MS,
+    maxRedirects: env.PATCHBAY_MAX_REDIRECTS,
+    maxToolsPerServer: env.PATCHBAY_MAX_TOOLS_PER_SERVER,
+    maxJsonDepth: env.PATCHBAY_MAX_JSON_DEPTH,
+    maxSessionsPerServer: env.PATCHBAY_MAX_SESSIONS_PER_SERVER,
+    maxSessionIdleMs: env.PATCHBAY_MAX_SESSION_IDLE_MS,
+    maxDrainMs: env.PATCHBAY_MAX_DRAIN_MS,
+  },
+  origins,
+})
+
+export type Settings = Readonly<ReturnType<typeof toSettings>>
+
+/** What no single setting shows wrong, but several together do. */
+const conflictsOf = (env: Environment, database: DatabaseTarget): string[] => {
+  const isProduction = env.NODE_ENV === 'production'
+  const conflicts: string[] = []
+  if (database.kind === 'postgresql' && isProduction && env.PATCHBAY_MASTER_KEY === undefined) {
+    conflicts.push('PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one')
+  }
+  if (env.PATCHBAY_HOST.includes(':') && isIP(env.PATCHBAY_HOST.replace(/^\[|\]$/g, '')) === 0) {
+    conflicts.push('PATCHBAY_HOST is no host name or address (the port goes into PATCHBAY_PORT)')
+  }
+  return conflicts
+}
+
+const originsOf = (env: Environment, given: NodeJS.ProcessEnv, file: NodeJS.Dict<string>): SettingOrigin[] =>
+  ENVIRONMENT.keyof().options.map(name => {
+    const value = env[name]
+    const shown = value === undefined ? 'none' : Array.isArray(value) ? value.join(',') || 'none' : String(value)
+    return {
+      name,
+      value: value !== undefined && SECRET_SETTINGS.has(name) ? hideSecret(name, shown) : shown,
+      from: given[name] !== undefined ? 'environment' : file[name] !== undefined ? '.env' : 'default',
+    }
+  })
+
+const hideSecret = (name: SettingName, value: string): string => {
+  if (name === 'PATCHBAY_MASTER_KEY') return 'set'
+  return value.replace(/\/\/[^@/]*@/, '//…@')
+}
+
+/**
+ * Reads the settings from the environment and, for what is not there, from `.env` in `directory`.
+ * Throws SettingsError, which names every bad one at once.
+ */
+export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory = process.cwd()): Settings => {
+  const path = join(directory, '.env')
+  const file = existsSync(path) ? parseEnv(readFileSync(path, 'utf8')) : {}
+  // An empty value is what compose files and shells write for "not set".
+  const entries = Object.entries({ ...file, ...given }).filter(([, value]) => value !== undefined && value !== '')
+  const parsed = ENVIRONMENT.safeParse(Object.fromEntries(entries))
+  if (!parsed.success) {
+    throw new SettingsError(parsed.error.issues.map(issue => `${issue.path.join('.')} ${issue.message}`))
+  }
+  const database = parseDatabaseUrl(parsed.data.DATABASE_URL)
+  if (!database.ok) throw new SettingsError([`DATABASE_URL ${database.error}`])
+  const conflicts = conflictsOf(parsed.data, database.value)
+  if (conflicts.length > 0) throw new SettingsError(conflicts)
+  return Object.freeze(toSettings(parsed.data, database.value, originsOf(parsed.data, given, file)))
+}

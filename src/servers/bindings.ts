@@ -1,0 +1,63 @@
+import type { JsonValue } from '../kernel/index.ts'
+import type { CompiledDefinition } from '../toolkits/index.ts'
+import type { Binding, Bindings } from './server.ts'
+
+export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
+
+/** A global inside a fixed value; `\{{` stands for itself. */
+const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
+
+/** Replaces every `{{global}}` in the texts of a fixed value; `valueOf` gives a global's value. */
+export const fillReferences = (value: JsonValue, valueOf: (key: string) => string): JsonValue => {
+  if (typeof value === 'string') {
+    return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : valueOf(key)))
+  }
+  if (Array.isArray(value)) return value.map(item => fillReferences(item, valueOf))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, valueOf)]))
+}
+
+/** Keys of the globals that a binding of `parameter` reads. */
+export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  if (binding.source === 'server') keys.add(binding.key ?? parameter)
+  if (binding.source === 'instance') {
+    fillReferences(binding.value, key => {
+      keys.add(key)
+      return ''
+    })
+  }
+  return keys
+}
+
+/** The binding in force: what is not bound is exposed. */
+export const bindingOf = (bindings: Bindings, parameter: string): Binding =>
+  (Object.hasOwn(bindings, parameter) ? bindings[parameter] : undefined) ?? { source: 'exposed' }
+
+export type SecretAtRisk = { originParameter: string; secretKey: string; boundAt: string }
+
+/**
+ * Whether a secret could be sent wherever the caller likes: an exposed parameter decides the origin, a secret is bound
+ * somewhere in the tool, and no `allowedOrigins` says where it may go.
+ */
+export const findSecretAtRisk = (
+  { template, parameters }: CompiledDefinition,
+  tool: { allowedOrigins?: readonly string[] | undefined },
+  bindings: Bindings,
+  isSecret: (globalKey: string) => boolean,
+): SecretAtRisk | undefined => {
+  if (template.origin.kind === 'fixed' || (tool.allowedOrigins?.length ?? 0) > 0) return undefined
+  const originParameter = template.origin.parameters.find(name => bindingOf(bindings, name).source === 'exposed')
+  if (originParameter === undefined) return undefined
+  for (const { parameter } of parameters) {
+    for (const key of globalKeysOf(parameter.name, bindingOf(bindings, parameter.name))) {
+      if (isSecret(key)) return { originParameter, secretKey: key, boundAt: parameter.name }
+    }
+  }
+  return undefined
+}
+
+export const explainSecretAtRisk = ({ originParameter, secretKey, boundAt }: SecretAtRisk): string =>
+  `The parameter "${originParameter}" lets the caller choose where the request goes, and "${boundAt}" carries the secret ` +
+  `"${secretKey}" there. Bind "${originParameter}" to a fixed value or a global, or list the origins that may get the ` +
+  'secret in the tool\'s allowedOrigins.'

@@ -1,0 +1,54 @@
+import type { Transaction } from '../platform/db/index.ts'
+import type { Sealed } from '../platform/sealing.ts'
+import type { Global } from './server.ts'
+
+type GlobalRow = {
+  id: string
+  serverId: string
+  key: string
+  isSecret: boolean
+  value: string
+  keyId: string | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const toGlobal = ({ id, serverId, key, isSecret, value, keyId, createdAt, updatedAt }: GlobalRow): Global => ({
+  id,
+  serverId,
+  key,
+  createdAt,
+  updatedAt,
+  ...(isSecret ? { isSecret: true, sealed: { keyId: keyId ?? '', text: value } } : { isSecret: false, value }),
+})
+
+export const listGlobals = async (tx: Transaction, serverId: string): Promise<Global[]> =>
+  (await tx.global.findMany({ where: { serverId }, orderBy: { key: 'asc' } })).map(toGlobal)
+
+export const findGlobal = async (tx: Transaction, serverId: string, key: string): Promise<Global | undefined> => {
+  const row = await tx.global.findUnique({ where: { serverId_key: { serverId, key } } })
+  return row === null ? undefined : toGlobal(row)
+}
+
+export const putGlobal = async (
+  tx: Transaction,
+  serverId: string,
+  key: string,
+  content: { isSecret: false; value: string } | { isSecret: true; sealed: Sealed },
+): Promise<Global> => {
+  const data = content.isSecret
+    ? { isSecret: true, value: content.sealed.text, keyId: content.sealed.keyId }
+    : { isSecret: false, value: content.value, keyId: null }
+  const where = { serverId_key: { serverId, key } }
+  return toGlobal(await tx.global.upsert({ where, create: { serverId, key, ...data }, update: data }))
+}
+
+/** Whether there was one to remove. */
+export const removeGlobal = async (tx: Transaction, serverId: string, key: string): Promise<boolean> =>
+  (await tx.global.deleteMany({ where: { serverId, key } })).count > 0
+
+/** Ids of the master keys that sealed something: none of them may be dropped. */
+export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
+  const rows = await tx.global.findMany({ where: { isSecret: true }, distinct: ['keyId'], select: { keyId: true } })
+  return rows.flatMap(row => row.keyId ?? [])
+}

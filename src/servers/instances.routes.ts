@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam, uuidParams } from '../platform/http/index.ts'
+import type { InstanceService } from './instances.service.ts'
+import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from './servers.schema.ts'
+import { toBindingRows, toBindings, toInstanceView } from './servers.view.ts'
+
+const config = { access: 'user' } as const
+const tags = ['instances']
+const serverParams = z.object({ uuid: uuidParam })
+
+export const instanceRoutes =
+  ({ instances }: { instances: InstanceService }): FastifyPluginAsyncZod =>
+  async app => {
+    app.post(
+      '/servers/:uuid/instances',
+      { config, schema: { tags, params: serverParams, body: CreateInstance, response: { 201: InstanceView } } },
+      async (request, reply) => {
+        const { bindings, ...input } = request.body
+        const instance = await instances.createInstance(actorOf(request), request.params.uuid, {
+          ...input,
+          bindings: toBindings(bindings),
+        })
+        return reply.code(201).send(toInstanceView(instance))
+      },
+    )
+
+    app.get(
+      '/servers/:uuid/instances',
+      {
+        config,
+        schema: { tags, params: serverParams, querystring: pageQuery, response: { 200: pageOf(InstanceView) } },
+      },
+      async request => {
+        const page = idPageOf(request.query)
+        const rows = await instances.listInstances(actorOf(request), request.params.uuid, page)
+        return toIdPage(rows, page, toInstanceView)
+      },
+    )
+
+    app.get(
+      '/instances/:id',
+      { config, schema: { tags, params: uuidParams, response: { 200: InstanceView } } },
+      async request => toInstanceView(await instances.getInstance(actorOf(request), request.params.id)),
+    )
+
+    app.patch(
+      '/instances/:id',
+      { config, schema: { tags, params: uuidParams, body: UpdateInstance, response: { 200: InstanceView } } },
+      async request => {
+        const { bindings, ...patch } = request.body
+        const changed = bindings === undefined ? patch : { ...patch, bindings: toBindings(bindings) }
+        return toInstanceView(await instances.updateInstance(actorOf(request), request.params.id, changed))
+      },
+    )
+
+    app.delete(
+      '/instances/:id',
+      { config, schema: { tags, params: uuidParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await instances.removeInstance(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/servers/:uuid/bindings',
+      { config, schema: { tags, params: serverParams, response: { 200: z.object({ items: z.array(BindingRow) }) } } },
+      async request => {
+        const all = await instances.listAllInstances(actorOf(request), request.params.uuid)
+        return { items: toBindingRows(all) }
+      },
+    )
+  }

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import type { JsonValue } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import { toTool } from '../toolkits/index.ts'
+import type { Binding, Bindings, Instance } from './server.ts'
+
+const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as const
+
+type BindingRow = { parameter: string; source: Binding['source']; value: unknown }
+type InstanceRow = {
+  id: string
+  serverId: string
+  name: string
+  description: string | null
+  tool: Parameters<typeof toTool>[0]
+  bindings: BindingRow[]
+  createdAt: Date
+  updatedAt: Date
+}
+
+const toBinding = ({ source, value }: BindingRow): Binding => {
+  switch (source) {
+    case 'instance':
+      return { source, value: z.json().parse(value) }
+    case 'server':
+      return { source, key: z.string().nullable().parse(value) ?? undefined }
+    case 'exposed':
+      return { source }
+  }
+}
+
+export const toInstance = (row: InstanceRow): Instance => ({
+  id: row.id,
+  serverId: row.serverId,
+  name: row.name,
+  description: row.description ?? undefined,
+  bindings: Object.fromEntries(row.bindings.map(binding => [binding.parameter, toBinding(binding)])),
+  tool: toTool(row.tool),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+/** A fixed null is a value too: it is stored as JSON null, told apart from "no value" by the source. */
+const valueOf = (binding: Binding): JsonValue | undefined => {
+  switch (binding.source) {
+    case 'instance':
+      return binding.value
+    case 'server':
+      return binding.key
+    case 'exposed':
+      return undefined
+  }
+}
+
+const bindingRows = (bindings: Bindings) =>
+  Object.entries(bindings).map(([parameter, binding]) => {
+    const value = valueOf(binding)
+    return { parameter, source: binding.source, ...(value === undefined || value === null ? {} : { value }) }
+  })
+
+export const createInstance = async (
+  tx: Transaction,
+  data: { serverId: string; toolId: string; name: string; description: string | undefined; bindings: Bindings },
+): Promise<Instance> => {
+  const { bindings, description, ...rest } = data
+  const row = await tx.instance.create({
+    data: { ...rest, description: description ?? null, bindings: { create: bindingRows(bindings) } },
+    include: WITH_TOOL,
+  })
+  return toInstance(row)
+}
+
+export const findInstance = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<{ instance: Instance; organizationId: string } | undefined> => {
+  const row = await tx.instance.findFirst({
+    where: { id, server: { organizationId: { in: [...organizationIds] } } },
+    include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
+  })
+  return row === null ? undefined : { instance: toInstance(row), organizationId: row.server.organizationId }
+}
+
+export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  return (await tx.instance.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOL })).map(toInstance)
+}
+
+export const listAllInstances = async (tx: Transaction, serverId: string): Promise<Instance[]> =>
+  (await tx.instance.findMany({ where: { serverId }, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
+
+export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
+  tx.instance.count({ where: { serverId } })
+
+export const updateInstance = async (
+  tx: Transaction,
+  id: string,
+  patch: { name?: string | undefined; description?: string | null | undefined; bindings?: Bindings | undefined },
+): Promise<Instance> => {
+  const { name, description, bindings } = patch
+  const row = await tx.instance.update({
+    where: { id },
+    data: {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(bindings === undefined ? {} : { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
+    },
+    include: WITH_TOOL,
+  })
+  return toInstance(row)
+}
+
+export const removeInstance = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.instance.delete({ where: { id } })
+}
+
+/** Names of a server's instances that use one of these tools. */
+export const listInstanceNames = async (
+  tx: Transaction,
+  where: { serverId: string; toolId?: string; toolkitId?: string },
+): Promise<string[]> => {
+  const rows = await tx.instance.findMany({
+    where: {
+      serverId: where.serverId,
+      ...(where.toolId === undefined ? {} : { toolId: where.toolId }),
+      ...(where.toolkitId === undefined ? {} : { tool: { toolkitId: where.toolkitId } }),
+    },
+    select: { name: true },
+    orderBy: { name: 'asc' },
+  })
+  return rows.map(row => row.name)
+}

@@ -1,0 +1,55 @@
+import type { JsonValue } from '../kernel/index.ts'
+import type { Sealed } from '../platform/sealing.ts'
+import type { Tool } from '../toolkits/index.ts'
+
+export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
+export type AccessTier = (typeof ACCESS_TIERS)[number]
+
+/** `grouped`, `search`, `auto` and `passthrough` are served once their steps are built. */
+export type Presentation = 'flat' | 'grouped' | 'search' | 'auto' | 'passthrough'
+
+export type Server = {
+  id: string
+  organizationId: string
+  ownerId: string
+  name: string
+  description: string | undefined
+  access: AccessTier
+  presentation: Presentation
+  /** Users whom the owner of a private server lets in. */
+  allowedUserIds: readonly string[]
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** A key and value of a server; of a secret one only the sealed form exists outside of a call. */
+export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
+  | { isSecret: false; value: string }
+  | { isSecret: true; sealed: Sealed }
+)
+
+/** Where one parameter of one instance gets its value. */
+export type Binding =
+  | { source: 'instance'; value: JsonValue }
+  /** `key` of the global; the parameter's own name when none is said. */
+  | { source: 'server'; key: string | undefined }
+  | { source: 'exposed' }
+
+/** By parameter; one that is not there is exposed. */
+export type Bindings = Readonly<Record<string, Binding>>
+
+export type Instance = {
+  id: string
+  serverId: string
+  /** The MCP tool name. */
+  name: string
+  /** Instead of the tool's own. */
+  description: string | undefined
+  bindings: Bindings
+  tool: Tool
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** Everything a server is made of, read at once: what execution compiles. */
+export type ServerBlueprint = { server: Server; globals: readonly Global[]; instances: readonly Instance[] }

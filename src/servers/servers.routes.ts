@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam } from '../platform/http/index.ts'
+import type { GlobalService } from './globals.service.ts'
+import type { Server } from './server.ts'
+import {
+  CreateServer,
+  GlobalView,
+  PutGlobal,
+  ServerView,
+  UpdateServer,
+  UsedToolkitView,
+} from './servers.schema.ts'
+import type { ServerService } from './servers.service.ts'
+import { toGlobalView, toServerView, toUsedToolkitView } from './servers.view.ts'
+import type { ToolkitUseService } from './toolkit-uses.service.ts'
+
+type Parts = { servers: ServerService; globals: GlobalService; toolkitUses: ToolkitUseService; baseUrl: string }
+
+const config = { access: 'user' } as const
+const tags = ['servers']
+const params = z.object({ uuid: uuidParam })
+const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
+const globalParams = z.object({ uuid: uuidParam, key: z.string() })
+const wholePage = <T>(items: T[]) => ({ items, nextCursor: null })
+
+export const serverRoutes =
+  ({ servers, globals, toolkitUses, baseUrl }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    const viewOf = (server: Server) => toServerView(server, baseUrl)
+
+    app.post(
+      '/servers',
+      { config, schema: { tags, body: CreateServer, response: { 201: ServerView } } },
+      async (request, reply) => {
+        const server = await servers.createServer(actorOf(request), request.body)
+        return reply.code(201).send(viewOf(server))
+      },
+    )
+
+    app.get(
+      '/servers',
+      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ServerView) } } },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await servers.listServers(actorOf(request), page), page, viewOf)
+      },
+    )
+
+    app.get('/servers/:uuid', { config, schema: { tags, params, response: { 200: ServerView } } }, async request =>
+      viewOf(await servers.getServer(actorOf(request), request.params.uuid)),
+    )
+
+    app.patch(
+      '/servers/:uuid',
+      { config, schema: { tags, params, body: UpdateServer, response: { 200: ServerView } } },
+      async request => viewOf(await servers.updateServer(actorOf(request), request.params.uuid, request.body)),
+    )
+
+    app.delete(
+      '/servers/:uuid',
+      { config, schema: { tags, params, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await servers.removeServer(actorOf(request), request.params.uuid)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/servers/:uuid/toolkits',
+      { config, schema: { tags, params, response: { 200: pageOf(UsedToolkitView) } } },
+      async request => {
+        const used = await toolkitUses.listUsedToolkits(actorOf(request), request.params.uuid)
+        return wholePage(used.map(toUsedToolkitView))
+      },
+    )
+
+    app.put(
+      '/servers/:uuid/toolkits/:id',
+      { config, schema: { tags, params: toolkitParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await toolkitUses.useToolkit(actorOf(request), request.params.uuid, request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/servers/:uuid/toolkits/:id',
+      { config, schema: { tags, params: toolkitParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await toolkitUses.dropToolkit(actorOf(request), request.params.uuid, request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/servers/:uuid/globals',
+      { config, schema: { tags, params, response: { 200: pageOf(GlobalView) } } },
+      async request => wholePage((await globals.listGlobals(actorOf(request), request.params.uuid)).map(toGlobalView)),
+    )
+
+    app.put(
+      '/servers/:uuid/globals/:key',
+      { config, schema: { tags, params: globalParams, body: PutGlobal, response: { 200: GlobalView, 201: GlobalView } } },
+      async (request, reply) => {
+        const { uuid, key } = request.params
+        const { global, isNew } = await globals.putGlobal(actorOf(request), uuid, key, request.body)
+        return reply.code(isNew ? 201 : 200).send(toGlobalView(global))
+      },
+    )
+
+    app.delete(
+      '/servers/:uuid/globals/:key',
+      { config, schema: { tags, params: globalParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await globals.removeGlobal(actorOf(request), request.params.uuid, request.params.key)
+        return reply.code(204).send(null)
+      },
+    )
+  }

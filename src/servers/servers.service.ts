@@ -1,0 +1,105 @@
+import {
+  type Actor,
+  AppError,
+  assertMay,
+  organizationForNew,
+  organizationIdsOf,
+  type Permission,
+} from '../kernel/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
+import type { AccessTier, Presentation, Server } from './server.ts'
+import * as store from './servers.store.ts'
+
+export type ServerServiceParts = { db: Database; changes: Changes }
+
+export const noServer = () => new AppError('not_found', 'There is no such server.')
+
+/** The server, where the actor may do that with it; `not_found` where it is another organization's. */
+export const getServerFor = async (
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  permission: Permission,
+): Promise<Server> => {
+  const server = await store.findServer(tx, id, organizationIdsOf(actor))
+  if (server === undefined) throw noServer()
+  assertMay(actor, server.organizationId, permission)
+  return server
+}
+
+const toUserIds = async (tx: Transaction, names: readonly string[]): Promise<string[]> => {
+  const ids = await store.findUserIds(tx, names)
+  const errors = ids.flatMap((id, index) =>
+    id === undefined ? [{ path: `allowedUsers[${index}]`, message: 'is the id or e-mail address of no user' }] : [],
+  )
+  if (errors.length > 0) throw new AppError('invalid_request', 'Not all allowed users are known.', { errors })
+  return [...new Set(ids.flatMap(id => id ?? []))]
+}
+
+export type ServerInput = {
+  name: string
+  description?: string | undefined
+  access: AccessTier
+  presentation: Presentation
+  allowedUsers: readonly string[]
+  organizationId?: string | undefined
+}
+
+export type ServerChanges = {
+  name?: string | undefined
+  description?: string | null | undefined
+  access?: AccessTier | undefined
+  presentation?: Presentation | undefined
+  allowedUsers?: readonly string[] | undefined
+}
+
+export const createServerService = ({ db, changes }: ServerServiceParts) => ({
+  createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
+    const { allowedUsers, organizationId: named, ...rest } = input
+    const organizationId = organizationForNew(actor, named)
+    return changes.commit(async (tx, announce) => {
+      const allowedUserIds = await toUserIds(tx, allowedUsers)
+      const server = await store.createServer(tx, {
+        ...rest,
+        description: rest.description,
+        organizationId,
+        ownerId: actor.userId,
+        allowedUserIds,
+      })
+      announce({ type: 'server_changed', serverId: server.id })
+      return server
+    })
+  },
+
+  getServer: (actor: Actor, id: string): Promise<Server> => getServerFor(db, actor, id, 'read'),
+
+  listServers: (actor: Actor, page: IdPage): Promise<Server[]> =>
+    store.listServers(db, organizationIdsOf(actor), page),
+
+  updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
+    changes.commit(async (tx, announce) => {
+      await getServerFor(tx, actor, id, 'build')
+      const { allowedUsers, ...rest } = input
+      const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers)
+      const server = await store.updateServer(tx, id, { ...rest, allowedUserIds })
+      announce({ type: 'server_changed', serverId: id })
+      return server
+    }),
+
+  removeServer: (actor: Actor, id: string): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      await getServerFor(tx, actor, id, 'build')
+      await store.removeServer(tx, id)
+      announce({ type: 'server_removed', serverId: id })
+    }),
+
+  /** Servers a caller may use, without any when nobody calls; for discovery. */
+  listUsableServers: (
+    caller: { userId: string; organizationIds: readonly string[] } | undefined,
+    limit: number,
+  ): Promise<Server[]> => store.listUsableServers(db, caller, limit),
+})
+
+export type ServerService = ReturnType<typeof createServerService>

@@ -1,0 +1,137 @@
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { AccessTier, Presentation, Server } from './server.ts'
+
+const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
+
+type ServerRow = {
+  id: string
+  organizationId: string
+  ownerId: string
+  name: string
+  description: string | null
+  access: AccessTier
+  presentation: Presentation
+  allowedUsers: { userId: string }[]
+  createdAt: Date
+  updatedAt: Date
+}
+
+export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Server => ({
+  id: row.id,
+  organizationId: row.organizationId,
+  ownerId: row.ownerId,
+  name: row.name,
+  description: description ?? undefined,
+  access: row.access,
+  presentation: row.presentation,
+  allowedUserIds: allowedUsers.map(({ userId }) => userId),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+export type NewServer = {
+  organizationId: string
+  ownerId: string
+  name: string
+  description: string | undefined
+  access: AccessTier
+  presentation: Presentation
+  allowedUserIds: readonly string[]
+}
+
+export const createServer = async (tx: Transaction, data: NewServer): Promise<Server> => {
+  const { allowedUserIds, description, ...rest } = data
+  const row = await tx.server.create({
+    data: {
+      ...rest,
+      description: description ?? null,
+      allowedUsers: { create: allowedUserIds.map(userId => ({ userId })) },
+    },
+    include: WITH_USERS,
+  })
+  return toServer(row)
+}
+
+export const findServer = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<Server | undefined> => {
+  const where = { id, organizationId: { in: [...organizationIds] } }
+  const row = await tx.server.findFirst({ where, include: WITH_USERS })
+  return row === null ? undefined : toServer(row)
+}
+
+export const listServers = async (
+  tx: Transaction,
+  organizationIds: readonly string[],
+  page: IdPage,
+): Promise<Server[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const mine = { organizationId: { in: [...organizationIds] } }
+  const rows = await tx.server.findMany({ where: { ...mine, ...where }, ...rest, include: WITH_USERS })
+  return rows.map(toServer)
+}
+
+export type ServerPatch = {
+  name?: string | undefined
+  description?: string | null | undefined
+  access?: AccessTier | undefined
+  presentation?: Presentation | undefined
+  allowedUserIds?: readonly string[] | undefined
+}
+
+export const updateServer = async (tx: Transaction, id: string, patch: ServerPatch): Promise<Server> => {
+  const { allowedUserIds, name, description, access, presentation } = patch
+  const row = await tx.server.update({
+    where: { id },
+    data: {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(access === undefined ? {} : { access }),
+      ...(presentation === undefined ? {} : { presentation }),
+      ...(allowedUserIds === undefined
+        ? {}
+        : { allowedUsers: { deleteMany: {}, create: allowedUserIds.map(userId => ({ userId })) } }),
+    },
+    include: WITH_USERS,
+  })
+  return toServer(row)
+}
+
+export const removeServer = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.server.delete({ where: { id } })
+}
+
+/** Ids of the users among `names`, which are ids or e-mail addresses; in the order given, unknown ones as undefined. */
+export const findUserIds = async (tx: Transaction, names: readonly string[]): Promise<(string | undefined)[]> => {
+  const wanted = names.map(name => name.trim().toLowerCase())
+  const rows = await tx.user.findMany({
+    where: { OR: [{ id: { in: wanted } }, { email: { in: wanted } }] },
+    select: { id: true, email: true },
+  })
+  return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)
+}
+
+/** Servers that somebody may use, for discovery: the public ones, and for a user theirs as well. */
+export const listUsableServers = async (
+  tx: Transaction,
+  caller: { userId: string; organizationIds: readonly string[] } | undefined,
+  limit: number,
+): Promise<Server[]> => {
+  const open = { access: 'public' as const }
+  const where =
+    caller === undefined
+      ? open
+      : {
+          OR: [
+            open,
+            { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
+            { access: 'private' as const, ownerId: caller.userId },
+            { access: 'private' as const, allowedUsers: { some: { userId: caller.userId } } },
+          ],
+        }
+  const rows = await tx.server.findMany({ where, include: WITH_USERS, orderBy: { id: 'asc' }, take: limit })
+  return rows.map(toServer)
+}

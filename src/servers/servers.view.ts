@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import { inputSchemaOf } from '../templates/index.ts'
+import { type CompiledDefinition, checkDefinition } from '../toolkits/index.ts'
+import { bindingOf } from './bindings.ts'
+import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
+import type {
+  BindingInput,
+  BindingRow,
+  GlobalView,
+  InstanceView,
+  ServerView,
+  UsedToolkitView,
+} from './servers.schema.ts'
+import type { UsedToolkit } from './toolkit-uses.service.ts'
+
+const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})
+
+/** Where MCP clients find a server. */
+export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`
+
+export const toServerView = (server: Server, baseUrl: string): z.infer<typeof ServerView> => ({
+  id: server.id,
+  uuid: server.id,
+  organizationId: server.organizationId,
+  ownerId: server.ownerId,
+  name: server.name,
+  description: server.description ?? null,
+  access: server.access,
+  allowedUsers: [...server.allowedUserIds],
+  presentation: server.presentation,
+  url: serverUrl(baseUrl, server.id),
+  ...timesOf(server),
+})
+
+export const toUsedToolkitView = (used: UsedToolkit): z.infer<typeof UsedToolkitView> => ({
+  id: used.id,
+  title: used.title,
+  snapshot:
+    used.snapshot === undefined
+      ? null
+      : { takenAt: used.snapshot.takenAt.toISOString(), update: used.snapshot.update ?? null },
+  ...timesOf(used),
+})
+
+export const toGlobalView = (global: Global): z.infer<typeof GlobalView> =>
+  global.isSecret
+    ? { id: global.id, key: global.key, secret: true, ...timesOf(global) }
+    : { id: global.id, key: global.key, value: global.value, secret: false, ...timesOf(global) }
+
+export const toBindings = (input: Record<string, BindingInput>): Bindings =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, binding]): [string, Binding] => {
+      switch (binding.source) {
+        case 'instance':
+          return [name, { source: 'instance', value: binding.value }]
+        case 'server':
+          return [name, { source: 'server', key: binding.value ?? undefined }]
+        case 'exposed':
+          return [name, { source: 'exposed' }]
+      }
+    }),
+  )
+
+const toBindingView = (binding: Binding): { source: string; value?: JsonValue } => {
+  switch (binding.source) {
+    case 'instance':
+      return { source: 'instance', value: binding.value }
+    case 'server':
+      return { source: 'server', ...(binding.key === undefined ? {} : { value: binding.key }) }
+    case 'exposed':
+      return { source: 'exposed' }
+  }
+}
+
+/** What the caller of an instance may give: its exposed parameters only. */
+export const exposedSchemaOf = ({ parameters }: CompiledDefinition, bindings: Bindings): JsonObject =>
+  inputSchemaOf(parameters.filter(({ parameter }) => bindingOf(bindings, parameter.name).source === 'exposed'))
+
+export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView> => {
+  const compiled = checkDefinition(instance.tool)
+  return {
+    id: instance.id,
+    serverId: instance.serverId,
+    toolId: instance.tool.originId ?? instance.tool.id,
+    name: instance.name,
+    description: instance.description ?? null,
+    bindings: Object.fromEntries(
+      Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingView(binding)]),
+    ),
+    inputSchema: compiled.ok ? exposedSchemaOf(compiled.value, instance.bindings) : { type: 'object' },
+    ...timesOf(instance),
+  }
+}
+
+/** The matrix of a server: for each parameter name and type, where each tool that has it gets its value. */
+export const toBindingRows = (instances: readonly Instance[]): z.infer<typeof BindingRow>[] => {
+  const rows = new Map<string, z.infer<typeof BindingRow>>()
+  for (const { id, name, tool, bindings } of instances) {
+    const compiled = checkDefinition(tool)
+    for (const { parameter } of compiled.ok ? compiled.value.parameters : []) {
+      const key = `${parameter.name}:${parameter.type}`
+      const row = rows.get(key) ?? { parameter: parameter.name, type: parameter.type, instances: [] }
+      rows.set(key, row)
+      row.instances.push({ id, name, ...toBindingView(bindingOf(bindings, parameter.name)) })
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.parameter < b.parameter ? -1 : a.parameter > b.parameter ? 1 : 0))
+}

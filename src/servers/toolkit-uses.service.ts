@@ -1,0 +1,91 @@
+import { type Actor, AppError, organizationIdsOf } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import {
+  acceptUpdate,
+  compareSnapshot,
+  findSnapshot,
+  findUsableToolkit,
+  listSnapshots,
+  removeToolkit,
+  type SnapshotDifference,
+  type Toolkit,
+  takeSnapshot,
+} from '../toolkits/index.ts'
+import { listInstanceNames } from './instances.store.ts'
+import type { Server } from './server.ts'
+import { getServerFor, type ServerServiceParts } from './servers.service.ts'
+import { addUse, listUsedToolkits, removeUse } from './toolkit-uses.store.ts'
+
+/** A toolkit as a server uses it. */
+export type UsedToolkit = {
+  /** The toolkit's own id, also where a snapshot of it is used. */
+  id: string
+  title: string
+  createdAt: Date
+  updatedAt: Date
+  /** Of another organization's toolkit only. */
+  snapshot: { takenAt: Date; update: SnapshotDifference | undefined } | undefined
+}
+
+const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
+
+const useForeignToolkit = async (tx: Transaction, server: Server, origin: Toolkit): Promise<void> => {
+  const held = await findSnapshot(tx, server.id, origin.id)
+  if (held === undefined) {
+    const snapshot = await takeSnapshot(tx, origin, { organizationId: server.organizationId, serverId: server.id })
+    await addUse(tx, server.id, snapshot.id)
+    return
+  }
+  await acceptUpdate(tx, held, origin, toolId => listInstanceNames(tx, { serverId: server.id, toolId }))
+}
+
+const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
+  const names = await listInstanceNames(tx, { serverId, toolkitId })
+  if (names.length === 0) return
+  const listed = names.map(name => `"${name}"`).join(', ')
+  throw new AppError('conflict', `This server has tools of that toolkit at work: ${listed}. Remove them first.`)
+}
+
+export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
+  /** Adds a toolkit; of another organization's a snapshot is taken, and, when there is one, its waiting update accepted. */
+  useToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      const server = await getServerFor(tx, actor, serverId, 'build')
+      const toolkit = await findUsableToolkit(tx, toolkitId, organizationIdsOf(actor))
+      if (toolkit === undefined) throw noToolkit()
+      if (toolkit.organizationId === server.organizationId) await addUse(tx, serverId, toolkitId)
+      else await useForeignToolkit(tx, server, toolkit)
+      announce({ type: 'server_changed', serverId })
+    }),
+
+  /** Throws `conflict`, naming the instances, while tools of it are at work. */
+  dropToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      await getServerFor(tx, actor, serverId, 'build')
+      const snapshot = await findSnapshot(tx, serverId, toolkitId)
+      const heldId = snapshot?.id ?? toolkitId
+      await assertNoInstances(tx, serverId, heldId)
+      if (!(await removeUse(tx, serverId, heldId))) throw noToolkit()
+      if (snapshot !== undefined) await removeToolkit(tx, snapshot.id)
+      announce({ type: 'server_changed', serverId })
+    }),
+
+  listUsedToolkits: async (actor: Actor, serverId: string): Promise<UsedToolkit[]> => {
+    await getServerFor(db, actor, serverId, 'read')
+    const snapshots = new Map((await listSnapshots(db, serverId)).map(snapshot => [snapshot.id, snapshot]))
+    const rows = await listUsedToolkits(db, serverId)
+    return Promise.all(
+      rows.map(async ({ createdAt, updatedAt, toolkit }) => {
+        const held = snapshots.get(toolkit.id)
+        const used = { title: toolkit.title, createdAt, updatedAt }
+        if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
+        // An origin that is gone or no longer public offers no update.
+        const origin = await findUsableToolkit(db, held.snapshotOfId, organizationIdsOf(actor))
+        const update = origin && (await compareSnapshot(db, held))
+        return { ...used, id: held.snapshotOfId, snapshot: { takenAt: held.snapshotAt, update } }
+      }),
+    )
+  },
+})
+
+export type ToolkitUseService = ReturnType<typeof createToolkitUseService>

@@ -1,0 +1,8 @@
+export { acceptUpdate, compareSnapshot, type SnapshotDifference, takeSnapshot } from './snapshots.ts'
+export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
+export { assertDefinition, type CompiledDefinition, type CompiledParameter, checkDefinition } from './tool-definition.ts'
+export { toolkitRoutes } from './toolkits.routes.ts'
+export { createToolkitService, type ToolkitService, type Uses } from './toolkits.service.ts'
+export { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'
+export { createToolService, type ToolService } from './tools.service.ts'
+export { toTool } from './tools.store.ts'

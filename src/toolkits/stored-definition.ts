@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import type { ToolDefinition } from './tool.ts'
+
+/**
+ * The document in `Tool.definition`: what no query asks for. Read back through this schema,
+ * so that a row another version wrote, or a broken one, is found where it is read.
+ */
+const Stored = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  body: z.string().optional(),
+  timeoutMs: z.int().optional(),
+  parameters: z.record(
+    z.string(),
+    z.object({
+      description: z.string().optional(),
+      enum: z.array(z.json()).optional(),
+      default: z.json().optional(),
+      example: z.json().optional(),
+      minimum: z.number().optional(),
+      maximum: z.number().optional(),
+      pattern: z.string().optional(),
+    }),
+  ),
+  outputSchema: z.record(z.string(), z.json()).optional(),
+  annotations: z
+    .object({
+      title: z.string().optional(),
+      readOnlyHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+      openWorldHint: z.boolean().optional(),
+    })
+    .optional(),
+  allowedOrigins: z.array(z.string()).optional(),
+})
+
+type Columns = { name: string; title: string | null; description: string | null; definition: unknown }
+
+export const fromStored = (row: Columns): ToolDefinition => ({
+  ...Stored.parse(row.definition),
+  name: row.name,
+  title: row.title ?? undefined,
+  description: row.description ?? undefined,
+})
+
+export const toStored = (definition: ToolDefinition) => {
+  const { name, title, description, ...document } = definition
+  // Through the schema again: what is undefined disappears and nothing unknown is stored.
+  return {
+    name,
+    title: title ?? null,
+    description: description ?? null,
+    definition: JSON.parse(JSON.stringify(Stored.parse(document))),
+  }
+}

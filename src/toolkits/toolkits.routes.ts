@@ -1,0 +1,104 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
+import { CreateTool, CreateToolkit, ToolkitView, ToolView, UpdateTool, UpdateToolkit } from './toolkits.schema.ts'
+import type { ToolkitService } from './toolkits.service.ts'
+import { toToolkitView, toToolView } from './toolkits.view.ts'
+import type { ToolService } from './tools.service.ts'
+
+type Parts = { toolkits: ToolkitService; tools: ToolService }
+
+const config = { access: 'user' } as const
+const tags = ['toolkits']
+
+export const toolkitRoutes =
+  ({ toolkits, tools }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    app.post(
+      '/toolkits',
+      { config, schema: { tags, body: CreateToolkit, response: { 201: ToolkitView } } },
+      async (request, reply) => {
+        const toolkit = await toolkits.createToolkit(actorOf(request), request.body)
+        return reply.code(201).send(toToolkitView(toolkit))
+      },
+    )
+
+    app.get(
+      '/toolkits',
+      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ToolkitView) } } },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await toolkits.listToolkits(actorOf(request), page), page, toToolkitView)
+      },
+    )
+
+    app.get(
+      '/gallery',
+      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ToolkitView) } } },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await toolkits.listGallery(page), page, toToolkitView)
+      },
+    )
+
+    app.get(
+      '/toolkits/:id',
+      { config, schema: { tags, params: uuidParams, response: { 200: ToolkitView } } },
+      async request => toToolkitView(await toolkits.getToolkit(actorOf(request), request.params.id)),
+    )
+
+    app.patch(
+      '/toolkits/:id',
+      { config, schema: { tags, params: uuidParams, body: UpdateToolkit, response: { 200: ToolkitView } } },
+      async request =>
+        toToolkitView(await toolkits.updateToolkit(actorOf(request), request.params.id, request.body)),
+    )
+
+    app.delete(
+      '/toolkits/:id',
+      { config, schema: { tags, params: uuidParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await toolkits.removeToolkit(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/toolkits/:id/tools',
+      { config, schema: { tags, params: uuidParams, body: CreateTool, response: { 201: ToolView } } },
+      async (request, reply) => {
+        const tool = await tools.createTool(actorOf(request), request.params.id, request.body)
+        return reply.code(201).send(toToolView(tool))
+      },
+    )
+
+    app.get(
+      '/toolkits/:id/tools',
+      { config, schema: { tags, params: uuidParams, querystring: pageQuery, response: { 200: pageOf(ToolView) } } },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await tools.listTools(actorOf(request), request.params.id, page), page, toToolView)
+      },
+    )
+
+    app.get(
+      '/tools/:id',
+      { config, schema: { tags, params: uuidParams, response: { 200: ToolView } } },
+      async request => toToolView(await tools.getTool(actorOf(request), request.params.id)),
+    )
+
+    app.patch(
+      '/tools/:id',
+      { config, schema: { tags, params: uuidParams, body: UpdateTool, response: { 200: ToolView } } },
+      async request => toToolView(await tools.updateTool(actorOf(request), request.params.id, request.body)),
+    )
+
+    app.delete(
+      '/tools/:id',
+      { config, schema: { tags, params: uuidParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        await tools.removeTool(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+  }

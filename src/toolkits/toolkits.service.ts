@@ -1,0 +1,88 @@
+import {
+  type Actor,
+  AppError,
+  assertMay,
+  organizationForNew,
+  organizationIdsOf,
+} from '../kernel/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { Toolkit, Visibility } from './tool.ts'
+import * as store from './toolkits.store.ts'
+
+/** Names of the servers that use a toolkit or a tool; supplied by what knows servers. */
+export type Uses = {
+  ofToolkit: (tx: Transaction, toolkitId: string) => Promise<readonly string[]>
+  ofTool: (tx: Transaction, toolId: string) => Promise<readonly string[]>
+}
+
+export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
+
+/** The error of everything that belongs to somebody else or is not there: the two look alike. */
+export const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
+
+const inUse = (what: string, servers: readonly string[]) =>
+  new AppError('conflict', `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}: remove it there first.`)
+
+/** Refuses to remove what servers use, naming them. */
+export const assertUnused = (what: string, servers: readonly string[]): void => {
+  if (servers.length > 0) throw inUse(what, servers)
+}
+
+export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
+  const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> => {
+    const toolkit = await store.findUsableToolkit(db, id, organizationIdsOf(actor))
+    if (toolkit === undefined) throw noToolkit()
+    return toolkit
+  }
+
+  const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
+    const toolkit = await store.findToolkit(tx, id, organizationIdsOf(actor))
+    if (toolkit === undefined) throw noToolkit()
+    assertMay(actor, toolkit.organizationId, 'build')
+    return toolkit
+  }
+
+  return {
+    createToolkit: (
+      actor: Actor,
+      input: { title: string; description?: string | undefined; visibility: Visibility; organizationId?: string | undefined },
+    ): Promise<Toolkit> => {
+      const { title, description, visibility } = input
+      const organizationId = organizationForNew(actor, input.organizationId)
+      return changes.commit(tx => store.createToolkit(tx, { organizationId, title, description, visibility }))
+    },
+
+    /** One's own, or a public one. */
+    getToolkit,
+
+    listToolkits: (actor: Actor, page: IdPage): Promise<Toolkit[]> =>
+      store.listToolkits(db, organizationIdsOf(actor), page),
+
+    /** Public toolkits of everybody. */
+    listGallery: (page: IdPage): Promise<Toolkit[]> => store.listGallery(db, page),
+
+    updateToolkit: (
+      actor: Actor,
+      id: string,
+      input: { title?: string | undefined; description?: string | null | undefined; visibility?: Visibility | undefined },
+    ): Promise<Toolkit> =>
+      changes.commit(async (tx, announce) => {
+        await getForChange(tx, actor, id)
+        const updated = await store.updateToolkit(tx, id, input)
+        announce({ type: 'toolkit_changed', toolkitId: id })
+        return updated
+      }),
+
+    /** Throws `conflict`, naming our servers that use it; snapshots of others live on. */
+    removeToolkit: (actor: Actor, id: string): Promise<void> =>
+      changes.commit(async tx => {
+        await getForChange(tx, actor, id)
+        assertUnused('toolkit', await uses.ofToolkit(tx, id))
+        await store.removeToolkit(tx, id)
+      }),
+  }
+}
+
+export type ToolkitService = ReturnType<typeof createToolkitService>

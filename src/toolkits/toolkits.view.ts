@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import { type CompiledDefinition, checkDefinition } from './tool-definition.ts'
+import type { Tool, Toolkit } from './tool.ts'
+import type { ToolkitView, ToolView } from './toolkits.schema.ts'
+
+export const toToolkitView = (toolkit: Toolkit): z.infer<typeof ToolkitView> => ({
+  id: toolkit.id,
+  organizationId: toolkit.organizationId,
+  title: toolkit.title,
+  description: toolkit.description ?? null,
+  visibility: toolkit.visibility,
+  createdAt: toolkit.createdAt.toISOString(),
+  updatedAt: toolkit.updatedAt.toISOString(),
+})
+
+const toParameterViews = ({ parameters }: CompiledDefinition): z.infer<typeof ToolView>['parameters'] =>
+  Object.fromEntries(
+    parameters.map(({ parameter, meta }) => [
+      parameter.name,
+      {
+        type: parameter.type,
+        required: parameter.required && meta.default === undefined,
+        places: parameter.places.map(({ kind, field, line, column }) => ({ kind, field, line, column })),
+        ...(parameter.default === undefined ? {} : { default: parameter.default }),
+        ...meta,
+      },
+    ]),
+  )
+
+const definedOnly = (annotations: Tool['annotations']): Record<string, string | boolean> | null =>
+  annotations === undefined
+    ? null
+    : Object.fromEntries(Object.entries(annotations).filter(entry => entry[1] !== undefined))
+
+/** A tool that an older version saved and this one cannot compile is shown all the same, without parameters. */
+const parametersOf = (tool: Tool): z.infer<typeof ToolView>['parameters'] => {
+  const compiled = checkDefinition(tool)
+  return compiled.ok ? toParameterViews(compiled.value) : {}
+}
+
+export const toToolView = (tool: Tool): z.infer<typeof ToolView> => ({
+  id: tool.id,
+  toolkitId: tool.toolkitId,
+  name: tool.name,
+  title: tool.title ?? null,
+  description: tool.description ?? null,
+  method: tool.method,
+  url: tool.url,
+  headers: tool.headers.map(({ name, value }) => ({ name, value })),
+  body: tool.body ?? null,
+  timeoutMs: tool.timeoutMs ?? null,
+  parameters: parametersOf(tool),
+  outputSchema: tool.outputSchema ?? null,
+  annotations: definedOnly(tool.annotations),
+  allowedOrigins: tool.allowedOrigins === undefined ? null : [...tool.allowedOrigins],
+  createdAt: tool.createdAt.toISOString(),
+  updatedAt: tool.updatedAt.toISOString(),
+})

@@ -1,0 +1,74 @@
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import { fromStored, toStored } from './stored-definition.ts'
+import type { Tool, ToolDefinition } from './tool.ts'
+
+type ToolRow = {
+  id: string
+  toolkitId: string
+  originId: string | null
+  name: string
+  title: string | null
+  description: string | null
+  definition: unknown
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** Row to domain; also for stores that read tools along with what uses them. */
+export const toTool = (row: ToolRow): Tool => ({
+  ...fromStored(row),
+  id: row.id,
+  toolkitId: row.toolkitId,
+  originId: row.originId ?? undefined,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+export const createTool = async (
+  tx: Transaction,
+  toolkitId: string,
+  definition: ToolDefinition,
+  originId?: string,
+): Promise<Tool> =>
+  toTool(await tx.tool.create({ data: { toolkitId, originId: originId ?? null, ...toStored(definition) } }))
+
+/** A tool and the organization it belongs to; snapshots' copies are not found: nobody edits them. */
+export const findTool = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<{ tool: Tool; organizationId: string } | undefined> => {
+  const row = await tx.tool.findFirst({
+    where: { id, toolkit: { organizationId: { in: [...organizationIds] }, snapshotOfId: null } },
+    include: { toolkit: { select: { organizationId: true } } },
+  })
+  return row === null ? undefined : { tool: toTool(row), organizationId: row.toolkit.organizationId }
+}
+
+/** One's own, or one of a public toolkit. */
+export const findReadableTool = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<Tool | undefined> => {
+  const readable = [{ organizationId: { in: [...organizationIds] } }, { visibility: 'public' as const }]
+  const row = await tx.tool.findFirst({ where: { id, toolkit: { snapshotOfId: null, OR: readable } } })
+  return row === null ? undefined : toTool(row)
+}
+
+export const listTools = async (tx: Transaction, toolkitId: string, page: IdPage): Promise<Tool[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const rows = await tx.tool.findMany({ where: { toolkitId, ...where }, ...rest })
+  return rows.map(toTool)
+}
+
+export const listAllTools = async (tx: Transaction, toolkitId: string): Promise<Tool[]> =>
+  (await tx.tool.findMany({ where: { toolkitId }, orderBy: { id: 'asc' } })).map(toTool)
+
+export const updateTool = async (tx: Transaction, id: string, definition: ToolDefinition): Promise<Tool> =>
+  toTool(await tx.tool.update({ where: { id }, data: toStored(definition) }))
+
+export const removeTool = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.tool.delete({ where: { id } })
+}
