@@ -1,0 +1,11 @@
+import { defineConfig } from 'prisma/config'
+
+// The standard Prisma CLI works on either database: DATABASE_URL says which (default: SQLite).
+const url = process.env.DATABASE_URL ?? 'file:./data/patchbay.db'
+const isPostgres = /^postgres(ql)?:/.test(url)
+
+export default defineConfig({
+  schema: isPostgres ? 'prisma/postgresql/schema.prisma' : 'prisma/schema.prisma',
+  migrations: { path: isPostgres ? 'migrations/postgresql' : 'migrations/sqlite' },
+  datasource: { url },
+})

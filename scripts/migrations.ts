@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { POSTGRES_SCHEMA, SQLITE_SCHEMA } from './derive-schema.ts'
+import { runPrisma } from './prisma.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** One database's migrations and the models they should lead to. */
+export type Migrations = { directory: string; schema: string }
+
+export const MIGRATIONS = {
+  sqlite: { directory: join(ROOT, 'migrations/sqlite'), schema: SQLITE_SCHEMA },
+  postgresql: { directory: join(ROOT, 'migrations/postgresql'), schema: POSTGRES_SCHEMA },
+} as const satisfies Record<string, Migrations>
+
+const AGREE = 0
+const DIFFER = 2
+
+/**
+ * The SQL that leads from the migrations to the models; undefined when they agree already.
+ *
+ * The migrations run on a shadow: on SQLite in memory, on PostgreSQL in a database that the one at `databaseUrl`
+ * is asked to make beside it. Throws when Prisma cannot tell.
+ */
+export const diffMigrations = ({ directory, schema }: Migrations, databaseUrl: string): string | undefined => {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-migration-'))
+  const sql = join(folder, 'next.sql')
+  try {
+    const { status, output } = runPrisma(databaseUrl, [
+      ...['migrate', 'diff', '--script', '--exit-code', '--output', sql],
+      ...['--from-migrations', directory, '--to-schema', schema],
+    ])
+    if (status === AGREE) return undefined
+    if (status === DIFFER) return readFileSync(sql, 'utf8')
+    throw new Error(output)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

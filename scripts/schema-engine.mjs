@@ -1,0 +1,190 @@
+#!/usr/bin/env node
+// Stand-in for the schema engine that the Prisma CLI downloads: the same JSON-RPC over stdio, served by
+// @prisma/schema-engine-wasm and the driver adapters of the app. With PRISMA_SCHEMA_ENGINE_BINARY pointing here
+// every `prisma …` command works offline. Whatever goes wrong is answered as an error: the CLI takes an engine
+// that only ends for success, and a check built on it would pass on nothing.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
+
+const args = process.argv.slice(2)
+const valuesOf = flag => args.flatMap((arg, at) => (args[at - 1] === flag ? [arg] : []))
+const url = JSON.parse(valuesOf('--datasource')[0] ?? '{}').url ?? ''
+const models = valuesOf('--datamodels').map(path => [path, readFileSync(path, 'utf8')])
+const isPostgres = url
+  ? /^postgres(ql)?:/.test(url)
+  : models.some(([, text]) => /provider\s*=\s*"postgresql"/.test(text))
+
+/** As Prisma's own engines make it; theirs trips over its absence (P1014) where this one is asked first. */
+const BOOKKEEPING = isPostgres
+  ? `CREATE TABLE IF NOT EXISTS "_prisma_migrations" ("id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL,
+     "finished_at" TIMESTAMPTZ, "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
+     "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(), "applied_steps_count" INTEGER NOT NULL DEFAULT 0)`
+  : `CREATE TABLE IF NOT EXISTS "_prisma_migrations" ("id" TEXT PRIMARY KEY NOT NULL, "checksum" TEXT NOT NULL,
+     "finished_at" DATETIME, "migration_name" TEXT NOT NULL, "logs" TEXT, "rolled_back_at" DATETIME,
+     "started_at" DATETIME NOT NULL DEFAULT current_timestamp, "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0)`
+const NEEDS_BOOKKEEPING = new Set([
+  'applyMigrations',
+  'devDiagnostic',
+  'diagnoseMigrationHistory',
+  'evaluateDataLoss',
+  'markMigrationApplied',
+  'markMigrationRolledBack',
+])
+
+const CHAR_OID = 18
+const BPCHAR_OID = 1_042
+const SHADOW_DROP = /^DROP DATABASE "prisma_migrate_shadow_db_[^"]*"$/
+
+/** Mends two things of adapter-pg that only migrations meet. */
+const patchPostgresDriver = pg => {
+  for (const prototype of [pg.Pool.prototype, pg.Client.prototype]) {
+    const query = prototype.query
+    prototype.query = function (first, ...rest) {
+      // It drops the shadow database before it closes its own pool on it.
+      if (typeof first === 'string' && SHADOW_DROP.test(first)) first += ' WITH (FORCE)'
+      const answer = query.call(this, first, ...rest)
+      if (!(answer instanceof Promise)) return answer
+      // It does not know the catalogue's internal type "char".
+      return answer.then(result => {
+        for (const { fields = [] } of [result].flat()) {
+          for (const field of fields) if (field.dataTypeID === CHAR_OID) field.dataTypeID = BPCHAR_OID
+        }
+        return result
+      })
+    }
+  }
+}
+
+const createAdapterFactory = async () => {
+  if (!isPostgres) {
+    const { PrismaBetterSqlite3 } = await import('@prisma/adapter-better-sqlite3')
+    if (url) mkdirSync(dirname(url.replace(/^file:/, '')), { recursive: true })
+    return new PrismaBetterSqlite3({ url: url || ':memory:' })
+  }
+  const [{ PrismaPg }, { default: pg }, { parse }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('pg'),
+    import('pg-connection-string'),
+  ])
+  patchPostgresDriver(pg)
+  // No connectionString: it overrides the shadow database's name, and what is tried there would hit the real one.
+  const { host, port, user, password, database, ssl, options } = parse(url || 'postgresql://localhost/none')
+  const parts = { host, port: port ? Number(port) : undefined, user, password, database, ssl, options }
+  return new PrismaPg(Object.fromEntries(Object.entries(parts).filter(([, value]) => value != null)))
+}
+
+/** better-sqlite3 prepares one statement at a time; a migration holds many. */
+const runScriptsWhole = factory => {
+  for (const name of ['connect', 'connectToShadowDb']) {
+    const open = factory[name].bind(factory)
+    factory[name] = async () => {
+      const connection = await open()
+      const executeRaw = connection.executeRaw.bind(connection)
+      connection.executeRaw = async query => {
+        if (query.args?.length) return executeRaw(query)
+        await connection.executeScript(query.sql)
+        return 0
+      }
+      return connection
+    }
+  }
+  return factory
+}
+
+const loadEngine = async () => {
+  const folder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'))
+  const glue = await import(pathToFileURL(join(folder, 'schema_engine_bg.js')).href)
+  const wasm = readFileSync(join(folder, 'schema_engine_bg.wasm'))
+  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': glue })
+  glue.__wbg_set_wasm(instance.exports)
+  instance.exports.__wbindgen_start()
+  return glue.SchemaEngine
+}
+
+const buildEngine = async () => {
+  const factory = runScriptsWhole(await createAdapterFactory())
+  const bound = bindMigrationAwareSqlAdapterFactory(factory)
+  const SchemaEngine = await loadEngine()
+  const engine = await SchemaEngine.new({ datamodels: models.length > 0 ? models : undefined }, () => {}, bound)
+  const run = async (method, params) => {
+    if (url && NEEDS_BOOKKEEPING.has(method)) {
+      const connection = await factory.connect()
+      await connection.executeScript(BOOKKEEPING)
+      await connection.dispose()
+    }
+    return method === 'getDatabaseVersion' ? engine.version(params) : engine[method](params)
+  }
+  /** The engine hides what the driver said behind a number. */
+  const explain = error => {
+    const text = String(error?.message ?? error)
+    const id = /External error id#(\d+)/.exec(text)?.[1]
+    const cause = id && bound.errorRegistry.consumeError(Number(id))?.error
+    return cause ? `${text}\n${cause.message ?? cause}` : text
+  }
+  return { run, explain }
+}
+
+const send = message => process.stdout.write(`${JSON.stringify(message)}\n`)
+
+const answer = async (engine, { id, method, params }) => {
+  try {
+    const { run } = await engine
+    const result = await run(method, params)
+    // The CLI shows what the engine prints, not what `diff` answers.
+    if (method === 'diff' && result?.stdout) {
+      send({ jsonrpc: '2.0', id: `print-${id}`, method: 'print', params: { content: result.stdout } })
+    }
+    send({ jsonrpc: '2.0', id, result: result ?? null })
+  } catch (error) {
+    const message = await engine.then(
+      ({ explain }) => explain(error),
+      () => String(error?.message ?? error),
+    )
+    // The CLI waits for ever on a code that is none of Prisma's.
+    const code = /^P\d{4}$/.test(error?.code ?? '') ? error.code : null
+    const data = { is_panic: false, message, meta: error?.meta ?? {}, error_code: code }
+    send({ jsonrpc: '2.0', id, error: { code: 4466, message: 'An error happened. Check the data field.', data } })
+  }
+}
+
+const serve = async () => {
+  const engine = buildEngine()
+  engine.catch(() => {}) // told to whoever asks
+  const underWay = new Set()
+  for await (const line of createInterface({ input: process.stdin })) {
+    const message = line.trim() ? JSON.parse(line) : {}
+    if (!message.method) continue // the CLI's answer to our print
+    const one = answer(engine, message)
+    underWay.add(one)
+    one.finally(() => underWay.delete(one))
+  }
+  await Promise.all(underWay)
+}
+
+/** `cli can-connect-to-database` and its like: the exit code is the answer. */
+const checkConnection = async () => {
+  try {
+    const connection = await (await createAdapterFactory()).connect()
+    await connection.executeScript('SELECT 1')
+    await connection.dispose()
+    return 0
+  } catch (error) {
+    const fields = { message: String(error?.message ?? error), error_code: 'P1001', is_panic: false, meta: {} }
+    process.stderr.write(`\n${JSON.stringify({ level: 'ERROR', target: 'schema_engine::logger', fields })}`)
+    return 1
+  }
+}
+
+const CONNECTION_ENDED = '57P01'
+process.on('uncaughtException', error => {
+  if (error?.code === CONNECTION_ENDED) return // the shadow database's idle connections, dropped by force
+  process.stderr.write(`${error?.stack ?? error}\n`)
+  process.exit(101)
+})
+
+process.exitCode = args.includes('cli') ? await checkConnection() : await serve().then(() => 0)
+process.exit()
