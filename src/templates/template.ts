@@ -3,7 +3,10 @@ import type { JsonValue, Result } from '../kernel/index.ts'
 export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
-/** What a builder writes: each text may hold `{{type:name}}` places. */
+/**
+ * What a builder writes. URL, header values and body may hold `{{type:name}}` places; `\{{` is a literal brace pair.
+ * An empty body is none.
+ */
 export type RequestTemplate = {
   method: string
   url: string
@@ -11,7 +14,7 @@ export type RequestTemplate = {
   body?: string | undefined
 }
 
-/** Where a place stands; lines and columns count from 1, in `field`'s own text. */
+/** Where a place stands; lines and columns (UTF-16 units) count from 1, in `field`'s own text. */
 export type Place = {
   kind: 'base' | 'host' | 'path' | 'query' | 'header' | 'json' | 'json-string' | 'form' | 'text'
   /** `url`, `headers[0].value` or `body`. */
@@ -30,6 +33,7 @@ export type TemplateParameter = {
   places: readonly Place[]
 }
 
+/** One thing that keeps a template from being saved. `field` is one of a place's, `headers[0].name` or `method`. */
 export type TemplateError = { field: string; line: number; column: number; message: string }
 
 export type BodyKind = 'none' | 'json' | 'form' | 'text'
@@ -40,18 +44,22 @@ export type RenderedRequest = {
   url: string
   /** Names as the builder wrote them; a Content-Type that the body's kind implies is added. */
   headers: readonly (readonly [name: string, value: string])[]
+  /** None either when all of it is one optional value that is missing. */
   body: string | undefined
 }
 
+/** `message` goes after the parameter's name, `is required` or `must be …`, and never shows its value. */
 export type RenderError = { parameter: string; message: string }
 
-/** Values by parameter name, already cast to their types. A missing optional one is absent. */
+/** Values by parameter name, already cast to their types. A missing one is absent: a place's own default fills in. */
 export type Values = ReadonlyMap<string, JsonValue>
 
-/** A template parsed once; `render` is pure and may be called any number of times. */
+/** A template parsed once; `render` is pure and may be called any number of times, with whatever values. */
 export type CompiledTemplate = {
+  /** In upper case. */
   method: string
   bodyKind: BodyKind
+  /** In the order of their first places: URL, headers, body. */
   parameters: readonly TemplateParameter[]
   /**
    * `fixed`: the builder's own text says the origin. `open`: these parameters decide it (a `url` base or host labels).

@@ -1,0 +1,78 @@
+import { formHole, textHole } from './encodings.ts'
+import { planJson } from './json-template.ts'
+import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
+import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
+import { type FieldPlan, sequence } from './plan.ts'
+import { HOLE, type Scan, scanTemplate } from './scan.ts'
+import type { BodyKind } from './template.ts'
+
+/** `contentType` is what the body is sent with when the request has no Content-Type header of its own. */
+export type BodyPlan = { kind: BodyKind; scan: Scan; plan: FieldPlan; contentType: string }
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** What a Content-Type says of the body (RFC 9110 §8.3, RFC 6839 §3.1), parameters aside. */
+const kindOf = (contentType: string): Exclude<BodyKind, 'none'> => {
+  const [type = ''] = contentType.split(';', 1)
+  const essence = type.trim().toLowerCase()
+  if (essence === FORM_TYPE) return 'form'
+  return /^(?:application|text)\/json$|\+json$/.test(essence) ? 'json' : 'text'
+}
+
+const planForm = (scan: Scan): FieldPlan => {
+  const text = { masked: scan.masked, places: scan.places, firstPlace: 0 }
+  return {
+    holes: scan.places.map(({ type }) => formHole(type)),
+    complaints: [...checkPairs(text), ...checkEscapes(text)],
+    build: partOf => buildPairs(text, '', partOf),
+  }
+}
+
+const planText = (scan: Scan): FieldPlan => {
+  const chunks = scan.masked.split(HOLE)
+  return {
+    holes: scan.places.map(({ type }) => textHole(type)),
+    complaints: [],
+    build: partOf =>
+      sequence(
+        chunks,
+        scan.places.map((_, index) => partOf(index)),
+      ),
+  }
+}
+
+const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({
+  holes: scan.places.map(() => undefined),
+  complaints: [{ offset, message }],
+  build: () => () => undefined,
+})
+
+const planWithoutType = (body: string): BodyPlan => {
+  const scan = scanTemplate(body, 'keep')
+  const json = planJson(scan)
+  // A place that never ends hides what the rest is: only that is complained of.
+  if (json.ok || scan.isCut) {
+    return { kind: 'json', scan, plan: json.ok ? json.value : planText(scan), contentType: JSON_TYPE }
+  }
+  const asText = scanTemplate(body, 'halve')
+  return { kind: 'text', scan: asText, plan: planText(asText), contentType: TEXT_TYPE }
+}
+
+/** `contentType` is the fixed text of the tool's own Content-Type header, undefined when it has none. */
+export const planBody = (body: string, contentType: string | undefined): BodyPlan => {
+  if (body.length > MAX_BODY_TEMPLATE_CHARS) {
+    const scan = scanTemplate('', 'keep')
+    const plan = refused(scan, `the body is longer than ${MAX_BODY_TEMPLATE_CHARS} characters`)
+    return { kind: 'text', scan, plan, contentType: TEXT_TYPE }
+  }
+  if (contentType === undefined) return planWithoutType(body)
+  const kind = kindOf(contentType)
+  const scan = scanTemplate(body, kind === 'json' ? 'keep' : 'halve')
+  if (kind === 'form') return { kind, scan, plan: planForm(scan), contentType: FORM_TYPE }
+  if (kind === 'text' || scan.isCut) return { kind, scan, plan: planText(scan), contentType: TEXT_TYPE }
+  const json = planJson(scan)
+  const plan = json.ok ? json.value : refused(scan, `the body is not JSON: ${json.error.message}`, json.error.offset)
+  return { kind, scan, plan, contentType: JSON_TYPE }
+}

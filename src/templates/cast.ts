@@ -1,0 +1,98 @@
+import { failure, type JsonValue, MAX_JSON_DEPTH, parseJson, type Result, success } from '../kernel/index.ts'
+import { parseHttpUrl } from './base-url.ts'
+import type { ParameterType } from './template.ts'
+
+/** What was wanted and what came instead; neither holds the value, which may be secret. Reads: `must be …, got …`. */
+export type Mismatch = { expected: string; got: string }
+
+/**
+ * Where a value comes from: a caller's JSON, or a text that stands for one (a default in a template, a global, a
+ * fixed value). It matters to `json` parameters only: a text is parsed, a caller's string is a string.
+ */
+export type ValueSource = 'caller' | 'text'
+
+export const EXPECTED: Readonly<Record<ParameterType, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  json: 'JSON',
+  url: 'an absolute http or https URL without credentials',
+}
+
+const describeValue = (value: JsonValue): string => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+type Cast = (value: JsonValue) => JsonValue | undefined
+
+/** A number in text as JSON writes it, unless it would lose digits; blanks around it do not matter. */
+const numberOf = (value: JsonValue): number | undefined => {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  if (!NUMBER.test(text)) return undefined
+  const number = Number(text)
+  if (INTEGER.test(text) && !Number.isSafeInteger(number)) return undefined
+  return Number.isFinite(number) ? number : undefined
+}
+
+const integerOf = (value: JsonValue): number | undefined => {
+  if (typeof value === 'string' && !INTEGER.test(value.trim())) return undefined
+  const number = numberOf(value)
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+const booleanOf = (value: JsonValue): boolean | undefined => {
+  if (typeof value === 'boolean') return value
+  const text = typeof value === 'string' ? value.trim() : ''
+  return text === 'true' ? true : text === 'false' ? false : undefined
+}
+
+const stringOf = (value: JsonValue): string | undefined => {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : undefined
+}
+
+const urlOf = (value: JsonValue): string | undefined =>
+  typeof value === 'string' && parseHttpUrl(value) !== undefined ? value : undefined
+
+const CASTS: Readonly<Record<Exclude<ParameterType, 'json'>, Cast>> = {
+  string: stringOf,
+  integer: integerOf,
+  number: numberOf,
+  boolean: booleanOf,
+  url: urlOf,
+}
+
+/** What came, where its type alone would not say what is wrong with it. */
+const describeMismatch = (type: ParameterType, value: JsonValue): string => {
+  if (typeof value === 'number' && type === 'integer') {
+    return Number.isInteger(value) ? 'an integer beyond ±9007199254740991' : 'a number with a fraction'
+  }
+  if (typeof value === 'string') return type === 'json' ? 'a string that is not JSON' : 'a string that is not one'
+  return describeValue(value)
+}
+
+/**
+ * Casts a value to a parameter's type, where nothing is lost by it: `"42"` is the integer 42, 1 is the string `"1"`,
+ * `"007"` is no number. A URL stays as it was given.
+ */
+export const castValue = (
+  type: ParameterType,
+  value: JsonValue,
+  from: ValueSource = 'caller',
+): Result<JsonValue, Mismatch> => {
+  if (type === 'json') {
+    if (from === 'caller' || typeof value !== 'string') return success(value)
+    const parsed = parseJson(value, MAX_JSON_DEPTH)
+    return parsed.ok ? parsed : failure({ expected: EXPECTED.json, got: describeMismatch('json', value) })
+  }
+  const cast = CASTS[type](value)
+  return cast === undefined ? failure({ expected: EXPECTED[type], got: describeMismatch(type, value) }) : success(cast)
+}

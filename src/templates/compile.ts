@@ -1,0 +1,131 @@
+import { failure, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { type BodyPlan, planBody } from './body-template.ts'
+import { planHeader, refuseHeaderName, TOKEN } from './header-template.ts'
+import { MAX_TEMPLATE_HEADERS } from './limits.ts'
+import { collectParameters, type Field } from './parameters.ts'
+import type { Hole, Outcome, Part } from './plan.ts'
+import { type HeaderPlan, renderRequest } from './render.ts'
+import { HOLE, locate, scanTemplate } from './scan.ts'
+import type { CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
+import { planUrl, type UrlPlan } from './url-template.ts'
+
+type HeaderField = Field & { name: string }
+
+const errorAtStart = (field: string, message: string): TemplateError => ({ field, line: 1, column: 1, message })
+
+const errorsOf = ({ field, text, scan, plan }: Field): readonly TemplateError[] => {
+  // What follows a place that never ends means nothing, so nothing else is said of it.
+  const complaints = scan.isCut ? scan.complaints : [...scan.complaints, ...plan.complaints]
+  return complaints.map(({ offset, message }) => ({ field, ...locate(text, offset), message }))
+}
+
+const readUrl = (text: string): Field & { plan: UrlPlan } => {
+  const scan = scanTemplate(text, 'halve')
+  return { field: 'url', text, scan, plan: planUrl(scan) }
+}
+
+const readHeaders = (headers: RequestTemplate['headers']): readonly HeaderField[] =>
+  headers.map(({ name, value }, index) => {
+    const scan = scanTemplate(value, 'halve')
+    return { name, field: `headers[${index}].value`, text: value, scan, plan: planHeader(scan) }
+  })
+
+const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase() === 'content-type'
+
+const readBody = (body: string | undefined, headers: readonly HeaderField[]): BodyPlan | undefined => {
+  if (body === undefined || body === '') return undefined
+  return planBody(body, headers.find(isContentType)?.scan.masked.replaceAll(HOLE, ''))
+}
+
+/** Upper case, as the fetch standard writes the methods that it knows in any case. */
+const checkMethod = (method: string): readonly TemplateError[] => {
+  if (method.includes('{{')) return [errorAtStart('method', 'a place may not stand in the method: write it out')]
+  if (!TOKEN.test(method)) return [errorAtStart('method', 'this is not an HTTP method: use GET, POST, PUT, …')]
+  return ['CONNECT', 'TRACE', 'TRACK'].includes(method.toUpperCase())
+    ? [errorAtStart('method', `the method ${method} is not allowed`)]
+    : []
+}
+
+const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateError[] => {
+  const firstContentType = headers.findIndex(isContentType)
+  const names = headers.flatMap((header, index) => {
+    const again = isContentType(header) && index !== firstContentType
+    const problem = again ? 'Content-Type is there already: keep one' : refuseHeaderName(header.name)
+    return problem === undefined ? [] : [errorAtStart(`headers[${index}].name`, problem)]
+  })
+  const tooMany = `more than ${MAX_TEMPLATE_HEADERS} headers`
+  return headers.length > MAX_TEMPLATE_HEADERS
+    ? [...names, errorAtStart(`headers[${MAX_TEMPLATE_HEADERS}].name`, tooMany)]
+    : names
+}
+
+/** What fills one place: a value's text, a refusal, or what `hole` and the place say of a missing one. */
+const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {
+  const { encode } = hole
+  const refused = { parameter: name, message: hole.refusal }
+  const missing: Outcome = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
+  return values => {
+    const given = values.get(name)
+    const value = given === undefined ? fallback : given
+    return value === undefined ? missing : (encode(value) ?? refused)
+  }
+}
+
+const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string, TemplateParameter>): Part =>
+  plan.build(index => {
+    const place = scan.places[index]
+    const hole = plan.holes[index]
+    if (place === undefined || hole === undefined) throw new RangeError(`there is no place ${index}`)
+    return fillPlace(hole, place.name, parameters.get(place.name)?.default, place.optional)
+  })
+
+/** Worked out once when every header is fixed text. */
+const buildHeaders = (
+  headers: readonly HeaderField[],
+  parameters: ReadonlyMap<string, TemplateParameter>,
+): HeaderPlan => {
+  if (headers.every(({ scan }) => scan.places.length === 0)) {
+    return { kind: 'fixed', headers: headers.map(({ name, scan }) => [name, scan.masked]) }
+  }
+  return { kind: 'open', headers: headers.map(header => ({ name: header.name, part: buildField(header, parameters) })) }
+}
+
+const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['origin'] => {
+  if (plan.fixedOrigin !== undefined) return { kind: 'fixed', origin: plan.fixedOrigin }
+  const decides = scan.places.filter((_, index) => ['base', 'host'].includes(plan.holes[index]?.kind ?? ''))
+  return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
+}
+
+/** Parses a template once. All errors are told at once, in the order of the fields, with where they are. */
+export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
+  const method = template.method.toUpperCase()
+  const url = readUrl(template.url)
+  const headers = readHeaders(template.headers)
+  const bodyPlan = readBody(template.body, headers)
+  const body = bodyPlan && { field: 'body', text: template.body ?? '', scan: bodyPlan.scan, plan: bodyPlan.plan }
+  const fields = [url, ...headers, ...(body === undefined ? [] : [body])]
+  const { parameters, errors } = collectParameters(fields)
+  const all = [
+    ...checkMethod(template.method),
+    ...checkHeaders(template.headers),
+    ...fields.flatMap(errorsOf),
+    ...(body !== undefined && method === 'HEAD' ? [errorAtStart('body', 'a HEAD request has no body: remove it')] : []),
+    ...errors,
+  ]
+  if (all.length > 0) return failure(all)
+
+  const byName = new Map(parameters.map(parameter => [parameter.name, parameter]))
+  return success({
+    method,
+    bodyKind: bodyPlan?.kind ?? 'none',
+    parameters,
+    origin: originOf(url),
+    render: renderRequest({
+      method,
+      url: buildField(url, byName),
+      headers: buildHeaders(headers, byName),
+      body: body && buildField(body, byName),
+      contentType: bodyPlan?.contentType ?? '',
+    }),
+  })
+}

@@ -1,0 +1,60 @@
+import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
+import { MAX_HEADER_TEMPLATE_CHARS } from './limits.ts'
+import { type FieldPlan, sequence } from './plan.ts'
+import { HOLE, type Scan } from './scan.ts'
+
+/** RFC 9110 §5.6.2. */
+export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** What the connection decides (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1), and what only a browser may say. */
+const RESERVED = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'http2-settings',
+])
+
+/** Why a header cannot be set, or undefined. */
+export const refuseHeaderName = (name: string): string | undefined => {
+  if (name.includes('{{')) return 'a place may not stand in the name of a header: write the name out'
+  if (!TOKEN.test(name)) {
+    return `${JSON.stringify(name.slice(0, 40))} cannot be the name of a header: use letters, digits and hyphens`
+  }
+  const lower = name.toLowerCase()
+  if (RESERVED.has(lower) || lower.startsWith('proxy-') || lower.startsWith('sec-')) {
+    return `the header ${name} cannot be set: the connection decides it`
+  }
+  return undefined
+}
+
+export const planHeader = (scan: Scan): FieldPlan => {
+  const { masked, places, offsetOf } = scan
+  const isLong = masked.length > MAX_HEADER_TEMPLATE_CHARS
+  const forbidden = masked.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
+  const chunks = masked.split(HOLE)
+  return {
+    holes: places.map(({ type }) => headerHole(type)),
+    complaints: [
+      ...(isLong ? [{ offset: 0, message: `the value is longer than ${MAX_HEADER_TEMPLATE_CHARS} characters` }] : []),
+      ...(forbidden === -1
+        ? []
+        : [
+            {
+              offset: offsetOf(forbidden),
+              message: 'a header may hold neither line breaks, control characters nor characters beyond Latin-1',
+            },
+          ]),
+    ],
+    build: partOf =>
+      sequence(
+        chunks,
+        places.map((_, index) => partOf(index)),
+      ),
+  }
+}

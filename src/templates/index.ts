@@ -1,0 +1,6 @@
+export { castValue, type Mismatch, type ValueSource } from './cast.ts'
+export { type CheckedParameter, compileParameters } from './checked-parameters.ts'
+export { compileTemplate } from './compile.ts'
+export { type DescribedParameter, inputSchemaOf } from './input-schema.ts'
+export { compileParameterCheck, type MetaProblem, type ParameterCheck, type ParameterMeta } from './parameter-check.ts'
+export * from './template.ts'

@@ -1,0 +1,46 @@
+import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { ParameterMeta } from './parameter-check.ts'
+import type { ParameterType, TemplateParameter } from './template.ts'
+
+/** A `json` parameter takes any JSON. */
+const TYPE_SCHEMAS: Readonly<Record<ParameterType, JsonObject>> = {
+  string: { type: 'string' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  json: {},
+  url: { type: 'string', format: 'uri' },
+}
+
+export type DescribedParameter = { parameter: TemplateParameter; meta: ParameterMeta }
+
+const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
+  const annotations: Record<string, JsonValue | undefined> = {
+    description: meta.description,
+    enum: meta.enum === undefined ? undefined : [...meta.enum],
+    default: parameter.default === undefined ? meta.default : parameter.default,
+    examples: meta.example === undefined ? undefined : [meta.example],
+    minimum: meta.minimum,
+    maximum: meta.maximum,
+    pattern: meta.pattern,
+  }
+  const schema = { ...TYPE_SCHEMAS[parameter.type] }
+  for (const [key, value] of Object.entries(annotations)) if (value !== undefined) schema[key] = value
+  return schema
+}
+
+/**
+ * The arguments of a tool as a JSON Schema (2020-12): one property for each parameter, in their order, and no other.
+ * `required` is there only when it names one, as older drafts want it.
+ */
+export const inputSchemaOf = (parameters: readonly DescribedParameter[]): JsonObject => {
+  const required = parameters
+    .filter(({ parameter, meta }) => parameter.required && meta.default === undefined)
+    .map(({ parameter }) => parameter.name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(described => [described.parameter.name, schemaOf(described)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  }
+}

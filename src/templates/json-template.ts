@@ -1,0 +1,45 @@
+import { failure, type Result, success } from '../kernel/index.ts'
+import { jsonHole, jsonStringHole } from './encodings.ts'
+import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
+import { type FieldPlan, joined, type Part, sequence } from './plan.ts'
+import type { Complaint, Scan } from './scan.ts'
+
+const buildPieces = (pieces: readonly JsonPiece[], partOf: (place: number) => Part): Part => {
+  const parts: Part[] = []
+  const chunks = ['']
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      chunks.push((chunks.pop() ?? '') + piece)
+      continue
+    }
+    parts.push(typeof piece === 'number' ? partOf(piece) : buildContainer(piece, partOf))
+    chunks.push('')
+  }
+  return sequence(chunks, parts)
+}
+
+const buildContainer = (container: Exclude<JsonPiece, string | number>, partOf: (place: number) => Part): Part => {
+  const { open, members, close } = container
+  const parts = members.map(member => buildPieces(member, partOf))
+  return joined(parts, { open, separator: ',', close, whenEmpty: open + close })
+}
+
+const MISPLACED: Partial<Record<JsonSpot, string>> = {
+  key: 'a place may not stand in a key of JSON: two keys could become one; write the key out',
+  escape: 'a place may not complete a \\u escape of JSON',
+}
+
+/** The body as JSON, or why it is none. */
+export const planJson = (scan: Scan): Result<FieldPlan, Complaint> => {
+  const read = readJson(scan.masked, place => scan.places[place]?.optional === true)
+  if (!read.ok) return failure({ offset: scan.offsetOf(read.error.index), message: read.error.message })
+  const { pieces, spots } = read.value
+  return success({
+    holes: scan.places.map(({ type }, index) => (spots[index] === 'json' ? jsonHole : jsonStringHole(type))),
+    complaints: scan.places.flatMap(({ offset }, index) => {
+      const message = MISPLACED[spots[index] ?? 'json']
+      return message === undefined ? [] : [{ offset, message }]
+    }),
+    build: partOf => buildPieces(pieces, partOf),
+  })
+}

@@ -1,0 +1,18 @@
+/** Longest URL as a builder writes it, in characters: common servers refuse a request line above 8 KiB. */
+export const MAX_URL_TEMPLATE_CHARS = 8_192
+/** Longest header value as a builder writes it, in characters: Node's own limit on all headers is 16 KiB. */
+export const MAX_HEADER_TEMPLATE_CHARS = 8_192
+/** Headers of one tool; real APIs want a handful. */
+export const MAX_TEMPLATE_HEADERS = 64
+/** Longest body as a builder writes it, in characters; values come on top. */
+export const MAX_BODY_TEMPLATE_CHARS = 262_144
+/** Longest name of a parameter, in characters: what model providers take as a property's name. */
+export const MAX_PARAMETER_NAME_CHARS = 64
+/** Parameters of one tool: above it no model fills them in, and the input schema grows past reason. */
+export const MAX_PARAMETERS = 256
+/** Longest `pattern` of a parameter, in characters; bounds the compiled program. */
+export const MAX_PATTERN_CHARS = 1_000
+/** Longest value that is matched against a pattern, in characters: matching is linear, but still takes its time. */
+export const MAX_PATTERN_INPUT_CHARS = 10_000
+/** Values of an `enum` that an error message lists. */
+export const MAX_LISTED_ENUM_VALUES = 20

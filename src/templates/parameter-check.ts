@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { RE2JS } from 're2js'
+import { type FieldError, failure, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { castValue, EXPECTED, type Mismatch, type ValueSource } from './cast.ts'
+import { MAX_LISTED_ENUM_VALUES, MAX_PATTERN_CHARS, MAX_PATTERN_INPUT_CHARS } from './limits.ts'
+import type { ParameterType } from './template.ts'
+
+/** What a builder says of a parameter beside its type. */
+export type ParameterMeta = {
+  description?: string | undefined
+  enum?: readonly JsonValue[] | undefined
+  default?: JsonValue | undefined
+  example?: JsonValue | undefined
+  minimum?: number | undefined
+  maximum?: number | undefined
+  /** Searched for anywhere in the text (JSON Schema 2020-12 §6.3.3); in the syntax that RE2 and ECMAScript share. */
+  pattern?: string | undefined
+}
+
+/** Something said of a parameter that does not fit it. */
+export type MetaProblem = { key: keyof ParameterMeta; message: string }
+
+/** Casts a value and holds it against what is said of its parameter; the answer never shows the value. */
+export type ParameterCheck = (value: JsonValue, from?: ValueSource) => Result<JsonValue, Mismatch>
+
+/** One rule beyond the type; undefined when the cast value keeps it. */
+type Rule = (value: JsonValue) => Mismatch | undefined
+
+const enumRule = (allowed: readonly JsonValue[]): Rule => {
+  const listed = allowed.slice(0, MAX_LISTED_ENUM_VALUES).map(value => JSON.stringify(value))
+  const more = allowed.length - listed.length
+  const expected = `one of ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const mismatch = { expected, got: 'a value that is none of them' }
+  return value => (allowed.some(candidate => isDeepStrictEqual(candidate, value)) ? undefined : mismatch)
+}
+
+const rangeRules = (type: ParameterType, { minimum, maximum }: ParameterMeta): readonly Rule[] => {
+  const below = { expected: `${EXPECTED[type]} of at least ${minimum}`, got: 'a smaller one' }
+  const above = { expected: `${EXPECTED[type]} of at most ${maximum}`, got: 'a greater one' }
+  return [
+    value => (minimum !== undefined && typeof value === 'number' && value < minimum ? below : undefined),
+    value => (maximum !== undefined && typeof value === 'number' && value > maximum ? above : undefined),
+  ]
+}
+
+/** Linear in the value's length, whatever the pattern: it comes from a tenant, the value from a stranger. */
+const patternRule = (source: string): Rule => {
+  const pattern = RE2JS.compile(source)
+  const tooLong = { expected: `a string of at most ${MAX_PATTERN_INPUT_CHARS} characters`, got: 'a longer one' }
+  const unlike = { expected: `a string that matches ${source}`, got: 'a string that does not' }
+  return value => {
+    if (typeof value !== 'string') return undefined
+    if (value.length > MAX_PATTERN_INPUT_CHARS) return tooLong
+    return pattern.test(value) ? undefined : unlike
+  }
+}
+
+const compiles = (compile: () => unknown): string | undefined => {
+  try {
+    compile()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : 'invalid'
+  }
+}
+
+const refusePattern = (type: ParameterType, pattern: string): string | undefined => {
+  if (type !== 'string' && type !== 'url') return `only a string or a url can have a pattern, and this is typed ${type}`
+  if (pattern.length > MAX_PATTERN_CHARS) return `the pattern is longer than ${MAX_PATTERN_CHARS} characters`
+  const here = compiles(() => RE2JS.compile(pattern))
+  if (here !== undefined)
+    return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
+  // Clients get the pattern in the input schema and compile it as JSON Schema says: ECMA-262 with the flag u.
+  const there = compiles(() => new RegExp(pattern, 'u'))
+  return there === undefined ? undefined : `clients could not read the pattern: ${there}`
+}
+
+const refuseRange = (type: ParameterType, meta: ParameterMeta, key: 'minimum' | 'maximum'): string | undefined => {
+  const { minimum, maximum } = meta
+  if (meta[key] === undefined) return undefined
+  if (type !== 'integer' && type !== 'number')
+    return `only an integer or a number can have a ${key}, and this is typed ${type}`
+  if (!Number.isFinite(meta[key])) return `the ${key} must be a finite number`
+  const isCrossed = key === 'minimum' && maximum !== undefined && minimum !== undefined && minimum > maximum
+  return isCrossed ? 'the minimum is greater than the maximum' : undefined
+}
+
+const refuseEnum = (type: ParameterType, values: readonly JsonValue[]): string | undefined => {
+  if (values.length === 0) return 'an enum needs at least one value'
+  const odd = values.findIndex(value => {
+    const cast = castValue(type, value)
+    return !cast.ok || !isDeepStrictEqual(cast.value, value)
+  })
+  return odd === -1 ? undefined : `value ${odd + 1} of the enum is not ${EXPECTED[type]}`
+}
+
+const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProblem[] => {
+  const refusals: Partial<Record<keyof ParameterMeta, string | undefined>> = {
+    enum: meta.enum && refuseEnum(type, meta.enum),
+    minimum: refuseRange(type, meta, 'minimum'),
+    maximum: refuseRange(type, meta, 'maximum'),
+    pattern: meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern),
+  }
+  return (['enum', 'minimum', 'maximum', 'pattern'] as const).flatMap(key => {
+    const message = refusals[key]
+    return message === undefined ? [] : [{ key, message }]
+  })
+}
+
+/** Compiles the rules on the first value: most tools of a server are never called. */
+const lazily = (build: () => readonly Rule[]): (() => readonly Rule[]) => {
+  let rules: readonly Rule[] | undefined
+  return () => {
+    rules ??= build()
+    return rules
+  }
+}
+
+const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
+  const rules = lazily(() => [
+    ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
+    ...rangeRules(type, meta),
+    ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
+  ])
+  return (value, from = 'caller') => {
+    const cast = castValue(type, value, from)
+    if (!cast.ok) return cast
+    for (const rule of rules()) {
+      const mismatch = rule(cast.value)
+      if (mismatch !== undefined) return failure(mismatch)
+    }
+    return cast
+  }
+}
+
+/** What is said of a parameter as one check, or what of it does not fit the type. */
+export const compileParameterCheck = (
+  type: ParameterType,
+  meta: ParameterMeta,
+): Result<ParameterCheck, readonly MetaProblem[]> => {
+  const problems = problemsOf(type, meta)
+  if (problems.length > 0) return failure(problems)
+  const check = checkFor(type, meta)
+  const refused = (['default', 'example'] as const).flatMap(key => {
+    const value = meta[key]
+    const checked = value === undefined ? success(null) : check(value)
+    return checked.ok
+      ? []
+      : [{ key, message: `the ${key} must be ${checked.error.expected}, got ${checked.error.got}` }]
+  })
+  return refused.length > 0 ? failure(refused) : success(check)
+}

@@ -1,0 +1,120 @@
+import type { JsonValue } from '../kernel/index.ts'
+import { castValue } from './cast.ts'
+import { MAX_PARAMETERS } from './limits.ts'
+import type { FieldPlan, Hole } from './plan.ts'
+import { locate, type Scan, type ScannedPlace } from './scan.ts'
+import type { Place, TemplateError, TemplateParameter } from './template.ts'
+
+/** One text of a template, understood. */
+export type Field = { field: string; text: string; scan: Scan; plan: FieldPlan }
+
+/** A place with where it stands and what it becomes: undefined where it may not stand, which is complained of. */
+type Use = { syntax: ScannedPlace; hole: Hole | undefined; place: Place }
+
+const usesOf = ({ field, text, scan, plan }: Field): readonly Use[] =>
+  scan.places.flatMap((syntax, index) => {
+    const hole = plan.holes[index]
+    if (syntax.isBroken) return []
+    return [{ syntax, hole, place: { kind: hole?.kind ?? 'text', field, ...locate(text, syntax.offset) } }]
+  })
+
+const where = ({ field, line, column }: Place): string => `${field}, line ${line}, column ${column}`
+
+const errorAt = ({ place: { field, line, column } }: Use, message: string): TemplateError => ({
+  field,
+  line,
+  column,
+  message,
+})
+
+const checkSameType = (first: Use, others: readonly Use[]): readonly TemplateError[] => {
+  const { name, type } = first.syntax
+  const other = others.find(use => use.syntax.type !== type)
+  if (other === undefined) return []
+  const places = `${type} in ${where(first.place)}, but ${other.syntax.type} in ${where(other.place)}`
+  return [errorAt(other, `"${name}" is ${places}: give it one type in every place`)]
+}
+
+const checkDefaults = (uses: readonly Use[], value: JsonValue | undefined): readonly TemplateError[] => {
+  const given = uses.filter(use => use.syntax.defaultText !== undefined)
+  const [first] = given
+  if (first === undefined) return []
+  const { name, type, defaultText } = first.syntax
+  const other = given.find(use => use.syntax.defaultText !== defaultText)
+  if (other !== undefined) {
+    const places = `${where(first.place)} and ${where(other.place)}`
+    return [errorAt(other, `"${name}" has two defaults, in ${places}: keep one`)]
+  }
+  if (value === undefined) {
+    const cast = castValue(type, defaultText ?? '', 'text')
+    const reason = cast.ok ? '' : `must be ${cast.error.expected}, got ${cast.error.got}`
+    const hint = type === 'json' ? ' (it may not hold "}}": give such a default in the parameters instead)' : ''
+    return [errorAt(first, `the default of "${name}" ${reason}${hint}`)]
+  }
+  return uses
+    .filter(({ hole }) => hole !== undefined && hole.encode(value) === undefined)
+    .map(use => errorAt(use, `the default of "${name}" ${use.hole?.refusal}`))
+}
+
+const CANNOT_GO: readonly Place['kind'][] = ['base', 'host', 'path']
+
+const checkOptional = (uses: readonly Use[]): readonly TemplateError[] =>
+  uses
+    .filter(({ hole }) => hole !== undefined && CANNOT_GO.includes(hole.kind))
+    .map(use => {
+      const { name } = use.syntax
+      return errorAt(use, `"${name}" may not be optional here: leave out the "?", or give it a default in the template`)
+    })
+
+const defaultOf = (uses: readonly Use[]): JsonValue | undefined => {
+  const syntax = uses.find(use => use.syntax.defaultText !== undefined)?.syntax
+  if (syntax?.defaultText === undefined) return undefined
+  const cast = castValue(syntax.type, syntax.defaultText, 'text')
+  return cast.ok ? cast.value : undefined
+}
+
+type Collected = { parameter: TemplateParameter; errors: readonly TemplateError[] }
+
+const collect = (first: Use, uses: readonly Use[]): Collected => {
+  const { name, type } = first.syntax
+  const value = defaultOf(uses)
+  const required = value === undefined && uses.some(use => !use.syntax.optional)
+  const typeErrors = checkSameType(first, uses)
+  const mayGo = value === undefined && uses.every(use => use.syntax.optional)
+  return {
+    parameter: {
+      name,
+      type,
+      required,
+      ...(value === undefined ? {} : { default: value }),
+      places: uses.map(use => use.place),
+    },
+    errors: [
+      ...typeErrors,
+      ...(typeErrors.length === 0 ? checkDefaults(uses, value) : []),
+      ...(mayGo ? checkOptional(uses) : []),
+    ],
+  }
+}
+
+/** The parameters of all fields in the order of their first places, and where their places disagree. */
+export const collectParameters = (
+  fields: readonly Field[],
+): { parameters: readonly TemplateParameter[]; errors: readonly TemplateError[] } => {
+  const byName = Map.groupBy(fields.flatMap(usesOf), use => use.syntax.name)
+  const collected = [...byName.values()].flatMap(uses => {
+    const [first] = uses
+    return first === undefined ? [] : [collect(first, uses)]
+  })
+  const extra = collected[MAX_PARAMETERS]?.parameter.places[0]
+  const tooMany = `more than ${MAX_PARAMETERS} parameters: make several tools of this one`
+  return {
+    parameters: collected.map(({ parameter }) => parameter),
+    errors: [
+      ...collected.flatMap(({ errors }) => errors),
+      ...(extra === undefined
+        ? []
+        : [{ field: extra.field, line: extra.line, column: extra.column, message: tooMany }]),
+    ],
+  }
+}

@@ -1,0 +1,62 @@
+import { failure, type Result, success } from '../kernel/index.ts'
+import type { Part } from './plan.ts'
+import type { RenderError, RenderedRequest, Values } from './template.ts'
+
+export type RenderedHeaders = RenderedRequest['headers']
+
+export type HeaderPlan =
+  | { kind: 'fixed'; headers: RenderedHeaders }
+  | { kind: 'open'; headers: readonly { name: string; part: Part }[] }
+
+export type RequestPlan = {
+  method: string
+  url: Part
+  headers: HeaderPlan
+  body: Part | undefined
+  /** For a body without a Content-Type of its own. */
+  contentType: string
+}
+
+const withContentType = (headers: RenderedHeaders, contentType: string): RenderedHeaders =>
+  headers.some(([name]) => name.toLowerCase() === 'content-type')
+    ? headers
+    : [...headers, ['content-type', contentType]]
+
+/** The headers, given whether there is a body to describe. */
+type RenderHeaders = (values: Values, hasBody: boolean) => RenderedHeaders | RenderError
+
+const headerRenderer = (plan: HeaderPlan, contentType: string): RenderHeaders => {
+  if (plan.kind === 'fixed') {
+    const described = withContentType(plan.headers, contentType)
+    return (_values, hasBody) => (hasBody ? described : plan.headers)
+  }
+  return (values, hasBody) => {
+    const headers: (readonly [string, string])[] = []
+    for (const { name, part } of plan.headers) {
+      const value = part(values)
+      if (value === undefined) continue
+      if (typeof value !== 'string') return value
+      headers.push([name, value])
+    }
+    return hasBody ? withContentType(headers, contentType) : headers
+  }
+}
+
+export const renderRequest = ({
+  method,
+  url: urlPart,
+  headers: headerPlan,
+  body: bodyPart,
+  contentType,
+}: RequestPlan) => {
+  const renderHeaders = headerRenderer(headerPlan, contentType)
+  return (values: Values): Result<RenderedRequest, RenderError> => {
+    // Whatever may be missing of a URL goes with its key, so the URL itself is always there.
+    const url = urlPart(values) ?? ''
+    if (typeof url !== 'string') return failure(url)
+    const body = bodyPart?.(values)
+    if (typeof body === 'object') return failure(body)
+    const headers = renderHeaders(values, body !== undefined)
+    return 'parameter' in headers ? failure(headers) : success({ method, url, headers, body })
+  }
+}

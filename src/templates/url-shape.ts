@@ -1,0 +1,140 @@
+import { type Complaint, countHoles, HOLE, type Scan } from './scan.ts'
+
+/** A masked URL cut into what matters here; each piece knows the number of its first place. */
+export type UrlShape = {
+  hasBase: boolean
+  /** With its `//`: `https://api.example.com:8443`; empty after a base. */
+  origin: string
+  path: { masked: string; firstPlace: number }
+  /** Without its `?`; undefined when there is none. */
+  query: { masked: string; firstPlace: number } | undefined
+}
+
+export type ShapedUrl = { shape: UrlShape | undefined; complaints: readonly Complaint[] }
+
+const BEGIN = 'begin it with https://, http:// or a place typed url, such as {{url:base}}'
+
+/** A complaint for each place in a range of the masked text. */
+const placesIn = (scan: Scan, start: number, end: number, message: string): readonly Complaint[] => {
+  const first = countHoles(scan.masked.slice(0, start))
+  const count = countHoles(scan.masked.slice(start, end))
+  return scan.places.slice(first, first + count).map(({ offset }) => ({ offset, message }))
+}
+
+const checkCharacters = (scan: Scan): readonly Complaint[] => {
+  const { masked, offsetOf } = scan
+  const at = (index: number, message: string): readonly Complaint[] =>
+    index === -1 ? [] : [{ offset: offsetOf(index), message }]
+  return [
+    ...at(masked.search(/(?!\0)\p{Cc}/u), 'line breaks and control characters are not allowed in a URL'),
+    ...at(masked.startsWith(' ') ? 0 : -1, 'the URL begins with a blank: remove it'),
+    ...at(masked.endsWith(' ') ? masked.length - 1 : -1, 'the URL ends with a blank: remove it, or write %20'),
+  ]
+}
+
+const checkUserInfo = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+  const at = scan.masked.slice(start, end).lastIndexOf('@')
+  if (at === -1) return []
+  const message = 'the URL may not hold credentials: send them in a header, such as Authorization'
+  const places = placesIn(scan, start, start + at, `no place may stand in the user info; ${message}`)
+  return places.length > 0 ? places : [{ offset: scan.offsetOf(start), message }]
+}
+
+const checkHost = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+  let at = start
+  return scan.masked
+    .slice(start, end)
+    .split('.')
+    .flatMap(label => {
+      const begin = at
+      at += label.length + 1
+      if (label === HOLE) return []
+      const message = 'a place in the host must be a whole label, as in https://{{tenant}}.example.com'
+      return placesIn(scan, begin, begin + label.length, message)
+    })
+}
+
+const checkAuthority = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+  const authority = scan.masked.slice(start, end)
+  const hostStart = start + authority.lastIndexOf('@') + 1
+  const colon = scan.masked.slice(hostStart, end).search(/:[^\]]*$/)
+  const hostEnd = colon === -1 ? end : hostStart + colon
+  const missing = { offset: scan.offsetOf(start), message: 'the URL has no host' }
+  return [
+    ...(hostEnd === hostStart ? [missing] : []),
+    ...checkUserInfo(scan, start, end),
+    ...checkHost(scan, hostStart, hostEnd),
+    ...placesIn(scan, hostEnd, end, 'no place may stand in the port: write the number out'),
+  ]
+}
+
+const isDotSegment = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment)
+
+const checkPath = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+  const path = scan.masked.slice(start, end)
+  const backslash = path.indexOf('\\')
+  let at = start
+  const dots = path.split('/').flatMap(segment => {
+    const offset = scan.offsetOf(at)
+    at += segment.length + 1
+    return isDotSegment(segment) ? [{ offset, message: `a "${segment}" in the path: write the path without it` }] : []
+  })
+  const message = 'a backslash in the path: write / or %5C'
+  return backslash === -1 ? dots : [...dots, { offset: scan.offsetOf(start + backslash), message }]
+}
+
+const firstOf = (masked: string, pattern: RegExp, from: number): number => {
+  const found = masked.slice(from).search(pattern)
+  return found === -1 ? masked.length : from + found
+}
+
+/** Path, query and fragment, from `start` on. */
+const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> & Pick<ShapedUrl, 'complaints'> => {
+  const { masked } = scan
+  const fragment = firstOf(masked, /#/, start)
+  const question = Math.min(firstOf(masked, /\?/, start), fragment)
+  const piece = (from: number, to: number) => ({
+    masked: masked.slice(from, to),
+    firstPlace: countHoles(masked.slice(0, from)),
+  })
+  return {
+    path: piece(start, question),
+    query: question + 1 < fragment ? piece(question + 1, fragment) : undefined,
+    complaints: [
+      ...checkPath(scan, start, question),
+      ...placesIn(scan, fragment, masked.length, 'no place may stand in the fragment: it is never sent'),
+    ],
+  }
+}
+
+const shapeBased = (scan: Scan): ShapedUrl => {
+  const [base] = scan.places
+  const message = 'a place at the start of the URL must be typed url, as in {{url:base}}; or write https:// before it'
+  const untyped = base?.type === 'url' || base?.isBroken ? [] : [{ offset: 0, message }]
+  const { path, query, complaints } = shapeRest(scan, 1)
+  return { shape: { hasBase: true, origin: '', path, query }, complaints: [...untyped, ...complaints] }
+}
+
+/** Finds the parts of a URL, and the places and texts that may not stand where they do. */
+export const shapeUrl = (scan: Scan): ShapedUrl => {
+  const characters = checkCharacters(scan)
+  if (characters.length > 0) return { shape: undefined, complaints: characters }
+  if (scan.masked.startsWith(HOLE) && !scan.masked.startsWith(`${HOLE}://`)) return shapeBased(scan)
+
+  const separator = scan.masked.search(/:\/\/|[/?#]/)
+  const schemeEnd = scan.masked.startsWith('://', separator) ? separator : 0
+  const scheme = scan.masked.slice(0, schemeEnd)
+  if (scheme.includes(HOLE)) {
+    const message = `no place may stand in the scheme: write https:// out, or ${BEGIN}`
+    return { shape: undefined, complaints: placesIn(scan, 0, schemeEnd, message) }
+  }
+  if (!/^https?$/i.test(scheme)) {
+    const problem = scheme === '' ? 'the URL is not absolute' : `"${scheme}" is not a scheme that is allowed`
+    return { shape: undefined, complaints: [{ offset: 0, message: `${problem}: ${BEGIN}` }] }
+  }
+  const hostStart = schemeEnd + 3
+  const hostEnd = firstOf(scan.masked, /[/?#\\]/, hostStart)
+  const { path, query, complaints } = shapeRest(scan, hostEnd)
+  const shape = { hasBase: false, origin: scan.masked.slice(0, hostEnd), path, query }
+  return { shape, complaints: [...checkAuthority(scan, hostStart, hostEnd), ...complaints] }
+}
