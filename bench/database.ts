@@ -1,0 +1,71 @@
+/** What only a long life would put into a database: a hundred thousand servers, and the history of a million calls. */
+import { randomUUID } from 'node:crypto'
+import Database from 'better-sqlite3'
+
+type Row = Record<string, string | number | bigint | Buffer | null>
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null
+const rowsOf = (values: readonly unknown[]): Row[] => values.filter(isRow)
+
+const createInsert = (database: Database.Database, table: string, row: Row) => {
+  const columns = Object.keys(row)
+  const names = columns.map(column => `"${column}"`).join(', ')
+  const insert = database.prepare(`INSERT INTO "${table}" (${names}) VALUES (${columns.map(() => '?').join(', ')})`)
+  return (change: Row) => {
+    const made = { ...row, ...change }
+    return insert.run(columns.map(column => made[column]))
+  }
+}
+
+/** Ids that grow, as those of version 7 do: random ones would spread every insert over the whole index. */
+const createIds = () => {
+  const prefix = `${randomUUID().slice(0, 8)}-0000-7000-8000-`
+  let count = 0
+  return () => prefix + (++count).toString(16).padStart(12, '0')
+}
+
+const BATCH = 1_000
+
+/**
+ * Copies a server that was made through the API `count` times, its toolkits and instances with it, and gives the
+ * copies' uuids. Nobody may have the database open.
+ */
+export const copyServer = (file: string, uuid: string, count: number): string[] => {
+  const database = new Database(file)
+  database.pragma('foreign_keys = ON')
+  database.pragma('synchronous = OFF')
+  const nextId = createIds()
+  const [server] = rowsOf(database.prepare('SELECT * FROM "Server" WHERE "id" = ?').all(uuid))
+  if (server === undefined) throw new Error(`no server ${uuid} in ${file}`)
+  const insertServer = createInsert(database, 'Server', server)
+  const insertParts = ['ToolkitUse', 'Instance'].flatMap(table =>
+    rowsOf(database.prepare(`SELECT * FROM "${table}" WHERE "serverId" = ?`).all(uuid)).map(row =>
+      createInsert(database, table, row),
+    ),
+  )
+  const uuids: string[] = []
+  const insertBatch = database.transaction((size: number) => {
+    for (let index = 0; index < size; index++) {
+      const copy = randomUUID()
+      uuids.push(copy)
+      insertServer({ id: copy, name: `${server.name} ${uuids.length}` })
+      for (const insert of insertParts) insert({ id: nextId(), serverId: copy })
+    }
+  })
+  for (let left = count; left > 0; left -= BATCH) insertBatch(Math.min(left, BATCH))
+  database.pragma('wal_checkpoint(TRUNCATE)')
+  database.close()
+  return uuids
+}
+
+/** How many calls the history holds, and how many it says are missing. */
+export const countHistory = (file: string): { recorded: number; missing: number } => {
+  const database = new Database(file, { readonly: true })
+  const count = (query: string): number => Number(database.prepare(query).pluck().get() ?? 0)
+  const counts = {
+    recorded: count('SELECT count(*) FROM "Execution"'),
+    missing: count('SELECT coalesce(sum("missing"), 0) FROM "ExecutionGap"'),
+  }
+  database.close()
+  return counts
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+
+export const SCENARIOS = ['calls', 'lists', 'memory', 'start', 'changes'] as const
+export type Scenario = (typeof SCENARIOS)[number]
+
+export type Options = {
+  only: ReadonlySet<Scenario>
+  rounds: number
+  /** Length of one measured slice. */
+  sliceMs: number
+  /** Small numbers everywhere: shows that all of it works, and no more. */
+  quick: boolean
+  strict: boolean
+  withSdk: boolean
+  keep: boolean
+  /** Flags for Patchbay's own process. */
+  nodeFlags: readonly string[]
+  json: string | undefined
+}
+
+export const USAGE = `Usage: npm run bench -- [options]
+  --only NAMES      ${SCENARIOS.join(', ')}; several by comma (default: all)
+  --rounds N        measured rounds of each kind (default 5)
+  --seconds N       length of a measured slice of load (default 2)
+  --quick           one short round of everything, to see that it works
+  --strict          exit 1 when a figure is missed
+  --with-sdk        measure a server built on the official SDK as well
+  --json FILE       write the results as JSON, too
+  --cpu-prof DIR    write CPU profiles of Patchbay's processes into this folder
+  --keep            keep the temporary folder with the databases and the log`
+
+const isScenario = (name: string): name is Scenario => SCENARIOS.some(scenario => scenario === name)
+
+const toPositive = (name: string, text: string): number => {
+  const value = Number(text)
+  if (value > 0 && value <= 1_000) return value
+  throw new Error(`--${name} takes a number from 1 to 1000, not ${text}`)
+}
+
+/** Throws one line for what cannot be understood. Undefined: the usage was asked for. */
+export const parseOptions = (args: readonly string[]): Options | undefined => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: SCENARIOS.join(',') },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      'with-sdk': { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      'cpu-prof': { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const only = values.only.split(',').map(name => {
+    if (isScenario(name)) return name
+    throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${name}`)
+  })
+  const profiles = values['cpu-prof']
+  return {
+    only: new Set(only),
+    rounds: Math.ceil(toPositive('rounds', values.rounds ?? (values.quick ? '1' : '5'))),
+    sliceMs: toPositive('seconds', values.seconds ?? (values.quick ? '0.5' : '2')) * 1_000,
+    quick: values.quick,
+    strict: values.strict,
+    withSdk: values['with-sdk'],
+    keep: values.keep,
+    nodeFlags: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+    json: values.json,
+  }
+}

@@ -1,0 +1,74 @@
+/** What Linux says about processes and cores (proc(5)). Elsewhere the benchmark cannot measure, and says so. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Clock ticks of /proc are 10 ms on every Linux that Node runs on (USER_HZ is 100). */
+const TICK_MS = 10
+
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    // The process ended between the listing and the read.
+    return undefined
+  }
+}
+
+/** Fields of /proc/PID/stat after the command's name, which may itself hold blanks and brackets. */
+const statOf = (pid: number): string[] => {
+  const stat = read(`/proc/${pid}/stat`) ?? ''
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** The process and all its descendants. */
+export const treeOf = (root: number): number[] => {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name)) parents.set(Number(name), Number(statOf(Number(name))[1]))
+  }
+  const tree = [root]
+  for (const parent of tree) {
+    for (const [pid, itsParent] of parents) if (itsParent === parent) tree.push(pid)
+  }
+  return tree
+}
+
+/** User and system time that the processes have used so far, all threads together. */
+export const cpuMsOf = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const fields = statOf(pid)
+    return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
+  }, 0)
+
+/** Resident memory of the processes, shared pages counted once for each. */
+export const residentBytesOf = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
+    return sum + Number(kilobytes ?? 0) * 1_024
+  }, 0)
+
+/**
+ * Time that the cores were not there for us or idle: user, nice, system, interrupts, and what the hypervisor took.
+ * All cores when none are named.
+ */
+export const busyMsOf = (cores: readonly number[]): number => {
+  const names = cores.length === 0 ? ['cpu'] : cores.map(core => `cpu${core}`)
+  let ticks = 0
+  for (const line of (read('/proc/stat') ?? '').split('\n')) {
+    const [name = '', user, nice, system, , , irq, softirq, steal] = line.split(/\s+/)
+    if (!names.includes(name)) continue
+    for (const field of [user, nice, system, irq, softirq, steal]) ticks += Number(field ?? 0)
+  }
+  return ticks * TICK_MS
+}
+
+/** Cores that this process may run on. */
+export const allowedCores = (): number[] => {
+  const list = /Cpus_allowed_list:\s+(\S+)/.exec(read('/proc/self/status') ?? '')?.[1] ?? ''
+  return list
+    .split(',')
+    .filter(part => part !== '')
+    .flatMap(part => {
+      const [first = 0, last = first] = part.split('-').map(Number)
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    })
+}

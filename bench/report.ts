@@ -1,0 +1,60 @@
+/** Plain text for people, and JSON for programs. */
+import { cpus } from 'node:os'
+
+/** One line of the issue's table: what was asked for and what came out. NaN says that nothing could be measured. */
+export type Figure = {
+  title: string
+  required: { atLeast: number } | { atMost: number }
+  measured: number
+  unit: string
+  note?: string
+}
+export type Verdict = 'pass' | 'MISS' | 'BROKEN'
+export type Table = { title: string; columns: readonly string[]; rows: readonly (readonly string[])[] }
+
+export const verdictOf = ({ required, measured }: Figure): Verdict => {
+  if (Number.isNaN(measured)) return 'BROKEN'
+  const isReached = 'atLeast' in required ? measured >= required.atLeast : measured <= required.atMost
+  return isReached ? 'pass' : 'MISS'
+}
+
+/** Three significant digits below a thousand, whole numbers above. */
+export const show = (value: number): string => {
+  if (Number.isNaN(value)) return '-'
+  return Math.abs(value) >= 1_000 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
+}
+
+/** First column to the left, the others to the right. */
+export const renderTable = ({ title, columns, rows }: Table): string => {
+  const lines = [columns, ...rows]
+  const widths = columns.map((_, column) => Math.max(...lines.map(line => (line[column] ?? '').length)))
+  const render = (line: readonly string[]): string =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  return [title, ...lines.map(render)].join('\n')
+}
+
+export const toFigureTable = (figures: readonly Figure[]): Table => ({
+  title: 'Figures',
+  columns: ['', 'measured', 'required', '', ''],
+  rows: figures.map(figure => {
+    const { title, required, measured, unit, note = '' } = figure
+    const bound = 'atLeast' in required ? `at least ${required.atLeast}` : `at most ${required.atMost}`
+    return [title, `${show(measured)} ${unit}`.trim(), `${bound} ${unit}`.trim(), verdictOf(figure), note]
+  }),
+})
+
+export type Machine = { node: string; processor: string; cores: number; pinned: boolean }
+export const describeMachine = (isPinned: boolean): Machine => ({
+  node: process.version,
+  processor: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: cpus().length,
+  pinned: isPinned,
+})
+
+export const renderMachine = ({ node, processor, cores, pinned }: Machine): string =>
+  `Node ${node} on ${processor}, ${cores} cores; ${
+    pinned ? 'one core for the server, one for the API and the load' : 'not pinned to cores: no taskset, or one core'
+  }`

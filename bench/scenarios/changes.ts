@@ -1,0 +1,74 @@
+/** Whether any call fails while its server is changed again and again. */
+import type { Bench } from '../bench.ts'
+import { type LoadResult, runLoad } from '../load.ts'
+import { type HostedServer, instanceOf, type Send } from '../patchbay.ts'
+import { show } from '../report.ts'
+import { startOurs, type Target } from '../targets.ts'
+import { WORKS } from '../tools.ts'
+
+/** For each era. */
+const CONNECTIONS = 8
+/** Longer than any honest run: ends the load if the changes never end. */
+const MAX_LOAD_MS = 300_000
+
+const addAndRemove = async (send: Send, { uuid, instances }: HostedServer, name: string): Promise<void> => {
+  const { toolId } = instanceOf({ uuid, path: '', instances }, 'filler_0')
+  const made = await send('POST', `/servers/${uuid}/instances`, { toolId, name })
+  const id = typeof made === 'object' && made !== null && 'id' in made ? String(made.id) : ''
+  await send('DELETE', `/instances/${id}`)
+}
+
+/** Changes of every kind that no caller may notice: globals, descriptions, tools that come and go. */
+const makeChange = async (send: Send, hosted: HostedServer, index: number): Promise<void> => {
+  const server = `/servers/${hosted.uuid}`
+  const called = `/instances/${instanceOf(hosted, 'get_user').id}`
+  const kinds = [
+    () => send('PUT', `${server}/globals/bench`, { value: `value ${index}` }),
+    () => send('PATCH', server, { description: `Description ${index}` }),
+    () => send('PATCH', called, { description: `Description ${index}` }),
+    () => addAndRemove(send, hosted, `extra_${index}`),
+  ]
+  await kinds[index % kinds.length]?.()
+}
+
+export const runChanges = async (bench: Bench): Promise<void> => {
+  const changes = bench.options.quick ? 40 : 1_000
+  const api = await bench.startOwn('fake-api', 'load')
+  const { ours, send, hosted } = await startOurs(bench, api.url)
+  let isDone = false
+  const startLoad = ({ endpoint, era }: Target): Promise<LoadResult> =>
+    runLoad({
+      endpoint,
+      era,
+      work: WORKS.user,
+      connections: CONNECTIONS,
+      durationMs: MAX_LOAD_MS,
+      isDone: () => isDone,
+      parsesAll: true,
+    })
+  const loads = Promise.all([startLoad(ours.session), startLoad(ours.stateless)])
+  const from = performance.now()
+  try {
+    for (let index = 0; index < changes; index++) await makeChange(send, hosted, index)
+  } finally {
+    isDone = true
+  }
+  const seconds = (performance.now() - from) / 1_000
+  const results = await loads
+
+  const answers = results.reduce((sum, result) => sum + result.answers, 0)
+  const errors = results.flatMap(result => Object.entries(result.errors))
+  const failed = errors.reduce((sum, [, count]) => sum + count, 0)
+  bench.addTable({
+    title: `${changes} changes under load`,
+    columns: ['', 'changes/s', 'calls/s', 'calls', 'failed'],
+    rows: [['', show(changes / seconds), show(answers / seconds), String(answers), String(failed)]],
+  })
+  bench.addFigure({
+    title: `calls that fail while ${changes} changes are made`,
+    required: { atMost: 0 },
+    measured: failed,
+    unit: '',
+    note: errors.map(([fault, count]) => `${count} x ${fault}`).join('; '),
+  })
+}
