@@ -1,0 +1,88 @@
+import type { AccessPolicy, Caller } from '../execution/index.ts'
+import type { Result } from '../kernel/index.ts'
+import type { OriginPolicy } from '../platform/http/index.ts'
+import { refusal } from './answer.ts'
+import { type Exchange, writeRefusal } from './exchange.ts'
+import type { Mounted } from './mounted.ts'
+import { ERROR } from './protocol.ts'
+import type { McpLogger, McpRegistry } from './registry.ts'
+
+export type AccessRefusal = 'unauthenticated' | 'forbidden'
+
+/** Who the Authorization header belongs to and whether the policy lets them in. At once where it is known already. */
+export type Authorize = (
+  policy: AccessPolicy,
+  authorization: string | undefined,
+) => Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>>
+
+export type Admit = (exchange: Exchange, next: (mounted: Mounted, caller: Caller) => void) => void
+
+export type AdmissionOptions = {
+  registry: Pick<McpRegistry, 'find'>
+  origins: OriginPolicy
+  authorize: Authorize
+  logger: McpLogger
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const refuseAccess = (exchange: Exchange, reason: AccessRefusal): void => {
+  if (reason === 'forbidden') {
+    writeRefusal(exchange, refusal(403, ERROR.transport, 'Forbidden: this token may not use this server'))
+    return
+  }
+  // RFC 6750 §3: no error code for a request that carries no token.
+  const challenge = exchange.headers.authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
+  const why = refusal(401, ERROR.transport, 'Unauthorized: this server needs a valid access token')
+  writeRefusal(exchange, why, ['www-authenticate', challenge])
+}
+
+/**
+ * The checks that every route of a server begins with: Origin and Host, the server, access. They run without a
+ * promise where everything is known, for this is on the way of every call.
+ */
+export const createAdmission = ({ registry, origins, authorize, logger }: AdmissionOptions): Admit => {
+  const fail = (exchange: Exchange, error: unknown): void => {
+    logger.error({ err: error, serverId: exchange.serverId }, 'a server could not be made ready')
+    writeRefusal(exchange, refusal(503, ERROR.internal, 'This server cannot be made ready right now'), [
+      'retry-after',
+      '1',
+    ])
+  }
+  const identify: (exchange: Exchange, mounted: Mounted | undefined, next: Parameters<Admit>[1]) => void = (
+    exchange,
+    mounted,
+    next,
+  ) => {
+    if (mounted === undefined) {
+      writeRefusal(exchange, refusal(404, ERROR.transport, 'There is no server at this address'))
+      return
+    }
+    const proceed = (access: Result<Caller, AccessRefusal>): void => {
+      if (access.ok) next(mounted, access.value)
+      else refuseAccess(exchange, access.error)
+    }
+    const access = authorize(mounted.router.server.access, exchange.headers.authorization)
+    if (access instanceof Promise) access.then(proceed).catch(error => fail(exchange, error))
+    else proceed(access)
+  }
+  return (exchange, next) => {
+    const { headers, serverId } = exchange
+    if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {
+      // No CORS fields: the page that asked is not to read this either.
+      exchange.raw.writeHead(403, ['content-type', 'application/json'])
+      exchange.raw.end(FOREIGN)
+      return
+    }
+    const mounted = UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
+    if (mounted instanceof Promise) {
+      mounted.then(ready => identify(exchange, ready, next)).catch(error => fail(exchange, error))
+    } else identify(exchange, mounted, next)
+  }
+}
+
+const FOREIGN = JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: ERROR.transport, message: 'Forbidden: this Origin or Host may not call this installation' },
+})

@@ -1,0 +1,129 @@
+import { failure, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { type Refusal, refusal } from './answer.ts'
+import { checkEnvelope } from './envelope.ts'
+import { headerMismatch } from './headers.ts'
+import { type Message, metaOf, type NotificationMessage, parseMessage, type RequestMessage } from './message.ts'
+import {
+  ERROR,
+  isStatelessVersion,
+  MAX_BATCH_MESSAGES,
+  META,
+  STATELESS_VERSION,
+  STATELESS_VERSIONS,
+} from './protocol.ts'
+
+/** The two headers that every stateless request repeats from its body. */
+export type EraHeaders = { version: string | undefined; method: string | undefined }
+
+export type Classified =
+  | { era: 'stateless'; message: RequestMessage | NotificationMessage }
+  | { era: 'session'; message: Message }
+  | { era: 'session-batch'; messages: readonly Message[] }
+
+const invalidRequest = (message: string): Refusal => refusal(400, ERROR.invalidRequest, message)
+
+const claims = (meta: JsonObject | undefined): meta is JsonObject =>
+  meta !== undefined && Object.hasOwn(meta, META.protocolVersion)
+
+const envelopeRefusal = (key: string, problem: string): Refusal =>
+  refusal(400, ERROR.invalidParams, `Invalid params: _meta of revision ${STATELESS_VERSION}: ${key}: ${problem}`, {
+    envelope: { key, problem },
+  })
+
+/** A version header of the stateless era over a body that does not claim it: say what is missing. */
+const missingEnvelope = (version: string, meta: JsonObject | undefined): Refusal => {
+  const required = [META.protocolVersion, META.clientCapabilities]
+  const missing = meta === undefined ? ['_meta'] : required.filter(key => meta[key] === undefined)
+  return refusal(
+    400,
+    ERROR.invalidParams,
+    `Invalid params: the MCP-Protocol-Version header names ${version}, whose requests need ${missing.join(' and ')}`,
+    { envelope: { missing } },
+  )
+}
+
+export const unsupportedVersion = (requested: string): Refusal =>
+  refusal(400, ERROR.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
+    supported: [...STATELESS_VERSIONS],
+    requested,
+  })
+
+/** What a claim to be stateless must keep to before it is looked at as a call: version, then headers. */
+const classifyClaim = (
+  message: RequestMessage | NotificationMessage,
+  meta: JsonObject,
+  headers: EraHeaders,
+): Result<Classified, Refusal> => {
+  const issue = checkEnvelope(meta)
+  // A notification has no envelope of its own in this revision: only the version that it claims is looked at.
+  if (issue !== undefined && (message.kind === 'request' || issue.key === META.protocolVersion)) {
+    return failure(envelopeRefusal(issue.key, issue.problem))
+  }
+  const claimed = String(meta[META.protocolVersion])
+  if (headers.version !== undefined && headers.version !== claimed) {
+    return failure(headerMismatch('MCP-Protocol-Version', headers.version, claimed))
+  }
+  if (headers.method !== undefined && headers.method !== message.method) {
+    return failure(headerMismatch('Mcp-Method', headers.method, message.method))
+  }
+  if (claimed !== STATELESS_VERSION) return failure(unsupportedVersion(claimed))
+  return success({ era: 'stateless', message })
+}
+
+const classifyUnclaimed = (
+  message: RequestMessage | NotificationMessage,
+  meta: JsonObject | undefined,
+  headers: EraHeaders,
+): Result<Classified, Refusal> => {
+  const { version } = headers
+  if (version === undefined || !isStatelessVersion(version)) return success({ era: 'session', message })
+  if (message.kind === 'request') {
+    if (message.method === 'initialize') return failure(headerMismatch('MCP-Protocol-Version', version, 'initialize'))
+    return failure(missingEnvelope(version, meta))
+  }
+  // Here the header alone says the era: notifications carry no envelope.
+  if (headers.method !== undefined && headers.method !== message.method) {
+    return failure(headerMismatch('Mcp-Method', headers.method, message.method))
+  }
+  return version === STATELESS_VERSION ? success({ era: 'stateless', message }) : failure(unsupportedVersion(version))
+}
+
+const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal> => {
+  if (values.length === 0) return failure(invalidRequest('Invalid request: the batch is empty'))
+  if (values.length > MAX_BATCH_MESSAGES) {
+    return failure(invalidRequest(`Invalid request: a batch holds at most ${MAX_BATCH_MESSAGES} messages`))
+  }
+  const messages: Message[] = []
+  for (const value of values) {
+    const message = parseMessage(value)
+    if (message === undefined) return failure(invalidRequest('Invalid request: the batch holds an invalid message'))
+    if (message.kind !== 'response' && claims(metaOf(message.params))) {
+      return failure(invalidRequest(`Invalid request: revision ${STATELESS_VERSION} has no batches`))
+    }
+    messages.push(message)
+  }
+  return success({ era: 'session-batch', messages })
+}
+
+/**
+ * Which era a POST belongs to. The body decides: a request is stateless when its `_meta` claims a version; the
+ * headers are checked against it and never move it to the other era. `initialize` is of the session era unless it
+ * carries a whole claim.
+ */
+export const classify = (body: JsonValue, headers: EraHeaders): Result<Classified, Refusal> => {
+  if (Array.isArray(body)) return classifyBatch(body)
+  const message = parseMessage(body)
+  if (message === undefined) return failure(invalidRequest('Invalid request: the body is no JSON-RPC message'))
+  if (message.kind === 'response') return success({ era: 'session', message })
+  const meta = metaOf(message.params)
+  if (!claims(meta)) return classifyUnclaimed(message, meta, headers)
+  if (message.kind === 'request' && message.method === 'initialize' && !claimsWhole(meta)) {
+    return classifyUnclaimed(message, undefined, headers)
+  }
+  return classifyClaim(message, meta, headers)
+}
+
+const claimsWhole = (meta: JsonObject): boolean => {
+  const version = meta[META.protocolVersion]
+  return typeof version === 'string' && isStatelessVersion(version) && checkEnvelope(meta) === undefined
+}

@@ -1,0 +1,86 @@
+import type { ToolResult } from '../execution/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
+import {
+  type Answer,
+  errorAnswer,
+  idText,
+  invalidParams,
+  pageAnswer,
+  type Refusal,
+  refusal,
+  resultAnswer,
+} from './answer.ts'
+import type { Call } from './call.ts'
+import type { Era } from './listing.ts'
+import type { RequestId, RequestMessage } from './message.ts'
+import { ERROR } from './protocol.ts'
+import { renderSessionResult, renderStatelessResult } from './result.ts'
+import type { RoutedTool, Router } from './router.ts'
+
+/** Told of what should never happen; the caller learns nothing of it. */
+export type ReportFault = (error: unknown, message: string) => void
+
+const refuse = (id: RequestId, reason: Refusal): Answer => errorAnswer(id, reason)
+
+/** The tool that a tools/call names, or why there is none (server/tools, "Error Handling"). */
+export const findTool = (router: Router, params: JsonObject | undefined): RoutedTool | Refusal => {
+  const name = params?.name
+  if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or no string')
+  const args = params?.arguments
+  if (args !== undefined && !isJsonObject(args)) return invalidParams('Invalid params: arguments is no object')
+  return router.tools.get(name) ?? invalidParams(`Unknown tool: ${name}`)
+}
+export const isRefusal = (found: RoutedTool | Refusal): found is Refusal => 'code' in found
+
+/** Runs a tool; the answer carries its result, also where that is an error the model can read and mend. */
+export const callTool = (
+  router: Router,
+  { tool, isOutputWrapped }: RoutedTool,
+  request: RequestMessage,
+  call: Call,
+  era: Era,
+  report: ReportFault,
+): Promise<Answer> => {
+  const toAnswer = (result: ToolResult): Answer => {
+    const text =
+      era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
+    return { status: 200, head: `{"jsonrpc":"2.0","id":${idText(request.id)},"result":${text}}`, page: undefined }
+  }
+  const toFault = (error: unknown): Answer => {
+    report(error, 'a tool call failed without a result')
+    return refuse(request.id, refusal(200, ERROR.internal, 'Internal error'))
+  }
+  return tool
+    .call(request.params?.arguments ?? {}, call)
+    .then(toAnswer)
+    .catch(toFault)
+}
+
+/** A page of one of the lists; undefined when the method lists nothing. */
+export const answerList = (router: Router, { id, method, params }: RequestMessage, era: Era): Answer | undefined => {
+  const listing = router.lists.get(method)
+  if (listing === undefined) return undefined
+  const page = listing.find(params?.cursor)
+  return page === undefined ? refuse(id, invalidParams('Invalid params: unknown cursor')) : pageAnswer(id, page[era])
+}
+
+/** Resources and prompts that no server has yet: asking for one by name is asking for an unknown one. */
+export const answerMissing = ({ id, method, params }: RequestMessage): Answer | undefined => {
+  if (method === 'resources/read') {
+    const uri = params?.uri
+    if (typeof uri !== 'string') return refuse(id, invalidParams('Invalid params: uri is missing or no string'))
+    return refuse(id, invalidParams(`Resource not found: ${uri}`, { uri }))
+  }
+  if (method === 'prompts/get') {
+    const name = params?.name
+    if (typeof name !== 'string') return refuse(id, invalidParams('Invalid params: name is missing or no string'))
+    return refuse(id, invalidParams(`Unknown prompt: ${name}`))
+  }
+  return undefined
+}
+
+/** An unknown method has an HTTP status of its own in the stateless era only (2026-07-28, basic/transports). */
+export const answerUnknown = ({ id, method }: RequestMessage, era: Era): Answer =>
+  refuse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
+
+export const answerDiscover = (router: Router, { id }: RequestMessage): Answer => resultAnswer(id, router.discover)

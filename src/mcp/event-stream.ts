@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http'
+import { type Exchange, writeHead } from './exchange.ts'
+
+/** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
+const MAX_UNSENT_BYTES = 1_024 * 1_024
+
+const FIELDS = [
+  'content-type',
+  'text/event-stream',
+  'cache-control',
+  'no-cache, no-transform',
+  // Proxies such as nginx would hold events back otherwise.
+  'x-accel-buffering',
+  'no',
+]
+
+/** One message as an event (HTML, "Server-sent events"). JSON has no line breaks of its own. */
+export const messageEvent = (json: string, id?: string): string =>
+  id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`
+
+const KEEP_ALIVE = ': keep-alive\n\n'
+
+export type EventStream = {
+  send: (events: string) => void
+  /** A comment, so that nobody between takes the connection for dead. */
+  beat: () => void
+  end: (events?: string) => void
+  readonly isOpen: boolean
+}
+
+/** Answers with an event stream. `onClose` is called once, whichever side ends it. */
+export const openEventStream = (
+  exchange: Exchange,
+  fields: readonly string[],
+  first: string,
+  onClose: () => void,
+): EventStream => {
+  const raw: ServerResponse = exchange.raw
+  writeHead(exchange, 200, [...FIELDS, ...fields])
+  raw.on('close', onClose)
+  // Without a first event the head alone must go out, or the client waits for it.
+  if (first === '') raw.flushHeaders()
+  else raw.write(first)
+  const write = (events: string): void => {
+    if (raw.writableEnded || raw.destroyed) return
+    raw.write(events)
+    if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
+  }
+  return {
+    send: write,
+    beat: () => write(KEEP_ALIVE),
+    end: events => {
+      if (!raw.writableEnded) raw.end(events)
+    },
+    get isOpen() {
+      return !raw.writableEnded && !raw.destroyed
+    },
+  }
+}

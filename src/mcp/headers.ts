@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Refusal, refusal } from './answer.ts'
+import type { RequestMessage } from './message.ts'
+import { ERROR } from './protocol.ts'
+
+/** A header's value; Node has joined repeated ones and cut the blanks around. */
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Header and body say different things (2026-07-28, basic/transports, "Standard Request Headers"). */
+export const headerMismatch = (header: string, got: string, body: string): Refusal =>
+  refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is ${got}, the body says ${body}`, {
+    mismatch: { header: got, body },
+  })
+
+const SENTINEL = /^=\?base64\?(.*)\?=$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** The text of a header that may be Base64 between `=?base64?` and `?=`; undefined when it is no valid one. */
+export const decodeHeaderText = (value: string): string | undefined => {
+  const encoded = SENTINEL.exec(value)?.[1]
+  if (encoded === undefined) return value
+  if (!BASE64.test(encoded)) return undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  return isUtf8(bytes) ? bytes.toString() : undefined
+}
+
+/** Methods whose parameter the header Mcp-Name repeats. */
+const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+])
+
+/** Presence of the standard headers, and Mcp-Name against the body; their other values are checked at the era. */
+export const checkStandardHeaders = (request: RequestMessage, headers: IncomingHttpHeaders): Refusal | undefined => {
+  const { method, params } = request
+  if (headers['mcp-protocol-version'] === undefined) return missingHeader('MCP-Protocol-Version')
+  if (headers['mcp-method'] === undefined) return missingHeader('Mcp-Method')
+  const source = NAME_SOURCE.get(method)
+  if (source === undefined) return undefined
+  const expected = params?.[source]
+  const given = headerOf(headers, 'mcp-name')
+  if (given === undefined) return typeof expected === 'string' ? missingHeader('Mcp-Name') : undefined
+  if (given === expected && !given.startsWith('=?')) return undefined
+  const decoded = decodeHeaderText(given)
+  if (decoded === undefined) return headerMismatch('Mcp-Name', given, 'it is no valid Base64')
+  return typeof expected === 'string' && decoded !== expected ? headerMismatch('Mcp-Name', given, expected) : undefined
+}
+
+const missingHeader = (header: string): Refusal =>
+  refusal(400, ERROR.headerMismatch, `Header mismatch: the required header ${header} is missing`, {
+    mismatch: { header: '(missing)', body: header },
+  })
+
+const mediaTypesOf = (accept: string): string[] =>
+  accept
+    .toLowerCase()
+    .split(',')
+    .flatMap(part => {
+      const [type = '', ...parameters] = part.split(';').map(text => text.trim())
+      return parameters.some(text => /^q=0(\.0*)?$/.test(text)) ? [] : [type]
+    })
+
+const accepts = (accept: string | undefined, mediaType: string): boolean => {
+  if (accept === undefined) return false
+  // What every client of today sends, without looking closer.
+  if (accept.includes(mediaType) && !accept.includes('q=')) return true
+  const wildcard = `${mediaType.split('/', 1)[0]}/*`
+  return mediaTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')
+}
+
+/** Whether the client takes event streams. An absent header is a refusal: MCP makes clients say it. */
+export const acceptsEventStream = (headers: IncomingHttpHeaders): boolean =>
+  accepts(headers.accept, 'text/event-stream')
+export const acceptsJson = (headers: IncomingHttpHeaders): boolean => accepts(headers.accept, 'application/json')
+
+export const isJsonContent = (headers: IncomingHttpHeaders): boolean => {
+  const type = headers['content-type']
+  return type === 'application/json' || type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+}

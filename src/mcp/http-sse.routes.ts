@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../execution/index.ts'
+import type { JsonValue } from '../kernel/index.ts'
+import { type Answer, answerText, errorAnswer, refusal } from './answer.ts'
+import { type BodyLimits, parseBody, readBody } from './body.ts'
+import type { ReportFault } from './dispatcher.ts'
+import { type EventStream, messageEvent, openEventStream } from './event-stream.ts'
+import { type Exchange, writeHead, writeRefusal } from './exchange.ts'
+import { acceptsEventStream } from './headers.ts'
+import type { CheckRoom } from './listen.ts'
+import { type Message, parseMessage, type RequestMessage } from './message.ts'
+import type { Mounted, Subscriber } from './mounted.ts'
+import { ERROR, SESSION_VERSIONS, TOOLS_CHANGED } from './protocol.ts'
+import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
+import { endSession, type Session } from './sessions.ts'
+import type { StreamAccess } from './stream-access.ts'
+
+export type HttpSseOptions = {
+  /** Where clients see us, for the address that they post to. */
+  baseUrl: string
+  limits: BodyLimits
+  checkRoom: CheckRoom
+  access: StreamAccess
+  now: () => number
+  report: ReportFault
+}
+
+/** The connection is the session: it is known to this process only and ends with its stream. */
+type Connection = { serverId: string; stream: EventStream; session: Session; isInitialized: boolean }
+
+const toolsChanged = messageEvent(JSON.stringify({ jsonrpc: '2.0', method: TOOLS_CHANGED }))
+
+/** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for answers, posts for everything else. */
+export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report }: HttpSseOptions) => {
+  const connections = new Map<string, Connection>()
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
+
+  const newSession = (serverId: string, caller: Caller): Session => ({
+    serverId,
+    subject: caller?.userId,
+    version: SESSION_VERSIONS[0],
+    client: undefined,
+    lastUsedAt: now(),
+    hasEnded: false,
+    logLevel: undefined,
+    calls: undefined,
+    feeds: undefined,
+  })
+
+  const open = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
+    if (!acceptsEventStream(exchange.headers)) {
+      writeRefusal(
+        exchange,
+        refusal(406, ERROR.transport, 'Not acceptable: the Accept header must list text/event-stream'),
+      )
+      return
+    }
+    const full = checkRoom(mounted)
+    if (full !== undefined) {
+      writeRefusal(exchange, full)
+      return
+    }
+    const { serverId } = mounted
+    const sessionId = randomUUID()
+    const address = `${basePath}/s/${serverId}/messages?sessionId=${sessionId}`
+    const stream = openEventStream(exchange, [], `event: endpoint\ndata: ${address}\n\n`, () => {
+      const connection = connections.get(sessionId)
+      connections.delete(sessionId)
+      mounted.unsubscribe(subscriber)
+      if (connection !== undefined) endSession(connection.session)
+    })
+    const subscriber: Subscriber = {
+      openStreams: () => (stream.isOpen ? 1 : 0),
+      toolsChanged: () => stream.send(toolsChanged),
+      accessChanged: access.watch(exchange, stream.end),
+      beat: stream.beat,
+      end: () => stream.end(),
+    }
+    connections.set(sessionId, { serverId, stream, session: newSession(serverId, caller), isInitialized: false })
+    mounted.subscribe(subscriber)
+  }
+
+  const initialize = (connection: Connection, { router }: Mounted, request: RequestMessage): Answer => {
+    const introduction = readIntroduction(request.params)
+    if (!isIntroduction(introduction)) return errorAnswer(request.id, introduction)
+    const { version, client } = introduction
+    connection.session = { ...connection.session, version, client }
+    connection.isInitialized = true
+    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${router.initialize(version)}}`
+    return { status: 200, head, page: undefined }
+  }
+
+  const serve = (connection: Connection, mounted: Mounted, caller: Caller, message: Message): void => {
+    const { stream } = connection
+    const send = (answer: Answer): void => stream.send(messageEvent(answerText(answer)))
+    if (message.kind === 'notification') serveNotification(connection.session, message)
+    if (message.kind !== 'request') return
+    if (message.method === 'initialize' && !connection.isInitialized) {
+      send(initialize(connection, mounted, message))
+      return
+    }
+    const { session } = connection
+    const { answer, call } = serveRequest(mounted.router, session, message, caller, report)
+    if (call === undefined) send(answer)
+    else {
+      answer.then(done => {
+        session.calls?.delete(call)
+        if (!call.isCancelled) send(done)
+      })
+    }
+  }
+
+  const receive = (exchange: Exchange, mounted: Mounted, caller: Caller, body: JsonValue): void => {
+    const sessionId = new URLSearchParams(exchange.incoming.url?.split('?', 2)[1]).get('sessionId')
+    const connection = sessionId === null ? undefined : connections.get(sessionId)
+    const message = parseMessage(body)
+    if (sessionId === null) {
+      writeRefusal(exchange, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
+    } else if (connection === undefined || connection.serverId !== mounted.serverId) {
+      writeRefusal(exchange, refusal(404, ERROR.sessionNotFound, 'Session not found'))
+    } else if (connection.session.subject !== caller?.userId) {
+      writeRefusal(exchange, refusal(404, ERROR.sessionNotFound, 'Session not found'))
+    } else if (message === undefined) {
+      const why = 'Invalid request: the body is no JSON-RPC message'
+      writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))
+    } else {
+      writeHead(exchange, 202, ['content-type', 'text/plain', 'content-length', '8'])
+      exchange.raw.end('Accepted')
+      serve(connection, mounted, caller, message)
+    }
+  }
+
+  const post = (exchange: Exchange, mounted: Mounted, caller: Caller): void =>
+    readBody(exchange, limits.maxRequestBytes, bytes => {
+      const body = parseBody(bytes, limits)
+      if (body.ok) receive(exchange, mounted, caller, body.value)
+      else writeRefusal(exchange, body.error)
+    })
+
+  return { open, post }
+}

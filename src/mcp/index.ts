@@ -1,0 +1,5 @@
+export type { AccessRefusal, Authorize } from './admission.ts'
+export { createMcpRegistry, type McpLogger, type McpRegistry, type RegistryOptions } from './registry.ts'
+export type { ServerInfo } from './router.ts'
+export { type McpRoutesOptions, mcpRoutes } from './routes.ts'
+export type { SigningKey } from './session-id.ts'

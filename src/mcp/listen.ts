@@ -1,0 +1,68 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { errorAnswer, idText, invalidParams, type Refusal } from './answer.ts'
+import { messageEvent, openEventStream } from './event-stream.ts'
+import { type Exchange, writeAnswer } from './exchange.ts'
+import type { RequestMessage } from './message.ts'
+import type { Mounted } from './mounted.ts'
+import { META, TOOLS_CHANGED } from './protocol.ts'
+import type { StreamAccess } from './stream-access.ts'
+
+export type Listen = (exchange: Exchange, mounted: Mounted, request: RequestMessage) => void
+
+const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+
+const isFilter = (value: JsonValue | undefined): value is JsonObject =>
+  isJsonObject(value) &&
+  FLAGS.every(flag => value[flag] === undefined || typeof value[flag] === 'boolean') &&
+  (value.resourceSubscriptions === undefined ||
+    (Array.isArray(value.resourceSubscriptions) && value.resourceSubscriptions.every(uri => typeof uri === 'string')))
+
+const stamped = (method: string, subscription: string, rest = ''): string =>
+  messageEvent(
+    `{"jsonrpc":"2.0","method":"${method}","params":{${rest}"_meta":{"${META.subscriptionId}":${subscription}}}}`,
+  )
+
+const farewell = ({ router }: Mounted, subscription: string): string => {
+  const result = `${router.statelessHead.slice(0, -1)},"${META.subscriptionId}":${subscription}}}`
+  return messageEvent(`{"jsonrpc":"2.0","id":${subscription},"result":${result}}`)
+}
+
+/** Why there is no room for another stream; undefined when there is. */
+export type CheckRoom = (mounted: Mounted) => Refusal | undefined
+
+/**
+ * Serves `subscriptions/listen`, the one long stream of the stateless era (2026-07-28, basic/utilities/subscriptions):
+ * acknowledges what of the filter is served, tags every message with the request's id, and ends with a result when
+ * it is us who ends it. Only changes of the tool list happen here so far.
+ */
+export const createListen =
+  (checkRoom: CheckRoom, access: StreamAccess): Listen =>
+  (exchange, mounted, { id, params }) => {
+    const filter = params?.notifications
+    if (!isFilter(filter)) {
+      const why = invalidParams('Invalid params: notifications is missing or no subscription filter')
+      writeAnswer(exchange, errorAnswer(id, why))
+      return
+    }
+    const full = checkRoom(mounted)
+    if (full !== undefined) {
+      writeAnswer(exchange, errorAnswer(id, full))
+      return
+    }
+    const subscription = idText(id)
+    const wantsTools = filter.toolsListChanged === true
+    const honoured = `"notifications":${wantsTools ? '{"toolsListChanged":true}' : '{}'},`
+    const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, honoured)
+    const stream = openEventStream(exchange, [], acknowledged, () => mounted.unsubscribe(subscriber))
+    const end = (): void => stream.end(farewell(mounted, subscription))
+    const subscriber = {
+      openStreams: () => (stream.isOpen ? 1 : 0),
+      toolsChanged: () => stream.send(stamped(TOOLS_CHANGED, subscription)),
+      accessChanged: access.watch(exchange, end),
+      beat: stream.beat,
+      end,
+    }
+    // Nothing that could ever be sent: the stream has said all it has to say.
+    if (!wantsTools) end()
+    else mounted.subscribe(subscriber)
+  }

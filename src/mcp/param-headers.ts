@@ -1,0 +1,62 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import type { Refusal } from './answer.ts'
+import { decodeHeaderText, headerMismatch, headerOf } from './headers.ts'
+
+/** A parameter that clients repeat in a header, for proxies to route by (2026-07-28, "x-mcp-header"). */
+export type ParamHeader = { path: readonly string[]; header: string; isNumeric: boolean }
+
+const KEY = 'x-mcp-header'
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const TYPES: ReadonlySet<JsonValue | undefined> = new Set(['string', 'integer', 'boolean', 'number'])
+export const NO_PARAM_HEADERS: readonly ParamHeader[] = []
+
+const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader[]): void => {
+  const name = schema[KEY]
+  if (typeof name === 'string' && TOKEN.test(name) && path.length > 0 && TYPES.has(schema.type)) {
+    const isNumeric = schema.type === 'integer' || schema.type === 'number'
+    found.push({ path, header: `mcp-param-${name.toLowerCase()}`, isNumeric })
+  }
+  if (!isJsonObject(schema.properties)) return
+  for (const [key, child] of Object.entries(schema.properties)) {
+    if (isJsonObject(child)) collect(child, [...path, key], found)
+  }
+}
+
+/** The declarations of a tool's input schema, at any depth that `properties` reach. Called when a router is built. */
+export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
+  const found: ParamHeader[] = []
+  collect(inputSchema, [], found)
+  return found.length === 0 ? NO_PARAM_HEADERS : found
+}
+
+const valueAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
+  let value = root
+  for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return value
+}
+
+const DECIMAL = /^-?\d+(\.\d+)?$/
+
+/** What is given must be repeated, and equal; what is not given is not looked for. */
+export const checkParamHeaders = (
+  declared: readonly ParamHeader[],
+  args: JsonValue | undefined,
+  headers: IncomingHttpHeaders,
+): Refusal | undefined => {
+  for (const { path, header, isNumeric } of declared) {
+    const value = valueAt(args, path)
+    if (value === undefined || value === null || typeof value === 'object') continue
+    const given = headerOf(headers, header)
+    if (given === undefined) return headerMismatch(header, '(missing)', String(value))
+    const decoded = decodeHeaderText(given)
+    if (decoded === undefined) return headerMismatch(header, given, 'it is no valid Base64')
+    const isEqual =
+      isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
+        ? Number(decoded) === value
+        : decoded === String(value)
+    if (!isEqual) return headerMismatch(header, given, String(value))
+  }
+  return undefined
+}

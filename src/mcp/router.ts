@@ -1,0 +1,85 @@
+import type { CompiledServer, CompiledTool } from '../execution/index.ts'
+import type { JsonObject } from '../kernel/index.ts'
+import { createListing, type Listing } from './listing.ts'
+import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
+import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
+import { hasWrappedOutput, renderTool } from './tool-definition.ts'
+
+/** How we call ourselves to clients. */
+export type ServerInfo = { name: string; version: string }
+
+export type RoutedTool = {
+  tool: CompiledTool
+  paramHeaders: readonly ParamHeader[]
+  /** Whether the session era's versions get its structured content inside an object. */
+  isOutputWrapped: boolean
+}
+
+/**
+ * A mounted server as one immutable value: everything a request needs, its lists as bytes. A change makes a new one;
+ * calls under way keep the one they began with.
+ */
+export type Router = {
+  server: CompiledServer
+  tools: ReadonlyMap<string, RoutedTool>
+  /** By method: `tools/list` and, until servers have more, empty lists of resources and prompts. */
+  lists: ReadonlyMap<string, Listing>
+  /** The result of initialize in each version. */
+  initialize: (version: SessionVersion) => string
+  /** The result of server/discover. */
+  discover: string
+  /** Behind the opening bracket of every stateless result. */
+  statelessHead: string
+}
+
+/** How long clients may keep a list: not at all, for a change is to show at once. */
+const LIST_TTL_MS = 0
+/** Name, capabilities and instructions change with the program or a server's description. */
+const DISCOVER_TTL_MS = 60_000
+
+const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
+/** Log levels are set once per session there; the stateless era names one in each request. */
+const SESSION_CAPABILITIES = { ...CAPABILITIES, logging: {} } as const satisfies JsonObject
+
+const routeTool = (tool: CompiledTool): RoutedTool => ({
+  tool,
+  paramHeaders: tool.inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(tool.inputSchema),
+  isOutputWrapped: hasWrappedOutput(tool),
+})
+
+const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+
+export const buildRouter = (server: CompiledServer, info: ServerInfo): Router => {
+  const serverInfo = { ...info, title: server.name }
+  const instructions = server.description === undefined ? {} : { instructions: server.description }
+  const meta = { [META.serverInfo]: serverInfo }
+  const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
+  const trailer = { ttlMs: LIST_TTL_MS, cacheScope, resultType: 'complete', _meta: meta }
+  const list = (member: string, tools: readonly CompiledTool[] = []): Listing =>
+    createListing({
+      member,
+      items: tools.map(tool => ({ name: tool.name, render: era => renderTool(tool, era) })),
+      trailer,
+    })
+  const tools = server.tools.toSorted(byName)
+  const initializeTail = JSON.stringify({ capabilities: SESSION_CAPABILITIES, serverInfo, ...instructions }).slice(1)
+  return {
+    server,
+    tools: new Map(tools.map(tool => [tool.name, routeTool(tool)])),
+    lists: new Map([
+      ['tools/list', list('tools', tools)],
+      ['resources/list', list('resources')],
+      ['resources/templates/list', list('resourceTemplates')],
+      ['prompts/list', list('prompts')],
+    ]),
+    initialize: version => `{"protocolVersion":"${version}",${initializeTail}`,
+    discover: JSON.stringify({
+      supportedVersions: STATELESS_VERSIONS,
+      capabilities: CAPABILITIES,
+      ...instructions,
+      ...trailer,
+      ttlMs: DISCOVER_TTL_MS,
+    }),
+    statelessHead: `{"resultType":"complete","_meta":${JSON.stringify(meta)}`,
+  }
+}

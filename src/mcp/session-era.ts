@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { type Answer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
+import { type Call, createCall } from './call.ts'
+import {
+  answerList,
+  answerMissing,
+  answerUnknown,
+  callTool,
+  findTool,
+  isRefusal,
+  type ReportFault,
+} from './dispatcher.ts'
+import { clientName } from './envelope.ts'
+import { isRequestId, type NotificationMessage, type RequestMessage } from './message.ts'
+import { ERROR, findLogLevel, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from './protocol.ts'
+import type { Router } from './router.ts'
+import { cancelCalls, type Session } from './sessions.ts'
+
+/** What a client tells of itself when it begins (basic/lifecycle, "Initialization"). */
+export type Introduction = {
+  version: SessionVersion
+  client: string | undefined
+  capabilities: readonly string[]
+}
+
+const hasText = (value: JsonValue | undefined, key: string): boolean =>
+  isJsonObject(value) && typeof value[key] === 'string'
+
+/** The version is the client's when we speak it, else our newest: then it is the client's turn to decide. */
+export const readIntroduction = (params: JsonObject | undefined): Introduction | Refusal => {
+  const { protocolVersion, capabilities, clientInfo } = params ?? {}
+  const wrong = (what: string): Refusal => refusal(400, ERROR.invalidParams, `Invalid params: ${what}`)
+  if (typeof protocolVersion !== 'string') return wrong('protocolVersion is missing or no string')
+  if (!isJsonObject(capabilities)) return wrong('capabilities is missing or no object')
+  if (!hasText(clientInfo, 'name') || !hasText(clientInfo, 'version')) return wrong('clientInfo needs name and version')
+  return {
+    version: findSessionVersion(protocolVersion) ?? SESSION_VERSIONS[0],
+    client: clientName(clientInfo),
+    capabilities: Object.keys(capabilities).slice(0, 16),
+  }
+}
+
+export const isIntroduction = (value: Introduction | Refusal): value is Introduction => 'version' in value
+
+/** A request in a session, and whether it is under way: then it can be cancelled. */
+export type Underway = { answer: Answer; call?: undefined } | { answer: Promise<Answer>; call: Call }
+
+const setLevel = (session: Session, { id, params }: RequestMessage): Answer => {
+  const level = findLogLevel(params?.level)
+  if (level === undefined) return errorAnswer(id, invalidParams('Invalid params: level is no log level'))
+  session.logLevel = level
+  return resultAnswer(id, '{}')
+}
+
+const startCall = (router: Router, session: Session, request: RequestMessage, call: Call, report: ReportFault) => {
+  const found = findTool(router, request.params)
+  if (isRefusal(found)) return errorAnswer(request.id, found)
+  session.calls ??= new Set()
+  session.calls.add(call)
+  return callTool(router, found, request, call, 'session', report)
+}
+
+/** Serves one request of a session, whichever transport it came over. */
+export const serveRequest = (
+  router: Router,
+  session: Session,
+  request: RequestMessage,
+  caller: Call['caller'],
+  report: ReportFault,
+): Underway => {
+  const { id, method } = request
+  switch (method) {
+    case 'tools/call': {
+      const call = createCall(id, caller, session.client)
+      const answer = startCall(router, session, request, call, report)
+      return answer instanceof Promise ? { answer, call } : { answer }
+    }
+    case 'ping':
+      return { answer: resultAnswer(id, '{}') }
+    case 'logging/setLevel':
+      return { answer: setLevel(session, request) }
+    case 'initialize':
+      return { answer: errorAnswer(id, refusal(400, ERROR.invalidRequest, 'This session is initialized already')) }
+    default:
+      return {
+        answer: answerList(router, request, 'session') ?? answerMissing(request) ?? answerUnknown(request, 'session'),
+      }
+  }
+}
+
+/** Only cancellations mean something to us; `initialized` and what we do not know are taken as read. */
+export const serveNotification = (session: Session, { method, params }: NotificationMessage): void => {
+  if (method !== 'notifications/cancelled') return
+  const requestId = params?.requestId
+  if (isRequestId(requestId)) cancelCalls(session.calls, requestId)
+}

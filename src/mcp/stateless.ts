@@ -1,0 +1,70 @@
+import type { Caller } from '../execution/index.ts'
+import { errorAnswer } from './answer.ts'
+import { createCall } from './call.ts'
+import {
+  answerDiscover,
+  answerList,
+  answerMissing,
+  answerUnknown,
+  callTool,
+  findTool,
+  isRefusal,
+  type ReportFault,
+} from './dispatcher.ts'
+import { clientName } from './envelope.ts'
+import { type Exchange, writeAccepted, writeAnswer } from './exchange.ts'
+import { checkStandardHeaders } from './headers.ts'
+import type { Listen } from './listen.ts'
+import { metaOf, type NotificationMessage, type RequestMessage } from './message.ts'
+import type { Mounted } from './mounted.ts'
+import { checkParamHeaders } from './param-headers.ts'
+import { META } from './protocol.ts'
+import { runCall } from './run-call.ts'
+
+export type ServeStateless = (
+  exchange: Exchange,
+  mounted: Mounted,
+  caller: Caller,
+  message: RequestMessage | NotificationMessage,
+) => void
+
+/** Serves one POST of the stateless era, whose version is one that we speak. */
+export const createStateless = (listen: Listen, report: ReportFault): ServeStateless => {
+  const call: (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void = (
+    exchange,
+    { router },
+    caller,
+    request,
+  ) => {
+    const { id, params } = request
+    const found = findTool(router, params)
+    if (isRefusal(found)) {
+      writeAnswer(exchange, errorAnswer(id, found))
+      return
+    }
+    const mismatch = checkParamHeaders(found.paramHeaders, params?.arguments, exchange.headers)
+    if (mismatch !== undefined) {
+      writeAnswer(exchange, errorAnswer(id, mismatch))
+      return
+    }
+    const under = createCall(id, caller, clientName(metaOf(params)?.[META.clientInfo]))
+    runCall(exchange, request, under, callTool(router, found, request, under, 'stateless', report))
+  }
+  return (exchange, mounted, caller, message) => {
+    // Core has no notifications from clients over HTTP in this era: what comes is taken and dropped.
+    if (message.kind === 'notification') {
+      writeAccepted(exchange)
+      return
+    }
+    const wrong = checkStandardHeaders(message, exchange.headers)
+    if (wrong !== undefined) writeAnswer(exchange, errorAnswer(message.id, wrong))
+    else if (message.method === 'tools/call') call(exchange, mounted, caller, message)
+    else if (message.method === 'subscriptions/listen') listen(exchange, mounted, message)
+    else if (message.method === 'server/discover') writeAnswer(exchange, answerDiscover(mounted.router, message))
+    else {
+      const { router } = mounted
+      const answer = answerList(router, message, 'stateless') ?? answerMissing(message)
+      writeAnswer(exchange, answer ?? answerUnknown(message, 'stateless'))
+    }
+  }
+}
