@@ -1,0 +1,81 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import type { AddressPolicy } from './address-policy.ts'
+
+/** A connection that the policy refused. `message` may be shown; `cause` names the address behind a name and may not. */
+export class BlockedError extends Error {
+  override readonly name = 'BlockedError'
+}
+
+const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETWORKS'
+
+const refuseAddress = (reason: string) => new BlockedError(`${reason}; ${HOW_TO_ALLOW}`)
+
+/** Says nothing of the address: that would tell a tenant how a private network is numbered. */
+const refuseName = (hostname: string, reason: string) =>
+  new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
+
+/**
+ * Resolves with `lookup` and refuses the name when any of its addresses is refused. The list that was checked is the
+ * one that gets connected to, so there is no second answer to change in between (DNS rebinding).
+ */
+const guardLookup =
+  (policy: AddressPolicy, lookup: LookupFunction): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, [])
+      // Asked for all, a resolver answers a list; anything else is not what can be checked.
+      const list = Array.isArray(addresses) ? addresses : []
+      const first = list[0]
+      if (first === undefined) {
+        return callback(Object.assign(new Error(`no address for ${hostname}`), { code: 'ENOTFOUND' }), [])
+      }
+      for (const { address } of list) {
+        const verdict = policy(address)
+        if (!verdict.ok) return callback(refuseName(hostname, verdict.error), [])
+      }
+      if (options.all === true) callback(null, list)
+      else callback(null, first.address, first.family)
+    })
+  }
+
+export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
+
+/**
+ * Opens sockets to allowed addresses only: a literal address is checked before the connection (no lookup is made for
+ * those), a name while it is resolved, and what the socket is really connected to once more.
+ * HTTP/1.1 only, certificates always checked, no proxy, whatever the environment says.
+ */
+export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
+  const connect = buildConnector({
+    lookup: guardLookup(policy, lookup),
+    timeout: connectTimeoutMs,
+    autoSelectFamily: true,
+    rejectUnauthorized: true,
+    allowH2: false,
+  })
+
+  const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
+    // A socket that was reset at once has no other end any more.
+    if (remoteAddress === undefined) return Object.assign(new Error('closed at once'), { code: 'ECONNRESET' })
+    const verdict = policy(remoteAddress)
+    if (verdict.ok) return undefined
+    return new BlockedError(`the connection led to an address that is not public; ${HOW_TO_ALLOW}`, {
+      cause: verdict.error,
+    })
+  }
+
+  return (options, callback) => {
+    if (isIP(options.hostname) !== 0) {
+      const verdict = policy(options.hostname)
+      if (!verdict.ok) return callback(refuseAddress(verdict.error), null)
+    }
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      const refusal = refusePeer(socket)
+      if (refusal === undefined) return callback(null, socket)
+      socket.destroy()
+      callback(refusal, null)
+    })
+  }
+}

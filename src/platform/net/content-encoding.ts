@@ -1,0 +1,82 @@
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import { failure, type Result, success } from '../../kernel/index.ts'
+
+type DecodeOptions = { maxOutputLength: number }
+type Decoder = {
+  decode: (raw: Buffer, options: DecodeOptions) => Promise<Buffer>
+  decodeSync: (raw: Buffer, options: DecodeOptions) => Buffer
+}
+
+const gzip: Decoder = { decode: promisify(zlib.gunzip), decodeSync: zlib.gunzipSync }
+const zlibDeflate: Decoder = { decode: promisify(zlib.inflate), decodeSync: zlib.inflateSync }
+const rawDeflate: Decoder = { decode: promisify(zlib.inflateRaw), decodeSync: zlib.inflateRawSync }
+const brotli: Decoder = { decode: promisify(zlib.brotliDecompress), decodeSync: zlib.brotliDecompressSync }
+const zstd: Decoder = { decode: promisify(zlib.zstdDecompress), decodeSync: zlib.zstdDecompressSync }
+
+/** The standard means the zlib format (RFC 9110 §8.4.1.2); some servers send the bare stream, which starts otherwise. */
+const deflateOf = (raw: Buffer): Decoder => (((raw[0] ?? 0) & 0x0f) === 8 ? zlibDeflate : rawDeflate)
+
+const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
+  ['gzip', () => gzip],
+  ['x-gzip', () => gzip],
+  ['deflate', deflateOf],
+  ['br', () => brotli],
+  ['zstd', () => zstd],
+])
+
+/** What a request asks for unless the tool says otherwise: what every server that compresses at all knows. */
+export const ACCEPTED_ENCODINGS = 'gzip, br'
+
+/**
+ * The encoding to undo, of an answer's Content-Encoding; undefined when there is none.
+ * Stacked ones are refused: no honest API sends them, and each layer multiplies what a small answer can become.
+ */
+export const parseContentEncoding = (header: string | string[] | undefined): Result<string | undefined, string> => {
+  if (header === undefined) return success(undefined)
+  const names = String(header)
+    .toLowerCase()
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '' && name !== 'identity')
+  const [name] = names
+  if (name === undefined) return success(undefined)
+  if (names.length > 1) return failure('several Content-Encodings, one on top of the other')
+  return DECODERS.has(name) ? success(name) : failure('a Content-Encoding that is not known here')
+}
+
+/** Small answers are decoded at once, which costs a third of handing them to a thread; larger ones would hold up others. */
+const MAX_SYNC_ENCODED_BYTES = 8 * 1_024
+const MAX_SYNC_DECODED_BYTES = 64 * 1_024
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+
+const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | undefined => {
+  if (raw.length > MAX_SYNC_ENCODED_BYTES) return undefined
+  try {
+    return decoder.decodeSync(raw, { maxOutputLength: Math.min(maxBytes, MAX_SYNC_DECODED_BYTES) })
+  } catch (error) {
+    if (isTooLarge(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Undoes an encoding that `parseContentEncoding` gave. Decoding stops as soon as the output passes `maxBytes`.
+ * The error says whether it was too large or broken.
+ */
+export const decodeBody = async (
+  encoding: string,
+  raw: Buffer,
+  maxBytes: number,
+): Promise<Result<Buffer, 'too_large' | 'corrupt'>> => {
+  const decoder = DECODERS.get(encoding)?.(raw)
+  if (decoder === undefined) return failure('corrupt')
+  try {
+    const small = decodeSmall(decoder, raw, maxBytes)
+    return success(small ?? (await decoder.decode(raw, { maxOutputLength: maxBytes })))
+  } catch (error) {
+    return failure(isTooLarge(error) ? 'too_large' : 'corrupt')
+  }
+}

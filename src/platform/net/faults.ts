@@ -1,0 +1,142 @@
+import { BlockedError } from './connector.ts'
+import { OutboundError, type OutboundFault } from './http-client.ts'
+
+/** How far a request has come; `queued` waits for one of the origin's connections. */
+export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
+
+/** What went wrong, in words for the caller: which, and what to change. */
+export type Problem = { fault: OutboundFault; text: string; cause?: unknown }
+
+/** Where a request stood when something went wrong. */
+export type Standing = { host: string; phase: Phase; isTls: boolean; maxHeaderBytes: number; bodyIdleMs: number }
+
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'comes from an issuer that is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT: 'comes from an issuer that is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an issuer that is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without the certificates of its issuer',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host',
+  CERT_REVOKED: 'was revoked',
+}
+const OTHER_CERTIFICATE = /^(CERT_|CRL_|INVALID_|PATH_LENGTH|UNABLE_TO_|ERROR_IN_|HOSTNAME_MISMATCH)/
+const HANDSHAKE = /^(ERR_SSL_|ERR_TLS_|EPROTO$)/
+
+const tlsProblem = (code: string, host: string): Problem | undefined => {
+  const certificate = CERTIFICATES[code] ?? (OTHER_CERTIFICATE.test(code) ? 'is not valid' : undefined)
+  if (certificate !== undefined) {
+    const advice = 'install a valid one there, or have the operator trust its issuer with NODE_EXTRA_CA_CERTS'
+    return { fault: 'tls', text: `the certificate of ${host} ${certificate}; ${advice}` }
+  }
+  if (!HANDSHAKE.test(code)) return undefined
+  return { fault: 'tls', text: `${host} failed the TLS handshake; check the port, and whether the URL should be http` }
+}
+
+const connectTimeout = (host: string): Problem => ({
+  fault: 'connect_timeout',
+  text: `${host} did not accept a connection in time; check the host and the port, and that it can be reached from here`,
+})
+
+/** Bytes that are no answer: broken HTTP, or what undici says of an answer unasked for and of an upgrade. */
+const isNoHttp = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'HTTPParserError' || error.message === 'bad response' || error.message === 'bad upgrade')
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** Whether the other end just closed the connection, or the network did. */
+export const isLostConnection = (error: unknown): boolean => {
+  if (isNoHttp(error)) return false
+  const code = codeOf(error)
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** Whether undici refused to write the request at all. */
+export const isUnwritable = (error: unknown): boolean => codeOf(error) === 'UND_ERR_INVALID_ARG'
+
+const lostProblem = ({ host, phase, isTls }: Standing): Problem => {
+  if (phase === 'receiving')
+    return { fault: 'reset', text: `${host} closed the connection before its answer was whole` }
+  if (phase === 'sent') return { fault: 'reset', text: `${host} closed the connection without an answer; try again` }
+  if (!isTls) return { fault: 'reset', text: `${host} closed the connection before the request; try again` }
+  return {
+    fault: 'tls',
+    text: `${host} closed the connection during the TLS handshake; check that the port speaks https`,
+  }
+}
+
+/** What an error of undici, the resolver, TLS or the system says, told in our words. */
+export const problemOf = (error: unknown, standing: Standing): Problem => {
+  const { host, phase, isTls, maxHeaderBytes, bodyIdleMs } = standing
+  if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
+  const code = codeOf(error)
+  if (isLostConnection(error)) return lostProblem(standing)
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'ENODATA':
+      return { fault: 'dns', text: `the name ${host} does not resolve to an address; check the host in the URL` }
+    case 'EAI_AGAIN':
+      return { fault: 'dns', text: `the name ${host} cannot be resolved at the moment; try again` }
+    case 'ECONNREFUSED':
+      return { fault: 'refused', text: `${host} refused the connection; check the port, and that the API runs` }
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return connectTimeout(host)
+    case 'ETIMEDOUT':
+      return phase === 'connecting' ? connectTimeout(host) : lostProblem(standing)
+    case 'UND_ERR_BODY_TIMEOUT':
+      return { fault: 'timeout', text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its answer` }
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return {
+        fault: 'too_large',
+        text: `the headers of the answer of ${host} are larger than ${maxHeaderBytes} bytes`,
+      }
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+    case 'HPE_INVALID_EOF_STATE':
+      return lostProblem(standing)
+    case 'UND_ERR_DESTROYED':
+    case 'UND_ERR_CLOSED':
+      return stoppingProblem
+    case 'UND_ERR_INVALID_ARG':
+      return { fault: 'blocked', text: 'the method or a header of the request is not valid in HTTP; correct the tool' }
+  }
+  if (isNoHttp(error)) {
+    const advice = isTls ? 'check the port' : 'check the port, and whether the URL should be https'
+    return { fault: 'protocol', text: `${host} answered something that is not HTTP/1.1; ${advice}` }
+  }
+  const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
+  const unreachable = `${host} cannot be reached${detail}; check the host, and the network it is in`
+  return (isTls ? tlsProblem(code, host) : undefined) ?? { fault: 'unreachable', text: unreachable }
+}
+
+const WAITED_FOR: Readonly<Record<Phase, (host: string) => string>> = {
+  queued: host => `no connection to ${host} came free, with as many calls under way as are allowed at once`,
+  connecting: host => `${host} did not accept a connection in time`,
+  sent: host => `${host} did not answer in time`,
+  receiving: host => `${host} did not finish its answer in time`,
+}
+
+/** The call's own time ran out; what it was waiting for tells where the time went. */
+export const timeoutProblem = (host: string, phase: Phase): Problem => ({
+  fault: 'timeout',
+  text: `${WAITED_FOR[phase](host)}; raise the tool's timeout or make the API faster`,
+})
+
+export const tooLargeProblem = (host: string, maxBytes: number): Problem => ({
+  fault: 'too_large',
+  text: `the answer of ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
+})
+
+export const abortProblem: Problem = { fault: 'aborted', text: 'the call was cancelled' }
+export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was cut off because Patchbay is stopping' }
+
+/** Gives a problem its place in time: every message ends with how long the call had taken. */
+export type ToError = (problem: Problem) => OutboundError
+
+/** `afterMs`: since the call began. */
+export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number): OutboundError => {
+  const rounded = Math.round(afterMs)
+  return new OutboundError(fault, `${text} (after ${rounded} ms)`, rounded, cause === undefined ? {} : { cause })
+}

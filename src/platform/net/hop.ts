@@ -1,0 +1,92 @@
+import { failure, type Result, success } from '../../kernel/index.ts'
+import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
+import type { OutboundRequest } from './http-client.ts'
+import type { Target } from './target.ts'
+
+/** One request of a call: the first, or what a redirect made of it. */
+export type Hop = {
+  target: Target
+  method: string
+  /** What the tool configures. */
+  configured: OutboundRequest['headers']
+  /** Names and values in turn, as they go out: what is configured, and the client's own. */
+  headers: string[]
+  body: string | undefined
+}
+
+/** Headers of the connection or of the client itself (RFC 9110 §7.6.1, and the fetch standard's forbidden names). */
+const FORBIDDEN = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'expect',
+  'http2-settings',
+])
+const isForbidden = (name: string): boolean =>
+  FORBIDDEN.has(name) || name.startsWith('proxy-') || name.startsWith('sec-')
+
+const buildHeaders = (configured: OutboundRequest['headers']): Result<string[], string> => {
+  const headers: string[] = []
+  let hasUserAgent = false
+  let hasAccept = false
+  let hasAcceptEncoding = false
+  for (const [name, value] of configured) {
+    const lower = name.toLowerCase()
+    if (isForbidden(lower)) return failure(`the header ${name} cannot be set by a tool`)
+    if (lower === 'user-agent') hasUserAgent = true
+    else if (lower === 'accept') hasAccept = true
+    else if (lower === 'accept-encoding') hasAcceptEncoding = true
+    headers.push(name, value)
+  }
+  if (!hasUserAgent) headers.push('user-agent', 'patchbay')
+  if (!hasAccept) headers.push('accept', '*/*')
+  if (!hasAcceptEncoding) headers.push('accept-encoding', ACCEPTED_ENCODINGS)
+  return success(headers)
+}
+
+const buildHop = (hop: Omit<Hop, 'headers'>): Result<Hop, string> => {
+  const headers = buildHeaders(hop.configured)
+  return headers.ok ? success({ ...hop, headers: headers.value }) : headers
+}
+
+/** The first request of a call. The error says what in it cannot be sent. */
+export const buildFirstHop = ({ method, headers, body }: OutboundRequest, target: Target): Result<Hop, string> =>
+  method === 'CONNECT'
+    ? failure('the method CONNECT opens a tunnel and cannot be used')
+    : buildHop({ target, method, configured: headers, body })
+
+/** Redirects that keep to the method (307, 308) and those that turn it into GET, the latter as browsers do. */
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+export const isRedirect = (status: number): boolean => REDIRECTS.has(status)
+
+const becomesGet = (status: number, method: string): boolean =>
+  (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
+
+/** What crosses origins: nothing that is there to hold a secret. */
+const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+
+/**
+ * What a redirect makes of a request (RFC 9110 §15.4). Across origins only harmless headers go along and a body does
+ * not go at all; nor does anything go from https to http. The error says which rule refused it.
+ */
+export const buildNextHop = (hop: Hop, status: number, target: Target): Result<Hop, string> => {
+  const isElsewhere = target.origin !== hop.target.origin
+  if (hop.target.origin.startsWith('https:') && !target.origin.startsWith('https:')) {
+    return failure(`${hop.target.host} redirected from https to http`)
+  }
+  const isGet = becomesGet(status, hop.method)
+  const body = isGet ? undefined : hop.body
+  if (isElsewhere && body !== undefined) {
+    return failure(`${hop.target.host} redirected a request with a body to another origin, ${target.origin}`)
+  }
+  const configured = hop.configured.filter(([name]) => {
+    const lower = name.toLowerCase()
+    return (!isElsewhere || HARMLESS.has(lower)) && !(isGet && lower.startsWith('content-'))
+  })
+  return buildHop({ target, method: isGet ? 'GET' : hop.method, configured, body })
+}

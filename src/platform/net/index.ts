@@ -1,0 +1,3 @@
+export * from './address-policy.ts'
+export * from './client.ts'
+export * from './http-client.ts'
