@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
-import { type FieldError, failure, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { failure, type JsonValue, type Result, success } from '../kernel/index.ts'
 import { castValue, EXPECTED, type Mismatch, type ValueSource } from './cast.ts'
 import { MAX_LISTED_ENUM_VALUES, MAX_PATTERN_CHARS, MAX_PATTERN_INPUT_CHARS } from './limits.ts'
 import type { ParameterType } from './template.ts'

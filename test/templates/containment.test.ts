@@ -1,0 +1,332 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compileTemplate, type RenderedRequest } from '../../src/templates/index.ts'
+import { compiled, template, valuesOf } from './compiling.ts'
+import { nastyJson, nastyText, throughJson } from './nasty.ts'
+
+/** A text of a builder around places: what stands in the template, and what it means. */
+type Written = { source: string; meaning: (values: ReadonlyMap<string, string>) => string }
+
+const STATIC = fc.constantFrom('', 'a', 'b-', '.', 'v1.', '_', '~', 'x y', 'ü', '%41', '%2e', '!$()*')
+
+const decoded = (text: string): string => decodeURIComponent(text)
+
+/** `text{{p0}}text…`, with names from `from` on; what it means is what is left after decoding. */
+const writtenWith = (texts: readonly string[], from: number): Written => ({
+  source: texts.map((text, index) => (index === 0 ? text : `{{p${from + index - 1}}}${text}`)).join(''),
+  meaning: values =>
+    texts
+      .map(
+        (text, index) => (index === 0 ? '' : (values.get(`p${from + index - 1}`) ?? '').toWellFormed()) + decoded(text),
+      )
+      .join(''),
+})
+
+/** Several pieces whose places are numbered through. */
+const pieces = (texts: readonly (readonly string[])[]): readonly Written[] => {
+  let next = 0
+  return texts.map(parts => {
+    const written = writtenWith(parts, next)
+    next += parts.length - 1
+    return written
+  })
+}
+
+const isDots = (text: string): boolean => /^(?:\.|%2e){0,2}$/i.test(text)
+
+const SEGMENT = fc
+  .array(STATIC, { minLength: 1, maxLength: 3 })
+  .filter(texts => texts.length > 1 || !isDots(texts[0] ?? ''))
+const QUERY_VALUE = fc.array(STATIC, { minLength: 1, maxLength: 3 })
+
+const valuesFor = (texts: readonly (readonly string[])[]): fc.Arbitrary<ReadonlyMap<string, string>> => {
+  const count = texts.reduce((sum, parts) => sum + parts.length - 1, 0)
+  return fc
+    .array(nastyText, { minLength: count, maxLength: count })
+    .map(values => new Map(values.map((value, index) => [`p${index}`, value])))
+}
+
+describe('any values in the path and the query of a fixed origin', () => {
+  it('change neither the origin, nor another segment, nor another key or value', () => {
+    const cases = fc
+      .tuple(fc.array(SEGMENT, { minLength: 1, maxLength: 4 }), fc.array(QUERY_VALUE, { minLength: 1, maxLength: 4 }))
+      .chain(([segments, query]) => fc.tuple(fc.constant({ segments, query }), valuesFor([...segments, ...query])))
+    fc.assert(
+      fc.property(cases, ([{ segments, query }, values]) => {
+        const written = pieces([...segments, ...query])
+        const path = written.slice(0, segments.length)
+        const pairs = written.slice(segments.length)
+        const url = `https://api.example.com:8443/${path.map(segment => segment.source).join('/')}?${pairs.map((pair, index) => `k${index}=${pair.source}`).join('&')}`
+        const result = compiled({ url }).render(values)
+        if (!result.ok) {
+          expect(['', '.', '..']).toContain(values.get(result.error.parameter))
+          return
+        }
+        const parsed = new URL(result.value.url)
+        expect(parsed.origin).toBe('https://api.example.com:8443')
+        expect([parsed.username, parsed.password, parsed.hash]).toEqual(['', '', ''])
+        expect(parsed.pathname.split('/').map(decoded)).toEqual(['', ...path.map(segment => segment.meaning(values))])
+        expect([...parsed.searchParams]).toEqual(pairs.map((pair, index) => [`k${index}`, pair.meaning(values)]))
+        expect(parsed.href).toBe(result.value.url)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('any missing values of a query', () => {
+  it('take their own keys with them and no other', () => {
+    fc.assert(
+      fc.property(fc.array(fc.option(nastyText), { minLength: 1, maxLength: 5 }), values => {
+        const pairs = values.map((_, index) => (index % 2 === 0 ? `k${index}=<{{p${index}?}}` : `k${index}=s`))
+        const given = new Map(values.flatMap((value, index) => (value === null ? [] : [[`p${index}`, value] as const])))
+        const result = compiled({ url: `https://api.example.com/?${pairs.join('&')}` }).render(given)
+        const expected = values.flatMap((value, index) => {
+          if (index % 2 === 1) return [[`k${index}`, 's']]
+          return value === null ? [] : [[`k${index}`, `<${value.toWellFormed()}`]]
+        })
+        expect(result.ok && [...new URL(result.value.url).searchParams]).toEqual(expected)
+      }),
+    )
+  })
+})
+
+describe('any value in the host', () => {
+  it('is one label there, or refused', () => {
+    fc.assert(
+      fc.property(fc.oneof(nastyText, fc.stringMatching(/^[A-Za-z0-9-]{1,8}$/)), label => {
+        const result = compiled({ url: 'https://api.{{label}}.example.com/x/{{id}}' }).render(
+          valuesOf({ label, id: 'i' }),
+        )
+        if (result.ok) expect(result.value.url).toBe(`https://api.${label.toLowerCase()}.example.com/x/i`)
+        else expect(label).not.toMatch(/^[a-z0-9]+$/)
+      }),
+    )
+  })
+
+  it('never makes an address of it', () => {
+    const label = fc.oneof(fc.nat(300).map(String), fc.constantFrom('0x7f', '2130706433', '0177', 'localhost', 'a'))
+    fc.assert(
+      fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), labels => {
+        const url = `https://${labels.map((_, index) => `{{p${index}}}`).join('.')}/`
+        const result = compiled({ url }).render(
+          valuesOf(Object.fromEntries(labels.map((value, i) => [`p${i}`, value]))),
+        )
+        if (result.ok) expect(new URL(result.value.url).hostname).toBe(labels.join('.'))
+        expect(result.ok).toBe(['localhost', 'a'].includes(labels.at(-1) ?? ''))
+      }),
+    )
+  })
+})
+
+describe('any value as the base of the URL', () => {
+  const BASES = fc.oneof(
+    nastyText,
+    fc.webUrl({ withQueryParameters: true, withFragments: true }),
+    fc.tuple(fc.webUrl(), nastyText).map(([url, text]) => url + text),
+    nastyText.map(text => `https://a.example${text}`),
+  )
+
+  it('is an origin and a path before the rest, or refused', () => {
+    const { render } = compiled({ url: '{{url:base}}/users/{{id}}?q={{q}}' })
+    fc.assert(
+      fc.property(BASES, nastyText, nastyText, (base, id, q) => {
+        const result = render(valuesOf({ base, id, q }))
+        if (!result.ok) return
+        const parsed = new URL(result.value.url)
+        const own = new URL(base)
+        expect(parsed.href).toBe(result.value.url)
+        expect(parsed.origin).toBe(own.origin)
+        expect(parsed.pathname.startsWith(own.pathname.replace(/\/+$/, ''))).toBe(true)
+        expect(parsed.pathname.split('/').slice(-2).map(decoded)).toEqual(['users', id.toWellFormed()])
+        expect([...parsed.searchParams]).toEqual([['q', q.toWellFormed()]])
+        expect([parsed.username, parsed.password, parsed.hash]).toEqual(['', '', ''])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** A JSON template as a tree: what it is written as and what it means for given values. */
+type JsonNode = { source: string; meaning: (values: ReadonlyMap<string, unknown>) => unknown; goes?: string }
+
+const GONE = Symbol('gone')
+const BLANK = fc.constantFrom('', ' ', '\n\t')
+
+/** JSON text whose braces are no place. */
+const escaped = (json: string): string => json.replaceAll('{{', '\\{{')
+
+const literal: fc.Arbitrary<JsonNode> = fc
+  .oneof(fc.integer(), fc.boolean(), fc.constant(null), nastyText)
+  .map(value => ({ source: escaped(JSON.stringify(value)), meaning: () => throughJson(value) }))
+
+const whole: fc.Arbitrary<JsonNode> = fc
+  .tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean())
+  .map(([name, optional]) => ({
+    source: `{{json:${name}${optional ? '?' : ''}}}`,
+    meaning: values => (values.has(name) ? throughJson(values.get(name)) : GONE),
+  }))
+
+const inString: fc.Arbitrary<JsonNode> = fc
+  .tuple(nastyText, fc.constantFrom('s', 't'), nastyText)
+  .filter(([before]) => !before.endsWith('{'))
+  .map(([before, name, after]) => ({
+    source: `"${escaped(JSON.stringify(before).slice(1, -1))}{{${name}?}}${escaped(JSON.stringify(after).slice(1, -1))}"`,
+    meaning: values => before + String(values.get(name) ?? '') + after,
+  }))
+
+const jsonTree = fc.letrec<{ node: JsonNode; array: JsonNode; object: JsonNode }>(tie => ({
+  node: fc.oneof({ depthSize: 'small' }, literal, whole, inString, tie('array'), tie('object')),
+  array: fc.tuple(BLANK, fc.array(tie('node'), { maxLength: 4 })).map(([blank, nodes]) => ({
+    source: `[${blank}${nodes.map(node => node.source).join(`${blank},${blank}`)}${blank}]`,
+    meaning: values => nodes.map(node => node.meaning(values)).filter(value => value !== GONE),
+  })),
+  object: fc
+    .tuple(BLANK, fc.uniqueArray(nastyText, { maxLength: 4 }), fc.array(tie('node'), { minLength: 4, maxLength: 4 }))
+    .map(([blank, keys, nodes]) => ({
+      source: `{${keys.map((key, index) => `${blank}${escaped(JSON.stringify(key))}${blank}:${blank}${nodes[index]?.source}${blank}`).join(',')}}`,
+      meaning: values =>
+        Object.fromEntries(
+          keys.map((key, index) => [key, nodes[index]?.meaning(values)] as const).filter(([, value]) => value !== GONE),
+        ),
+    })),
+}))
+
+describe('any values in a JSON body', () => {
+  it('are themselves in their places, and all the rest is as it was written', () => {
+    const values = fc.record(
+      { a: nastyJson, b: nastyJson, c: nastyJson, s: nastyText, t: nastyText },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(jsonTree.array, jsonTree.object), values, (tree, record) => {
+        const result = compileTemplate(template({ body: tree.source }))
+        if (!result.ok) throw new Error(JSON.stringify(result.error))
+        expect(result.value.bodyKind).toBe('json')
+        const given = new Map(Object.entries(record))
+        const request = result.value.render(valuesOf(Object.fromEntries(given)))
+        const missing = result.value.parameters.find(({ name, required }) => required && !given.has(name))
+        expect(request.ok).toBe(missing === undefined)
+        if (request.ok) expect(JSON.parse(request.value.body ?? '')).toEqual(tree.meaning(given))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('any value in a form body', () => {
+  it('is its own key’s value, and no other key', () => {
+    const headers = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
+    const { render } = compiled({ headers, body: 'a={{a}}&b=x{{b}}y&c={{c?}}&d=1' })
+    fc.assert(
+      fc.property(nastyText, nastyText, fc.option(nastyText), (a, b, c) => {
+        const result = render(valuesOf(c === null ? { a, b } : { a, b, c }))
+        expect(result.ok && [...new URLSearchParams(result.value.body)]).toEqual([
+          ['a', a.toWellFormed()],
+          ['b', `x${b.toWellFormed()}y`],
+          ...(c === null ? [] : [['c', c.toWellFormed()]]),
+          ['d', '1'],
+        ])
+      }),
+    )
+  })
+})
+
+describe('any value in a header', () => {
+  it('is what the header says, or refused', () => {
+    const { render } = compiled({
+      headers: [
+        { name: 'X-First', value: '1' },
+        { name: 'X-Mine', value: 'a={{x}}; b' },
+        { name: 'X-Last', value: '2' },
+      ],
+    })
+    fc.assert(
+      fc.property(nastyText, x => {
+        const result = render(valuesOf({ x }))
+        if (!result.ok) {
+          expect([...x].some(char => !/[\t\x20-\x7e\x80-\xff]/.test(char))).toBe(true)
+          return
+        }
+        const sent = new Headers(result.value.headers.map(([name, value]) => [name, value]))
+        expect([...sent]).toEqual([
+          ['x-first', '1'],
+          ['x-last', '2'],
+          ['x-mine', `a=${x}; b`],
+        ])
+      }),
+    )
+  })
+})
+
+describe('any value of one parameter of a whole request', () => {
+  const parts = {
+    url: 'https://api.example.com/{{path}}/fixed?q={{query}}&r=1',
+    headers: [
+      { name: 'X-A', value: '{{header}}' },
+      { name: 'X-B', value: 'fixed' },
+    ],
+    body: '{"whole": {{json:whole}}, "text": "<{{text}}>", "fixed": [1]}',
+  }
+  const harmless = { path: 'a', query: 'a', header: 'a', whole: 'a', text: 'a' }
+
+  /** Each place of the request by the name of its parameter, and what is around them all. */
+  const read = ({ method, url, headers, body }: RenderedRequest) => {
+    const { origin, pathname, searchParams, hash } = new URL(url)
+    const [, path, ...segments] = pathname.split('/')
+    const { whole, text, ...members } = JSON.parse(body ?? '')
+    const query = searchParams.get('q')
+    searchParams.delete('q')
+    return {
+      places: { path, query, header: headers[0]?.[1], whole, text },
+      around: { method, origin, segments, hash, search: [...searchParams], headers: headers.slice(1), members },
+    }
+  }
+
+  it.each(Object.keys(harmless))('changes its own place only: %s', name => {
+    const { render } = compiled(parts)
+    const first = render(valuesOf(harmless))
+    if (!first.ok) throw new Error(first.error.message)
+    const calm = read(first.value)
+    fc.assert(
+      fc.property(nastyText, value => {
+        const result = render(valuesOf({ ...harmless, [name]: value }))
+        if (!result.ok) {
+          expect(result.error.parameter).toBe(name)
+          return
+        }
+        const { places, around } = read(result.value)
+        expect(around).toEqual(calm.around)
+        expect({ ...places, [name]: '' }).toEqual({ ...calm.places, [name]: '' })
+      }),
+    )
+  })
+})
+
+describe('any text as a template', () => {
+  it('compiles or is refused with places inside of it, and what compiles renders', () => {
+    const text = fc.oneof(
+      nastyText,
+      nastyText.map(tail => `https://a.example/${tail}`),
+      nastyText.map(tail => `{"a": ${tail}`),
+    )
+    fc.assert(
+      fc.property(text, text, text, (url, value, body) => {
+        const result = compileTemplate(template({ url, headers: [{ name: 'X', value }], body }))
+        const fields: Readonly<Record<string, string>> = { url, 'headers[0].value': value, body }
+        if (!result.ok) {
+          for (const { field, line, column, message } of result.error) {
+            const lines = (fields[field] ?? '').split('\n')
+            expect(line).toBeLessThanOrEqual(lines.length)
+            expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1)
+            expect(message).not.toBe('')
+          }
+          return
+        }
+        result.value.render(new Map())
+        result.value.render(new Map(result.value.parameters.map(({ name }) => [name, 'x'])))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

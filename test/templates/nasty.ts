@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import type { JsonValue } from '../../src/kernel/index.ts'
+
+/** What breaks out of a URL, a header, JSON, a form or a template when it is not encoded. */
+const FRAGMENTS = [
+  '/',
+  '//',
+  '\\',
+  '.',
+  '..',
+  '../',
+  '%2e',
+  '%2F',
+  '%',
+  '%4',
+  '@',
+  ':',
+  '#',
+  '?',
+  '&',
+  '=',
+  ';',
+  '+',
+  ' ',
+  '\t',
+  '"',
+  "'",
+  '`',
+  '\\"',
+  '\\u0022',
+  ',',
+  '"}',
+  ',"x":1',
+  '{',
+  '}',
+  '[',
+  ']',
+  '{{',
+  '}}',
+  '{{id}}',
+  '{{json:x=1}}',
+  '\\{{',
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  '\x1b',
+  '\x7f',
+  '\u2028',
+  '\ufeff',
+  '\ud800',
+  '\udc00',
+  'é',
+  '€',
+  '😀',
+  '<',
+  '>',
+  '|',
+  '^',
+  'null',
+  'true',
+  '0',
+  '__proto__',
+  'https://evil.example',
+  'evil.example',
+  'a',
+] as const
+
+/** Any text, and texts put together of the above, lone surrogates among them. */
+export const nastyText = fc.oneof(
+  fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 5 }).map(parts => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+)
+
+/** What comes back of a value that went through JSON: no -0, own keys only. */
+export const throughJson = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value))
+
+/** Any JSON, with such texts as strings and keys. */
+export const nastyJson: fc.Arbitrary<JsonValue> = fc
+  .oneof(
+    fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),
+    nastyText,
+    fc.dictionary(nastyText, nastyText, { maxKeys: 3 }),
+  )
+  .map(throughJson)

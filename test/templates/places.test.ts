@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest'
+import { compiled, refusal, rendered } from './compiling.ts'
+
+describe('a place at the start of the URL, typed url', () => {
+  it.each([
+    { url: '{{url:base}}/users', base: 'https://a.example/v1', becomes: 'https://a.example/v1/users' },
+    { url: '{{url:base}}/users', base: 'https://a.example/v1///', becomes: 'https://a.example/v1/users' },
+    { url: '{{url:base}}users', base: 'https://a.example', becomes: 'https://a.example/users' },
+    { url: '{{url:base}}//users', base: 'https://a.example/', becomes: 'https://a.example/users' },
+    { url: '{{url:base}}/', base: 'https://a.example/v1', becomes: 'https://a.example/v1/' },
+    { url: '{{url:base}}', base: 'HTTP://A.example:80/x/../v1?k=1#top', becomes: 'http://a.example/v1?k=1' },
+    { url: '{{url:base}}?q={{q}}', base: 'https://a.example/v1', becomes: 'https://a.example/v1?q=x%26y' },
+    { url: '{{url:base}}/a?q={{q?}}', base: 'https://[::1]:8443', becomes: 'https://[::1]:8443/a?q=x%26y' },
+    { url: '{{url:base}}.evil.example', base: 'https://a.example', becomes: 'https://a.example/.evil.example' },
+    { url: '{{url:base}}@evil.example/', base: 'https://a.example', becomes: 'https://a.example/@evil.example/' },
+  ])('becomes the base, one slash and the rest: $url with $base', ({ url, base, becomes }) => {
+    expect(rendered({ url }, { base, q: 'x&y' }).url).toBe(becomes)
+  })
+
+  it.each([
+    'ftp://a.example',
+    '//a.example',
+    'https:a.example',
+    'https://user@a.example',
+    'https://user:pw@a.example',
+    'https://@a.example',
+    'https://a.example/?q=1',
+    'https://a.example/#top',
+    'https://a.example\\b',
+    'https://a\n.example',
+    'https://',
+    'javascript:alert(1)',
+    '',
+    1,
+  ])('refuses %j', base => {
+    expect(refusal({ url: '{{url:base}}/users' }, { base })).toMatch(/^base must be an absolute http or https URL/)
+  })
+})
+
+describe('a place in the host', () => {
+  it.each([
+    { label: 'acme', hostname: 'acme.example.com' },
+    { label: 'Acme-2', hostname: 'acme-2.example.com' },
+    { label: '42', hostname: '42.example.com' },
+  ])('becomes the label $label', ({ label, hostname }) => {
+    expect(new URL(rendered({ url: 'https://{{tenant}}.example.com:8443/' }, { tenant: label }).url).hostname).toBe(
+      hostname,
+    )
+  })
+
+  it.each(['', 'a.b', '-a', 'a-', 'a_b', 'a/b', 'a@b', 'a:1', 'ä', 'a b', '%61', '\u212a', 'x'.repeat(64)])(
+    'refuses %j',
+    tenant => {
+      expect(refusal({ url: 'https://{{tenant}}.example.com/' }, { tenant })).toMatch(/^tenant must be one label/)
+    },
+  )
+
+  it.each([
+    { url: 'https://{{a}}/', values: { a: '2130706433' } },
+    { url: 'https://{{a}}/', values: { a: '0x7f000001' } },
+    { url: 'https://10.0.0.{{a}}/', values: { a: '1' } },
+    { url: 'https://{{a}}.{{b}}.{{c}}.{{d}}/', values: { a: '127', b: '0', c: '0', d: '1' } },
+    { url: 'https://example.{{a}}./', values: { a: '1' } },
+  ])('refuses to make an address of $url', ({ url, values }) => {
+    expect(refusal({ url }, values)).toBe('a does not lead to a valid URL')
+  })
+})
+
+describe('a place in the path', () => {
+  it.each([
+    { value: 'a b', becomes: 'a%20b' },
+    { value: 'a/b?c#d', becomes: 'a%2Fb%3Fc%23d' },
+    { value: '../..', becomes: '..%2F..' },
+    { value: '%2e%2e', becomes: '%252e%252e' },
+    { value: '\\..\\', becomes: '%5C..%5C' },
+    { value: '...', becomes: '...' },
+    { value: 'é😀\ud800', becomes: '%C3%A9%F0%9F%98%80%EF%BF%BD' },
+    { value: '{{id}}', becomes: '%7B%7Bid%7D%7D' },
+    { value: 42, becomes: '42' },
+    { value: true, becomes: 'true' },
+  ])('becomes $becomes', ({ value, becomes }) => {
+    expect(rendered({ url: 'https://api.example.com/users/{{id}}/x' }, { id: value }).url).toBe(
+      `https://api.example.com/users/${becomes}/x`,
+    )
+  })
+
+  it.each(['', '.', '..'])('refuses %j, also beside other text', value => {
+    expect(refusal({ url: 'https://api.example.com/a/{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
+    expect(refusal({ url: 'https://api.example.com/a/.{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
+  })
+
+  it('typed json becomes its JSON text', () => {
+    const { url } = rendered({ url: 'https://api.example.com/{{json:a}}/{{json:b}}' }, { a: ['/'], b: '..' })
+    expect(new URL(url).pathname.split('/').map(decodeURIComponent)).toEqual(['', '["/"]', '".."'])
+  })
+})
+
+describe('a place in a query value', () => {
+  const url = 'https://api.example.com/s?first=1&q={{q?}}&mixed=a{{m?}}b{{n?}}&last'
+
+  it.each([
+    { values: { q: 'x&y=z#?+ ', m: '1', n: '2' }, search: '?first=1&q=x%26y%3Dz%23%3F%2B%20&mixed=a1b2&last' },
+    { values: { m: '1', n: '2' }, search: '?first=1&mixed=a1b2&last' },
+    { values: { q: '', m: '1' }, search: '?first=1&q=&last' },
+    { values: {}, search: '?first=1&last' },
+    { values: { q: "it's" }, search: '?first=1&q=it%27s&last' },
+  ])('a missing optional one takes its key with it: $search', ({ values, search }) => {
+    expect(new URL(rendered({ url }, values).url).search).toBe(search)
+  })
+
+  it.each([
+    { url: 'https://a.example?a={{a?}}&b={{b?}}', values: {}, becomes: 'https://a.example/' },
+    { url: 'https://a.example/x?a={{a?}}&b={{b?}}', values: { b: 1 }, becomes: 'https://a.example/x?b=1' },
+    { url: 'https://a.example/x?a={{a?}}&b={{b?}}#top', values: { a: [1] }, becomes: 'https://a.example/x?a=%5B1%5D' },
+  ])('$url becomes $becomes', ({ url: other, values, becomes }) => {
+    expect(rendered({ url: other }, values).url).toBe(becomes)
+  })
+
+  it('leaves what the builder wrote as WHATWG URL would', () => {
+    const own = 'HTTPS://API.example.com:443/ä b/%7e/{{x}}?ü=a+b%20c&;=[1]&&e={{x}}'
+    expect(rendered({ url: own }, { x: '1' }).url).toBe(
+      'https://api.example.com/%C3%A4%20b/%7e/1?%C3%BC=a+b%20c&;=[1]&&e=1',
+    )
+  })
+})
+
+describe('a place in a header', () => {
+  it('becomes itself, and a missing optional one takes its header with it', () => {
+    const headers = [
+      { name: 'Authorization', value: 'Bearer {{token}}' },
+      { name: 'X-Trace', value: '{{trace?}}' },
+      { name: 'X-Mixed', value: 'a={{trace?}}; b={{token}}' },
+      { name: 'X-Fixed', value: 'a \\{{b}}' },
+    ]
+    expect(rendered({ headers }, { token: 'é "x"' }).headers).toEqual([
+      ['Authorization', 'Bearer é "x"'],
+      ['X-Fixed', 'a {{b}}'],
+    ])
+  })
+
+  it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\rb', 'a\0b', 'a\x7fb', '€', '\ud800'])('refuses %j', token => {
+    const headers = [{ name: 'Authorization', value: 'Bearer {{token}}' }]
+    expect(refusal({ headers }, { token })).toMatch(/^token may hold neither line breaks/)
+  })
+})
+
+describe('a place in a JSON body', () => {
+  it.each([
+    { body: '{"a": {{integer:a}}, "b": {{boolean:b}}}', values: { a: 1, b: false }, becomes: '{"a": 1, "b": false}' },
+    { body: '{"a": {{a}}}', values: { a: '1' }, becomes: '{"a": "1"}' },
+    { body: '{"a": {{json:a}}}', values: { a: { b: [null] } }, becomes: '{"a": {"b":[null]}}' },
+    { body: '{"a": {{json:a?}}}', values: { a: null }, becomes: '{"a": null}' },
+    { body: '{"a": "x {{a}} y"}', values: { a: '"\\\n\ud800' }, becomes: '{"a": "x \\"\\\\\\n\\ud800 y"}' },
+    { body: '{"a": "{{json:a}}"}', values: { a: ['"'] }, becomes: '{"a": "[\\"\\\\\\"\\"]"}' },
+    { body: '{"a": "C:\\\\{{a}} \\{{b}}"}', values: { a: 'x' }, becomes: '{"a": "C:\\\\x {{b}}"}' },
+    { body: '[{{integer:a}},{{a2?}} , 3]', values: { a: 1 }, becomes: '[1, 3]' },
+    { body: '{"a":{{integer:a}}}', values: { a: 1 }, becomes: '{"a":1}' },
+    { body: '"{{a}}"', values: { a: 'x' }, becomes: '"x"' },
+  ])('$body becomes $becomes', ({ body, values, becomes }) => {
+    expect(rendered({ body }, values).body).toBe(becomes)
+  })
+
+  it.each([
+    { values: {}, becomes: '{}' },
+    { values: { a: 1 }, becomes: '{ "a": 1}' },
+    { values: { b: 2 }, becomes: '{ "b": 2}' },
+    { values: { c: 3 }, becomes: '{ "c" : 3 }' },
+    { values: { a: 1, c: 3 }, becomes: '{ "a": 1, "c" : 3 }' },
+    { values: { a: 1, b: 2, c: 3 }, becomes: '{ "a": 1, "b": 2, "c" : 3 }' },
+  ])('a missing optional value takes its key and its comma with it: $becomes', ({ values, becomes }) => {
+    const body = '{ "a": {{json:a?}}, "b": {{json:b?}}, "c" : {{json:c?}} }'
+    expect(rendered({ body }, values).body).toBe(becomes)
+  })
+
+  it('a missing optional value leaves what holds its array or object, and a string that held it', () => {
+    const body = '{"a": {"b": {{b?}}}, "c": [{{c?}}], "d": "<{{d?}}>"}'
+    expect(rendered({ body }).body).toBe('{"a": {}, "c": [], "d": "<>"}')
+  })
+
+  it('keeps what the builder wrote: duplicate keys, __proto__, blanks', () => {
+    const body = ' {"__proto__": {{x}},\n\t"a": 1, "a": 2e+0 } '
+    expect(rendered({ body }, { x: 'y' }).body).toBe(' {"__proto__": "y",\n\t"a": 1, "a": 2e+0 } ')
+  })
+
+  it('that is the whole body and missing leaves no body, and no Content-Type for it', () => {
+    expect(rendered({ body: '{{json:x?}}' })).toMatchObject({ headers: [], body: undefined })
+    expect(rendered({ body: '{{json:x?}}' }, { x: [] })).toMatchObject({
+      headers: [['content-type', 'application/json']],
+      body: '[]',
+    })
+  })
+})
+
+describe('a place in a form body', () => {
+  const form = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
+
+  it('is percent-encoded, and a missing optional one takes its key with it', () => {
+    const body = 'a={{a}}&b={{b?}}&c=x+{{c?}}'
+    expect(rendered({ headers: form, body }, { a: 'x&b=1 +%', c: 'y' }).body).toBe('a=x%26b%3D1%20%2B%25&c=x+y')
+    expect(rendered({ headers: form, body: 'b={{b?}}' }).body).toBe('')
+  })
+})
+
+describe('a place in any other body', () => {
+  it('becomes its text, and nothing when it is missing', () => {
+    const body = 'Hello {{name}}{{tail?}} \\{{x}} \\\\{{name}} {{integer:n=3}}'
+    expect(rendered({ body }, { name: '<"\ud800>' }).body).toBe('Hello <"\ufffd> {{x}} \\<"\ufffd> 3')
+  })
+})
+
+describe('the kind of a body', () => {
+  const typed = (value: string) => [{ name: 'content-TYPE', value }]
+
+  it.each([
+    { body: '{"a": {{x}}}', kind: 'json', contentType: 'application/json' },
+    { body: '{{json:x}}', kind: 'json', contentType: 'application/json' },
+    { body: '{"a": "{{x}}"', kind: 'text', contentType: 'text/plain; charset=utf-8' },
+    { body: 'Dear {{x}}', kind: 'text', contentType: 'text/plain; charset=utf-8' },
+    { body: '1{{x}}', kind: 'text', contentType: 'text/plain; charset=utf-8' },
+    { body: 'a={{x}}', kind: 'text', contentType: 'text/plain; charset=utf-8' },
+  ])('without a Content-Type, $body is $kind and sent as $contentType', ({ body, kind, contentType }) => {
+    expect(compiled({ body }).bodyKind).toBe(kind)
+    expect(rendered({ body }, { x: 'y' }).headers).toEqual([['content-type', contentType]])
+  })
+
+  it.each([
+    { type: 'application/json', kind: 'json' },
+    { type: 'Application/Problem+JSON; charset={{charset=utf-8}}', kind: 'json' },
+    { type: 'application/x-www-form-urlencoded;charset=utf-8', kind: 'form' },
+    { type: 'text/plain', kind: 'text' },
+    { type: 'application/jsonlines', kind: 'text' },
+    { type: '{{charset=application/json}}', kind: 'text' },
+  ])('with Content-Type $type it is $kind, and the header stays the one that was written', ({ type, kind }) => {
+    const parts = { headers: typed(type), body: kind === 'form' ? 'a={{x}}' : '{"a": {{x}}}' }
+    expect(compiled(parts).bodyKind).toBe(kind)
+    expect(rendered(parts, { x: 'y' }).headers.map(([name]) => name)).toEqual(['content-TYPE'])
+  })
+
+  it('with an optional Content-Type that is missing, the kind still says one', () => {
+    const parts = { headers: typed('application/json; v={{v?}}'), body: '[{{x}}]' }
+    expect(rendered(parts, { x: 'y' }).headers).toEqual([['content-type', 'application/json']])
+  })
+
+  it.each([undefined, ''])('%j is none', body => {
+    expect(compiled({ body }).bodyKind).toBe('none')
+    expect(rendered({ body })).toMatchObject({ headers: [], body: undefined })
+  })
+
+  it('a GET may have one', () => {
+    expect(rendered({ method: 'get', body: '{"query": {{q}}}' }, { q: 'x' })).toMatchObject({
+      method: 'GET',
+      body: '{"query": "x"}',
+    })
+  })
+})
+
+describe('a compiled template', () => {
+  const parts = {
+    url: 'https://api.example.com/{{integer:id}}?limit={{ integer : limit = 10 }}&q={{q?}}',
+    headers: [{ name: 'X-Q', value: '{{q}}' }],
+    body: '{"id": {{integer:id}},\n  "filter": {{json:filter?}}, "note": "{{note?}}"}',
+  }
+
+  it('lists its parameters in the order of their first places, each with all its places', () => {
+    expect(compiled(parts).parameters).toEqual([
+      {
+        name: 'id',
+        type: 'integer',
+        required: true,
+        places: [
+          { kind: 'path', field: 'url', line: 1, column: 25 },
+          { kind: 'json', field: 'body', line: 1, column: 8 },
+        ],
+      },
+      {
+        name: 'limit',
+        type: 'integer',
+        required: false,
+        default: 10,
+        places: [{ kind: 'query', field: 'url', line: 1, column: 46 }],
+      },
+      {
+        name: 'q',
+        type: 'string',
+        required: true,
+        places: [
+          { kind: 'query', field: 'url', line: 1, column: 75 },
+          { kind: 'header', field: 'headers[0].value', line: 1, column: 1 },
+        ],
+      },
+      {
+        name: 'filter',
+        type: 'json',
+        required: false,
+        places: [{ kind: 'json', field: 'body', line: 2, column: 13 }],
+      },
+      {
+        name: 'note',
+        type: 'string',
+        required: false,
+        places: [{ kind: 'json-string', field: 'body', line: 2, column: 40 }],
+      },
+    ])
+  })
+
+  it('fills a missing value in from its default, and refuses without one', () => {
+    expect(rendered(parts, { id: 1, q: 'x' }).url).toBe('https://api.example.com/1?limit=10&q=x')
+    expect(refusal(parts, { id: 1 })).toBe('q is required')
+  })
+
+  it('renders the same values to the same request, whatever was rendered in between', () => {
+    const { render } = compiled(parts)
+    const values = new Map(Object.entries({ id: 1, q: 'x' }))
+    const first = render(values)
+    render(new Map(Object.entries({ id: 2, q: 'y', limit: 3, filter: [], note: 'n' })))
+    expect(render(values)).toEqual(first)
+  })
+
+  it.each([
+    { url: 'https://API.example.com:443/{{x}}', origin: { kind: 'fixed', origin: 'https://api.example.com' } },
+    { url: '{{url:base}}/{{x}}', origin: { kind: 'open', parameters: ['base'] } },
+    { url: 'http://{{a}}.{{b}}.example:8080/{{x}}', origin: { kind: 'open', parameters: ['a', 'b'] } },
+    { url: 'http://{{a}}.{{a}}.example/', origin: { kind: 'open', parameters: ['a'] } },
+  ])('says who decides the origin of $url', ({ url, origin }) => {
+    expect(compiled({ url }).origin).toEqual(origin)
+  })
+})

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest'
+import { errorsOf } from './compiling.ts'
+
+const LONG_NAME = 'n'.repeat(65)
+
+describe('a URL that cannot be saved', () => {
+  it.each([
+    ['https://a.example/{{1x}}', 19, /"1x" cannot be a name/],
+    ['https://a.example/{{a b}}', 19, /"a b" cannot be a name/],
+    ['https://a.example/{{}}', 19, /needs a name/],
+    ['https://a.example/{{__proto__}}', 19, /reserved/],
+    [`https://a.example/{{${LONG_NAME}}}`, 19, /65 characters; at most 64/],
+    ['https://a.example/{{int:x}}', 19, /"int" is not a type: use string, integer, number, boolean, json or url/],
+    ['https://a.example/{{x', 19, /"{{" without "}}"/],
+    ['https://a.example/{{x {{y}}', 19, /"{{" without "}}"/],
+    ['https://a.example/?q={{x?=1}}', 22, /a place with a default is optional already/],
+    ['https://a.example/{{integer:x=one}}', 19, /default of "x" must be an integer/],
+    ['https://a.example/{{integer:x=1.5}}', 19, /default of "x" must be an integer/],
+    ['https://a.example/?q={{json:x={"a":{}}}}', 22, /default of "x" must be JSON.*parameters/],
+    ['https://a.example/{{x=..}}', 19, /default of "x" may not be empty/],
+    ['{{url:b=ftp://x}}/', 1, /default of "b" must be an absolute http or https URL/],
+    ['https://a.example/{{x?}}', 19, /"x" may not be optional here/],
+    ['{{url:b?}}/', 1, /"b" may not be optional here/],
+    ['https://{{h?}}.example/', 9, /"h" may not be optional here/],
+    ['{{base}}/users', 1, /must be typed url/],
+    ['{{scheme}}://a.example/', 1, /no place may stand in the scheme/],
+    ['htt{{x}}://a.example/', 4, /no place may stand in the scheme/],
+    ['ftp://a.example/', 1, /"ftp" is not a scheme/],
+    ['/users/{{id}}', 1, /not absolute/],
+    ['', 1, /not absolute/],
+    ['https:///users', 9, /no host/],
+    ['https://me:pw@a.example/', 9, /credentials/],
+    ['https://@a.example/', 9, /credentials/],
+    ['https://{{u}}@a.example/', 9, /user info/],
+    ['https://me:{{pw}}@a.example/', 12, /user info/],
+    ['https://a.example:{{port}}/', 19, /no place may stand in the port/],
+    ['https://x{{h}}.example/', 10, /whole label/],
+    ['https://[{{a}}]/', 10, /whole label/],
+    ['https://a.example/#{{x}}', 20, /no place may stand in the fragment/],
+    ['https://a.example/{{url:x}}', 19, /only be the very start/],
+    ['https://a.example/?{{k}}=1', 20, /may not stand in a key/],
+    ['https://a.example/?{{k}}', 20, /may not stand in a key/],
+    ['https://a.example/?a=1&b{{k}}={{v}}', 25, /may not stand in a key/],
+    ['https://a.example/%{{x}}', 20, /percent escape/],
+    ['https://a.example/%2{{x}}', 21, /percent escape/],
+    ['https://a.example/?q=%{{x}}', 23, /percent escape/],
+    ['https://a.example/../{{x}}', 19, /a "\.\." in the path/],
+    ['https://a.example/a/.%2E/{{x}}', 21, /a "\.%2E" in the path/],
+    ['{{url:base}}/../{{x}}', 14, /a "\.\." in the path/],
+    ['https://a.example\\b', 18, /backslash in the path/],
+    ['https://a.example/a\nb', 20, /line breaks/],
+    ['https://a.example/\0', 19, /NUL/],
+    [' https://a.example/', 1, /begins with a blank/],
+    ['https://a.example/{{x}} ', 24, /ends with a blank/],
+    ['https://a b.example/', 1, /look at the host and the port/],
+    ['https://a.example:99999/', 1, /look at the host and the port/],
+    ['https://{{x}}.1/', 1, /look at the host and the port/],
+  ])('%s: column %d, %s', (url, column, message) => {
+    const errors = errorsOf({ url })
+    expect(errors).toMatchObject([{ field: 'url', line: 1, column }])
+    expect(errors[0]?.message).toMatch(message)
+  })
+})
+
+describe('a URL with more to refuse', () => {
+  it('names each place that is not a whole label', () => {
+    expect(errorsOf({ url: 'https://{{a}}{{b}}.example/' }).map(error => error.column)).toEqual([9, 14])
+  })
+
+  it('is too long', () => {
+    const errors = errorsOf({ url: `https://a.example/${'a'.repeat(8_192)}` })
+    expect(errors).toEqual([{ field: 'url', line: 1, column: 1, message: 'the URL is longer than 8192 characters' }])
+  })
+})
+
+describe('a header that cannot be saved', () => {
+  it.each([
+    ['Host', /cannot be set/],
+    ['content-length', /cannot be set/],
+    ['Connection', /cannot be set/],
+    ['Keep-Alive', /cannot be set/],
+    ['TE', /cannot be set/],
+    ['Trailer', /cannot be set/],
+    ['Transfer-Encoding', /cannot be set/],
+    ['Upgrade', /cannot be set/],
+    ['Expect', /cannot be set/],
+    ['Proxy-Authorization', /cannot be set/],
+    ['sec-fetch-site', /cannot be set/],
+    ['', /cannot be the name of a header/],
+    ['X Y', /cannot be the name of a header/],
+    ['X:Y', /cannot be the name of a header/],
+    ['X\r\nY', /cannot be the name of a header/],
+    ['X-{{name}}', /a place may not stand in the name/],
+  ])('named %j: %s', (name, message) => {
+    const errors = errorsOf({
+      headers: [
+        { name: 'X-Ok', value: '' },
+        { name, value: 'v' },
+      ],
+    })
+    expect(errors).toMatchObject([{ field: 'headers[1].name', line: 1, column: 1 }])
+    expect(errors[0]?.message).toMatch(message)
+  })
+
+  it.each([
+    ['a\r\nX-Evil: 1', 1, 2],
+    ['{{x}}€', 1, 6],
+    ['a {{x', 1, 3],
+  ])('with the value %j: line %d, column %d', (value, line, column) => {
+    expect(errorsOf({ headers: [{ name: 'X-A', value }] })).toMatchObject([{ field: 'headers[0].value', line, column }])
+  })
+
+  it('is the second Content-Type', () => {
+    const headers = [
+      { name: 'Content-Type', value: 'text/plain' },
+      { name: 'content-type', value: 'application/json' },
+    ]
+    expect(errorsOf({ headers })).toMatchObject([
+      { field: 'headers[1].name', message: expect.stringMatching(/there already/) },
+    ])
+  })
+
+  it('is one too many, or too long', () => {
+    const many = Array.from({ length: 65 }, (_, index) => ({ name: `X-${index}`, value: '' }))
+    expect(errorsOf({ headers: many })).toMatchObject([{ field: 'headers[64].name', message: 'more than 64 headers' }])
+    expect(errorsOf({ headers: [{ name: 'X', value: 'a'.repeat(8_193) }] })).toMatchObject([
+      { message: expect.stringMatching(/longer than 8192/) },
+    ])
+  })
+})
+
+describe('a body that cannot be saved', () => {
+  const json = [{ name: 'Content-Type', value: 'application/json' }]
+  const form = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
+
+  it.each([
+    ['{"a": 1,}', 1, 9, /a key is missing/],
+    ['{"a": {{x}} {{y}}}', 1, 13, /a comma or } is missing/],
+    ['[1,\n 2 3]', 2, 4, /a comma or \] is missing/],
+    ['{"a"\n:\n}', 3, 1, /a JSON value is missing/],
+    ["{'a': 1}", 1, 2, /a key is missing/],
+    ['{"a" 1}', 1, 6, /a colon is missing/],
+    ['[01]', 1, 3, /a comma or \] is missing/],
+    ['[1{{x}}]', 1, 3, /a comma or \] is missing/],
+    ['[truex]', 1, 2, /a JSON value is missing/],
+    ['"a\nb"', 1, 3, /line breaks/],
+    ['"\\x"', 1, 2, /no escape that JSON knows/],
+    ['"{{x}}', 1, 7, /a string does not end/],
+    ['{"a": 1} {{x}}', 1, 10, /nothing may follow/],
+    ['hello {{x}}', 1, 1, /a JSON value is missing/],
+    ['['.repeat(65), 1, 65, /more than 64 deep/],
+    ['{"{{k}}": 1}', 1, 3, /may not stand in a key/],
+    ['{"a{{k}}b": 1}', 1, 4, /may not stand in a key/],
+    ['{ {{k}} : 1}', 1, 3, /may not stand in a key/],
+    ['{"a": "\\u00{{x}}"}', 1, 12, /\\u escape/],
+    ['{"a":\n {{int:x}}}', 2, 2, /not a type/],
+    ['{"a":\n {{x}', 2, 2, /without/],
+  ])('as JSON: %j, line %d, column %d', (body, line, column, message) => {
+    const errors = errorsOf({ headers: json, body })
+    expect(errors).toMatchObject([{ field: 'body', line, column }])
+    expect(errors[0]?.message).toMatch(message)
+  })
+
+  it.each(['{"{{k}}": 1}', '{"a": "\\u00{{x}}"}'])(
+    '%s is JSON without a Content-Type too, so its place is refused and not taken for text',
+    body => {
+      expect(errorsOf({ body })).toMatchObject([{ field: 'body', line: 1 }])
+    },
+  )
+
+  it.each([
+    ['{{x}}', 1, 1, /may not stand in a key/],
+    ['a=1\n&{{k}}=1', 2, 2, /may not stand in a key/],
+    ['a=%{{x}}', 1, 4, /percent escape/],
+  ])('as a form: %j, line %d, column %d', (body, line, column, message) => {
+    const errors = errorsOf({ headers: form, body })
+    expect(errors).toMatchObject([{ field: 'body', line, column }])
+    expect(errors[0]?.message).toMatch(message)
+  })
+
+  it('is one of a HEAD request, or too long', () => {
+    expect(errorsOf({ method: 'HEAD', body: 'x' })).toMatchObject([{ field: 'body', line: 1, column: 1 }])
+    expect(errorsOf({ body: 'x'.repeat(262_145) })).toMatchObject([
+      { field: 'body', message: expect.stringMatching(/longer than 262144/) },
+    ])
+  })
+})
+
+describe('a method that cannot be saved', () => {
+  it.each(['', 'GE T', 'GET\r\n', '{{method}}', 'CONNECT', 'trace', 'TRACK'])('%j', method => {
+    expect(errorsOf({ method })).toMatchObject([{ field: 'method', line: 1, column: 1 }])
+  })
+})
+
+describe('a name whose places disagree', () => {
+  it('in their types: the error stands at the second and names both', () => {
+    const errors = errorsOf({ url: 'https://a.example/{{integer:id}}', body: '{\n  "id": {{id}}}' })
+    expect(errors).toEqual([
+      {
+        field: 'body',
+        line: 2,
+        column: 9,
+        message:
+          '"id" is integer in url, line 1, column 19, but string in body, line 2, column 9: give it one type in every place',
+      },
+    ])
+  })
+
+  it('in their defaults: the error names both', () => {
+    const errors = errorsOf({ url: 'https://a.example/{{x=1}}?x={{x=2}}' })
+    expect(errors).toMatchObject([
+      {
+        field: 'url',
+        line: 1,
+        column: 29,
+        message: expect.stringMatching(/url, line 1, column 19 and url, line 1, column 29/),
+      },
+    ])
+  })
+
+  it('may have a default in one place only, or be optional in one and not in the other', () => {
+    expect(errorsOf({ url: 'https://a.example/{{x}}?x={{x=2}}' })).toEqual([])
+    expect(errorsOf({ url: 'https://a.example/{{x?}}?x={{x}}' })).toEqual([])
+  })
+})
+
+describe('a template with several errors', () => {
+  it('tells all of them at once, in the order of the fields', () => {
+    const errors = errorsOf({
+      method: 'TRACE',
+      url: 'https://a.example:{{int:port}}/{{id}}?{{k}}\n',
+      headers: [
+        { name: 'Host', value: '{{integer:id}}' },
+        { name: 'X', value: '{{' },
+      ],
+      body: '{"a": {{1}}}',
+    })
+    expect(errors.map(({ field, line, column }) => `${field} ${line}:${column}`)).toEqual([
+      'method 1:1',
+      'headers[0].name 1:1',
+      'url 1:19',
+      'url 1:44',
+      'headers[1].value 1:1',
+      'body 1:7',
+      'headers[0].value 1:1',
+    ])
+  })
+
+  it('is one with more than 256 parameters', () => {
+    const body = Array.from({ length: 257 }, (_, index) => `{{p${index}}}`).join('\n')
+    expect(errorsOf({ body: `text ${body}` })).toMatchObject([
+      { field: 'body', line: 257, message: expect.stringMatching(/more than 256/) },
+    ])
+  })
+})
