@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Actor, AppError, SCOPES, type Scope } from '../../kernel/index.ts'
+import { BEARER_CHALLENGE } from './problem.ts'
 
 /** Who may use a route. Every route of the API says it; one that does not keeps the app from starting. */
 export type RouteAccess = 'anyone' | 'user' | 'operator'
@@ -41,7 +42,7 @@ const neededScope = (request: FastifyRequest): Scope =>
   request.routeOptions.config.scope ?? (isSafeMethod(request.method) ? 'read' : 'write')
 
 const challenge = (reply: FastifyReply, parameters: string): void => {
-  reply.header('www-authenticate', `Bearer realm="Patchbay"${parameters}`)
+  reply.header('www-authenticate', `${BEARER_CHALLENGE}${parameters}`)
 }
 
 const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {

@@ -4,6 +4,7 @@ import { AppError, type AppErrorCode } from '../../kernel/index.ts'
 import { refusalToAppError, SchemaRefusal } from './validation.ts'
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+export const BEARER_CHALLENGE = 'Bearer realm="Patchbay"'
 
 /** The body of every failed request of the API (RFC 9457 §3). */
 export const problemSchema = z
@@ -48,6 +49,10 @@ export const toProblem = (error: AppError): Problem => ({
 /** Sends `error` as a problem document. Sets Retry-After where the error says when to come back. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  // RFC 9110 §15.5.2: no 401 without a challenge. Where a token was refused a better one is there already.
+  if (error.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
+    reply.header('www-authenticate', BEARER_CHALLENGE)
+  }
   const problem = toProblem(error)
   const body: Problem = error.code === 'internal' ? { ...problem, requestId: request.id } : problem
   // Serialized here: a route's response schemas describe its answers, not this one.

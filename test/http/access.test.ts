@@ -1,0 +1,219 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { actorOf, beginSession, endSession } from '../../src/platform/http/index.ts'
+import { BASE_URL, buildHttpApp, type HttpAppOptions } from '../support/http-app.ts'
+
+const UNSAFE = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const routes: FastifyPluginAsyncZod = async app => {
+  app.post(
+    '/sign-in',
+    { config: { access: 'anyone' }, schema: { body: z.object({ userId: z.string() }) } },
+    async (request, reply) => ({
+      csrfToken: await beginSession(request, reply, request.body.userId),
+    }),
+  )
+  app.post('/sign-out', { config: { access: 'user' } }, async (request, reply) => {
+    await endSession(request, reply)
+    return {}
+  })
+  app.route({
+    method: ['GET', ...UNSAFE],
+    url: '/user',
+    config: { access: 'user' },
+    handler: async request => actorOf(request).userId,
+  })
+  app.get('/mcp', { config: { access: 'user', scope: 'mcp' } }, async () => 'ok')
+  app.get('/operator', { config: { access: 'operator' } }, async () => 'ok')
+  app.get('/anyone', { config: { access: 'anyone' } }, async request => request.actor?.userId ?? 'nobody')
+  app.get('/forgetful', { config: { access: 'anyone' } }, async request => actorOf(request).userId)
+}
+
+type Headers = Record<string, string>
+
+const buildClient = async (options: HttpAppOptions = {}) => {
+  const { app } = await buildHttpApp({ routes, ...options })
+  const call = (method: 'GET' | (typeof UNSAFE)[number], path: string, headers: Headers = {}, payload?: object) =>
+    app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: { host: 'localhost:8080', ...headers },
+      ...(payload && { payload }),
+    })
+  const signIn = async (headers: Headers = {}) => {
+    const response = await call('POST', '/sign-in', headers, { userId: 'user' })
+    const setCookie = String(response.headers['set-cookie'])
+    return { setCookie, cookie: setCookie.split(';')[0] ?? '', csrfToken: z.string().parse(response.json().csrfToken) }
+  }
+  return { call, signIn }
+}
+
+describe('a route of the API', () => {
+  it('that does not say who may use it keeps the app from starting, and is named', async () => {
+    const undeclared: FastifyPluginAsyncZod = async app => {
+      app.get('/undeclared', async () => 'open by mistake')
+    }
+    await expect(buildHttpApp({ routes: undeclared })).rejects.toThrow(/GET \/api\/v1\/undeclared .*access/)
+  })
+
+  it('for anyone that asks who it is all the same answers 401, not 500', async () => {
+    const { call } = await buildClient()
+    expect((await call('GET', '/forgetful')).statusCode).toBe(401)
+  })
+})
+
+describe('a request with', () => {
+  it.each([
+    ['no credentials', {}, '/user', 401, 'Bearer realm="Patchbay"'],
+    [
+      'an unknown token',
+      { authorization: 'Bearer nobody:read' },
+      '/user',
+      401,
+      'Bearer realm="Patchbay", error="invalid_token"',
+    ],
+    ['credentials of another kind', { authorization: 'Basic dXNlcjpyZWFk' }, '/user', 401, 'Bearer realm="Patchbay"'],
+    ['an empty token', { authorization: 'Bearer ' }, '/user', 401, 'Bearer realm="Patchbay", error="invalid_token"'],
+    [
+      'a token that may not read',
+      { authorization: 'Bearer user:write' },
+      '/user',
+      403,
+      'Bearer realm="Patchbay", error="insufficient_scope", scope="read"',
+    ],
+    [
+      'a token without the route’s scope',
+      { authorization: 'Bearer user:read,write' },
+      '/mcp',
+      403,
+      'Bearer realm="Patchbay", error="insufficient_scope", scope="mcp"',
+    ],
+  ])('%s is refused and told why', async (_what, headers, path, status, challenge) => {
+    const { call } = await buildClient()
+    const response = await call('GET', path, headers)
+    expect(response.statusCode).toBe(status)
+    expect(response.headers['www-authenticate']).toBe(challenge)
+  })
+
+  it.each(UNSAFE)('a token that may only read is refused for %s, naming the scope', async method => {
+    const { call } = await buildClient()
+    const response = await call(method, '/user', { authorization: 'Bearer user:read' })
+    expect(response.statusCode).toBe(403)
+    expect(response.json().detail).toContain('"write"')
+  })
+
+  it('a token needs no CSRF token and no cookie', async () => {
+    const { call } = await buildClient()
+    expect((await call('POST', '/user', { authorization: 'bearer user:write' })).body).toBe('user')
+  })
+
+  it('a token of no operator is refused where only the operator may', async () => {
+    const { call } = await buildClient()
+    expect((await call('GET', '/operator', { authorization: 'Bearer user:read' })).statusCode).toBe(403)
+    expect((await call('GET', '/operator', { authorization: 'Bearer operator:read' })).statusCode).toBe(200)
+  })
+
+  it('a bad token counts as nobody where anyone may, and a good session beside it does not count', async () => {
+    const { call, signIn } = await buildClient()
+    const { cookie } = await signIn()
+    expect((await call('GET', '/anyone', { authorization: 'Bearer nobody:read', cookie })).body).toBe('nobody')
+    expect((await call('GET', '/user', { authorization: 'Bearer nobody:read', cookie })).statusCode).toBe(401)
+  })
+})
+
+describe('a session', () => {
+  it('begins with a cookie that scripts cannot read and other sites do not send', async () => {
+    const { signIn } = await buildClient()
+    const { setCookie } = await signIn()
+    expect(setCookie).toMatch(/^sid=[^;]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/)
+  })
+
+  it.each([[[]], [['127.0.0.1/32']]])(
+    'behind https has a __Host- cookie that is Secure, proxies trusted: %j',
+    async trustProxy => {
+      const { call, signIn } = await buildClient({
+        baseUrl: 'https://patchbay.example',
+        listensOnLoopback: false,
+        trustProxy,
+      })
+      const { setCookie, cookie, csrfToken } = await signIn({ 'x-forwarded-proto': 'https' })
+      expect(setCookie).toMatch(/^__Host-sid=[^;]+; Path=\/; [^\n]*HttpOnly; SameSite=Lax; Secure$/)
+      const response = await call('POST', '/sign-out', { cookie, 'x-csrf-token': csrfToken })
+      expect(String(response.headers['set-cookie'])).toMatch(/^__Host-sid=; Max-Age=0; Path=\/; .*; Secure/)
+    },
+  )
+
+  it.each(UNSAFE)('does nothing by %s without its CSRF token', async method => {
+    const { call, signIn } = await buildClient()
+    const { cookie, csrfToken } = await signIn()
+    const other = await signIn()
+    expect((await call(method, '/user', { cookie })).statusCode).toBe(403)
+    expect((await call(method, '/user', { cookie, 'x-csrf-token': 'x' })).statusCode).toBe(403)
+    expect((await call(method, '/user', { cookie, 'x-csrf-token': other.csrfToken })).statusCode).toBe(403)
+    expect((await call(method, '/user', { cookie }, { _csrf: csrfToken })).statusCode).toBe(403)
+    expect((await call(method, '/user', { cookie, 'x-csrf-token': csrfToken })).body).toBe('user')
+  })
+
+  it('gets a new id at sign-in: the one that was there before, planted or not, is worth nothing', async () => {
+    const { call, signIn } = await buildClient()
+    const before = await signIn()
+    const after = await signIn({ cookie: before.cookie })
+    expect(after.cookie).not.toBe(before.cookie)
+    expect((await call('GET', '/user', { cookie: before.cookie })).statusCode).toBe(401)
+    expect((await call('GET', '/user', { cookie: after.cookie })).body).toBe('user')
+  })
+
+  it('is over after sign-out, and its cookie forgotten', async () => {
+    const { call, signIn } = await buildClient()
+    const { cookie, csrfToken } = await signIn()
+    const response = await call('POST', '/sign-out', { cookie, 'x-csrf-token': csrfToken })
+    expect(String(response.headers['set-cookie'])).toMatch(/^sid=; Max-Age=0; Path=\//)
+    expect((await call('GET', '/user', { cookie })).statusCode).toBe(401)
+  })
+
+  it.each(['sid=forged', 'sid=forged.c2lnbmF0dXJl', 'sid=', 'sid=%E0%A4%A'])(
+    'is none with a cookie we did not sign: %s',
+    async cookie => {
+      const { call } = await buildClient()
+      expect((await call('GET', '/user', { cookie })).statusCode).toBe(401)
+    },
+  )
+})
+
+describe('a request from a page', () => {
+  const signedIn = async (options: HttpAppOptions, headers: Headers) => {
+    const { call, signIn } = await buildClient(options)
+    const { cookie, csrfToken } = await signIn()
+    return (await call('POST', '/user', { cookie, 'x-csrf-token': csrfToken, ...headers })).statusCode
+  }
+
+  it.each<[string, Headers, number]>([
+    ['of our own', { origin: BASE_URL, 'sec-fetch-site': 'same-origin' }, 200],
+    ['of this machine under another of its names', { origin: 'http://127.0.0.1:8080' }, 200],
+    ['of no origin, as programs send it', {}, 200],
+    ['typed into the address bar', { 'sec-fetch-site': 'none' }, 200],
+    ['of another port', { origin: 'http://localhost:8081' }, 403],
+    ['of another scheme', { origin: 'https://localhost:8080' }, 403],
+    ['of another site', { origin: 'https://evil.example' }, 403],
+    ['in a sandbox', { origin: 'null' }, 403],
+    ['of another site that hides its origin', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['of another host of our site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['that got here by another name for this machine', { host: 'evil.example:8080' }, 403],
+    ['by one of its names with a port', { host: '[::1]:8080' }, 200],
+  ])('%s', async (_where, headers, status) => {
+    expect(await signedIn({}, headers)).toBe(status)
+  })
+
+  it('of an origin that is allowed may call, and any Host will do where others can connect', async () => {
+    const options = { allowedOrigins: ['https://app.example'], listensOnLoopback: false }
+    expect(await signedIn(options, { origin: 'https://app.example', host: 'patchbay.internal' })).toBe(200)
+  })
+
+  it('of another origin may not even read', async () => {
+    const { call } = await buildClient()
+    const response = await call('GET', '/anyone', { origin: 'https://evil.example' })
+    expect(response.statusCode).toBe(403)
+    expect(response.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+})

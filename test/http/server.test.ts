@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { buildHttpApp } from '../support/http-app.ts'
+
+/** Sends bytes as they are and gives what came back until the server closed the connection. */
+const exchange = async (bytes: string): Promise<string> => {
+  const { app } = await buildHttpApp({
+    routes: async api => {
+      api.post('/things', { config: { access: 'anyone' } }, async () => ({}))
+    },
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  const socket = connect(address.port, '127.0.0.1')
+  const received: Buffer[] = []
+  socket.on('data', chunk => received.push(chunk))
+  socket.write(bytes)
+  await once(socket, 'close')
+  return Buffer.concat(received).toString('latin1')
+}
+
+const post = (...headers: string[]): string =>
+  ['POST /api/v1/things HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers].join('\r\n')
+
+describe('the server', () => {
+  it.each([
+    ['two lengths', 'Content-Length: 2', 'Content-Length: 3'],
+    ['a length and chunks', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
+    ['a header with a bare CR', 'Content-Length: 2', 'X-Split: a\rb'],
+  ])('answers 400 to a request with %s, which a proxy may read otherwise', async (_what, ...headers) => {
+    const answer = await exchange(`${post('Content-Type: application/json', ...headers)}\r\n\r\n{}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  it('takes the same request well formed', async () => {
+    const answer = await exchange(`${post('Content-Type: application/json', 'Content-Length: 2')}\r\n\r\n{}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('answers 431 to 40 kB of headers', async () => {
+    expect(await exchange(`${post(`X-Big: ${'a'.repeat(40_000)}`)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+  })
+
+  it('waits for slow clients no longer than it says', async () => {
+    const { app } = await buildHttpApp()
+    expect(app.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000 })
+  })
+})
