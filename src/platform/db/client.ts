@@ -1,0 +1,62 @@
+import { DATABASE_WAIT_MS, isConflict, retryUntil } from './failures.ts'
+import type { PrismaClient as PostgresClient } from './generated/postgresql/client.ts'
+import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
+import type { DatabaseTarget } from './target.ts'
+
+type Models<Client> = {
+  [Name in keyof Client]: Client[Name] extends { findUnique: unknown } ? Name : never
+}[keyof Client]
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+
+/**
+ * Either database. The types are those of the SQLite client, whose queries PostgreSQL takes as well; where the two
+ * do not have the same models this is `never`, and nothing compiles.
+ */
+export type Database = Same<Models<PrismaClient>, Models<PostgresClient>> extends true ? PrismaClient : never
+/** A database inside of a transaction. */
+export type Transaction = Prisma.TransactionClient
+/** A database and the end of it: `close` waits for what is under way. */
+export type OpenDatabase = Database & { close: () => Promise<void> }
+
+/** Longer than the wait for the lock, so that the answer to a busy database is ours and not Prisma's. */
+const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
+/** A transaction that takes longer is rolled back: nothing may be awaited inside but the database. */
+const TRANSACTION_MS = 10_000
+const transactionOptions = { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS }
+
+const createClient = async (target: DatabaseTarget): Promise<Database> => {
+  // Only the client that is asked for is loaded: each brings a query compiler of some megabytes.
+  if (target.kind === 'sqlite') {
+    const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
+      import('./generated/sqlite/client.ts'),
+      import('./sqlite-adapter.ts'),
+    ])
+    return new PrismaClient({ adapter: sqliteAdapterFactory(target), transactionOptions })
+  }
+  const [{ PrismaClient }, { postgresAdapterFactory }] = await Promise.all([
+    import('./generated/postgresql/client.ts'),
+    import('./postgres-adapter.ts'),
+  ])
+  const client = new PrismaClient({ adapter: postgresAdapterFactory(target), transactionOptions })
+  // Generated from the same models, it differs in what it can do besides (skipDuplicates, other isolation levels).
+  return client as unknown as Database
+}
+
+/**
+ * Opens a migrated database. Throws an AppError `unavailable` that says what is wrong with the file or the server.
+ */
+export const openDatabase = async (target: DatabaseTarget): Promise<OpenDatabase> => {
+  const client = await createClient(target)
+  await client.$connect()
+  return Object.assign(client, { close: () => client.$disconnect() })
+}
+
+/**
+ * Runs `work` in a transaction that holds on either database as if it were alone: what was read in it is still true
+ * when it commits. On PostgreSQL `work` may run more than once, so it must do nothing but read and write through
+ * `tx`. Throws an AppError `unavailable` when others keep it waiting, `storage_full` when there is no room.
+ */
+export const transact = <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  retryUntil(performance.now() + DATABASE_WAIT_MS, isConflict, () =>
+    db.$transaction(work, { isolationLevel: 'Serializable' }),
+  )

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type AppliedMigration, type MigratableDatabase, type Migration, migrationFailed } from './migrations.ts'
+import { openRawSqlite, type RawSqlite } from './sqlite.ts'
+import type { SqliteTarget } from './target.ts'
+
+/** Another process that migrates holds the lock this long at most: a table rebuilt with millions of rows. */
+const LOCK_WAIT_MS = 60_000
+
+/** To the letter as Prisma's own engine makes it, so that `prisma migrate` agrees with us. */
+const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" TEXT PRIMARY KEY NOT NULL,
+  "checksum" TEXT NOT NULL,
+  "finished_at" DATETIME,
+  "migration_name" TEXT NOT NULL,
+  "logs" TEXT,
+  "rolled_back_at" DATETIME,
+  "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
+  "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0
+)`
+
+const readApplied = (connection: RawSqlite): readonly AppliedMigration[] => {
+  const table = connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = '_prisma_migrations'`).get()
+  if (table === undefined) return []
+  return connection
+    .prepare<[], { name: string; checksum: string; finished: unknown }>(
+      `SELECT "migration_name" AS name, "checksum", "finished_at" AS finished
+       FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL`,
+    )
+    .all()
+    .map(({ name, checksum, finished }) => ({ name, checksum, isFinished: finished !== null }))
+}
+
+const runScript = (connection: RawSqlite, { name, sql }: Migration): void => {
+  try {
+    connection.exec(sql)
+    const broken = connection.prepare('PRAGMA foreign_key_check').all()
+    if (broken.length > 0) throw new Error(`it leaves ${broken.length} rows that refer to none`)
+  } catch (error) {
+    throw migrationFailed(name, error)
+  }
+}
+
+const apply = (connection: RawSqlite, migration: Migration): void => {
+  runScript(connection, migration)
+  const now = Date.now()
+  connection
+    .prepare(
+      `INSERT INTO "_prisma_migrations"
+       ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count") VALUES (?, ?, ?, ?, ?, 1)`,
+    )
+    .run(randomUUID(), migration.checksum, migration.name, now, now)
+}
+
+/** The file and its folder are made when they are not there. */
+export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
+  mkdirSync(dirname(target.file), { recursive: true })
+  const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
+  return {
+    readApplied: async () => readApplied(connection),
+    applyNext: async choose => {
+      // A rebuilt table is dropped first, and must not take what refers to it along. No effect inside a transaction.
+      connection.pragma('foreign_keys = OFF')
+      connection.exec('BEGIN IMMEDIATE')
+      try {
+        connection.exec(BOOKKEEPING)
+        const next = choose(readApplied(connection))
+        if (next) apply(connection, next)
+        connection.exec('COMMIT')
+        return next?.name
+      } catch (error) {
+        if (connection.inTransaction) connection.exec('ROLLBACK')
+        throw error
+      }
+    },
+    close: async () => {
+      connection.close()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { failure, type Result, success } from '../../kernel/index.ts'
+
+/** `file` is absolute. */
+export type SqliteTarget = { kind: 'sqlite'; file: string }
+export type PostgresTarget = { kind: 'postgresql'; url: string }
+/** Which database. */
+export type DatabaseTarget = SqliteTarget | PostgresTarget
+export type DatabaseKind = DatabaseTarget['kind']
+
+const parseFile = (url: string): Result<DatabaseTarget, string> => {
+  const path = url.slice('file:'.length)
+  if (path === '' || path.startsWith(':memory:')) {
+    return failure('an SQLite database needs a file, such as file:./data/patchbay.db')
+  }
+  if (/[?#]/.test(path)) return failure('a file: address takes no parameters')
+  if (!path.startsWith('//')) return success({ kind: 'sqlite', file: resolve(path) })
+  try {
+    return success({ kind: 'sqlite', file: fileURLToPath(url) })
+  } catch {
+    return failure('the file: address is no valid path; write file:./relative.db or file:/absolute.db')
+  }
+}
+
+/**
+ * What `DATABASE_URL` names: `file:` is SQLite, relative to the working directory; `postgres:` or `postgresql:` is
+ * PostgreSQL. The reason of a refusal never holds the URL, which may hold a password.
+ */
+export const parseDatabaseUrl = (url: string): Result<DatabaseTarget, string> => {
+  if (url.startsWith('file:')) return parseFile(url)
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    return failure('a database is file:<path> (SQLite) or postgres://<user>:<password>@<host>/<name> (PostgreSQL)')
+  }
+  return URL.canParse(url) ? success({ kind: 'postgresql', url }) : failure('the postgres: address is no valid URL')
+}
