@@ -1,4 +1,9 @@
 import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { AccessPolicy, Caller } from '../servers/index.ts'
+import type { ToolAnnotations } from '../toolkits/index.ts'
+
+export type { AccessPolicy, Caller } from '../servers/index.ts'
+export type { ToolAnnotations } from '../toolkits/index.ts'
 
 /** Content blocks of a tool's answer (specification, server/tools#tool-result). */
 export type ContentBlock =
@@ -13,21 +18,11 @@ export type ToolResult = {
   isError?: boolean
 }
 
-export type ToolAnnotations = {
-  title?: string
-  readOnlyHint?: boolean
-  destructiveHint?: boolean
-  idempotentHint?: boolean
-  openWorldHint?: boolean
-}
-
-/** Who calls, as the access check found out. */
-export type Caller = { userId: string; tokenId: string } | undefined
-
 export type CallContext = {
   caller: Caller
   /** As the client calls itself: `name/version`. */
   client: string | undefined
+  /** Aborted when the caller is gone or has cancelled. */
   signal: AbortSignal
 }
 
@@ -40,15 +35,6 @@ export type CompiledTool = {
   outputSchema: JsonObject | undefined
   annotations: ToolAnnotations
   call: (args: unknown, context: CallContext) => Promise<ToolResult>
-}
-
-/** Who may use a server; checked on every request. */
-export type AccessPolicy = {
-  serverId: string
-  tier: 'public' | 'organization' | 'private'
-  organizationId: string
-  ownerId: string
-  allowedUserIds: ReadonlySet<string>
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

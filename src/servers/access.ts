@@ -61,9 +61,7 @@ export const createServerAccess = (verifyToken: VerifyMcpToken) => {
     const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
     if (token === undefined) return failure('unauthenticated')
     const principal = verifyToken(token)
-    return principal instanceof Promise
-      ? principal.then(found => judge(policy, found))
-      : judge(policy, principal)
+    return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
 }
 

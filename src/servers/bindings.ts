@@ -7,14 +7,14 @@ export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 /** A global inside a fixed value; `\{{` stands for itself. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 
-/** Replaces every `{{global}}` in the texts of a fixed value; `valueOf` gives a global's value. */
-export const fillReferences = (value: JsonValue, valueOf: (key: string) => string): JsonValue => {
+/** Replaces every `{{global}}` in the texts of a fixed value; `readGlobal` gives a global's value. */
+export const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
   if (typeof value === 'string') {
-    return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : valueOf(key)))
+    return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
   }
-  if (Array.isArray(value)) return value.map(item => fillReferences(item, valueOf))
+  if (Array.isArray(value)) return value.map(item => fillReferences(item, readGlobal))
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, valueOf)]))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, readGlobal)]))
 }
 
 /** Keys of the globals that a binding of `parameter` reads. */
@@ -60,4 +60,4 @@ export const findSecretAtRisk = (
 export const explainSecretAtRisk = ({ originParameter, secretKey, boundAt }: SecretAtRisk): string =>
   `The parameter "${originParameter}" lets the caller choose where the request goes, and "${boundAt}" carries the secret ` +
   `"${secretKey}" there. Bind "${originParameter}" to a fixed value or a global, or list the origins that may get the ` +
-  'secret in the tool\'s allowedOrigins.'
+  "secret in the tool's allowedOrigins."

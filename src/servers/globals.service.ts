@@ -17,9 +17,13 @@ export const globalSealContext = (serverId: string, key: string) => ({
 
 const assertKey = (key: string): void => {
   if (GLOBAL_KEY.test(key)) return
-  throw new AppError('invalid_request', 'A key is a letter or _, then letters, digits, _ . or -, 64 characters at most.', {
-    errors: [{ path: 'key', message: 'is no name for a global' }],
-  })
+  throw new AppError(
+    'invalid_request',
+    'A key is a letter or _, then letters, digits, _ . or -, 64 characters at most.',
+    {
+      errors: [{ path: 'key', message: 'is no name for a global' }],
+    },
+  )
 }
 
 /** Refuses to make a secret of what instances already send wherever their callers like. */

@@ -1,4 +1,13 @@
-export { type AccessPolicy, type AccessRefusal, type AuthorizeServer, type Caller, createServerAccess, type McpPrincipal, policyOf } from './access.ts'
+export {
+  type AccessPolicy,
+  type AccessRefusal,
+  type AuthorizeServer,
+  type Caller,
+  createServerAccess,
+  type McpPrincipal,
+  policyOf,
+  type VerifyMcpToken,
+} from './access.ts'
 export { bindingOf, explainSecretAtRisk, fillReferences, findSecretAtRisk, globalKeysOf } from './bindings.ts'
 export { readBlueprint } from './blueprint.store.ts'
 export { createGlobalService, type GlobalService, globalSealContext } from './globals.service.ts'

@@ -42,7 +42,7 @@ export const toInstance = (row: InstanceRow): Instance => ({
 })
 
 /** A fixed null is a value too: it is stored as JSON null, told apart from "no value" by the source. */
-const valueOf = (binding: Binding): JsonValue | undefined => {
+const storedValueOf = (binding: Binding): JsonValue | undefined => {
   switch (binding.source) {
     case 'instance':
       return binding.value
@@ -55,7 +55,7 @@ const valueOf = (binding: Binding): JsonValue | undefined => {
 
 const bindingRows = (bindings: Bindings) =>
   Object.entries(bindings).map(([parameter, binding]) => {
-    const value = valueOf(binding)
+    const value = storedValueOf(binding)
     return { parameter, source: binding.source, ...(value === undefined || value === null ? {} : { value }) }
   })
 

@@ -3,14 +3,7 @@ import { z } from 'zod'
 import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam } from '../platform/http/index.ts'
 import type { GlobalService } from './globals.service.ts'
 import type { Server } from './server.ts'
-import {
-  CreateServer,
-  GlobalView,
-  PutGlobal,
-  ServerView,
-  UpdateServer,
-  UsedToolkitView,
-} from './servers.schema.ts'
+import { CreateServer, GlobalView, PutGlobal, ServerView, UpdateServer, UsedToolkitView } from './servers.schema.ts'
 import type { ServerService } from './servers.service.ts'
 import { toGlobalView, toServerView, toUsedToolkitView } from './servers.view.ts'
 import type { ToolkitUseService } from './toolkit-uses.service.ts'
@@ -101,7 +94,10 @@ export const serverRoutes =
 
     app.put(
       '/servers/:uuid/globals/:key',
-      { config, schema: { tags, params: globalParams, body: PutGlobal, response: { 200: GlobalView, 201: GlobalView } } },
+      {
+        config,
+        schema: { tags, params: globalParams, body: PutGlobal, response: { 200: GlobalView, 201: GlobalView } },
+      },
       async (request, reply) => {
         const { uuid, key } = request.params
         const { global, isNew } = await globals.putGlobal(actorOf(request), uuid, key, request.body)

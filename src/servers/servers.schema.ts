@@ -105,7 +105,5 @@ export const InstanceView = z.object({
 export const BindingRow = z.object({
   parameter: z.string(),
   type: z.string(),
-  instances: z.array(
-    z.object({ id: z.string(), name: z.string(), source: z.string(), value: z.json().optional() }),
-  ),
+  instances: z.array(z.object({ id: z.string(), name: z.string(), source: z.string(), value: z.json().optional() })),
 })

@@ -75,8 +75,7 @@ export const createServerService = ({ db, changes }: ServerServiceParts) => ({
 
   getServer: (actor: Actor, id: string): Promise<Server> => getServerFor(db, actor, id, 'read'),
 
-  listServers: (actor: Actor, page: IdPage): Promise<Server[]> =>
-    store.listServers(db, organizationIdsOf(actor), page),
+  listServers: (actor: Actor, page: IdPage): Promise<Server[]> => store.listServers(db, organizationIdsOf(actor), page),
 
   updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
     changes.commit(async (tx, announce) => {

@@ -51,19 +51,19 @@ export const toGlobalView = (global: Global): z.infer<typeof GlobalView> =>
     ? { id: global.id, key: global.key, secret: true, ...timesOf(global) }
     : { id: global.id, key: global.key, value: global.value, secret: false, ...timesOf(global) }
 
+const toBinding = (input: BindingInput): Binding => {
+  switch (input.source) {
+    case 'instance':
+      return { source: 'instance', value: input.value }
+    case 'server':
+      return { source: 'server', key: input.value ?? undefined }
+    case 'exposed':
+      return { source: 'exposed' }
+  }
+}
+
 export const toBindings = (input: Record<string, BindingInput>): Bindings =>
-  Object.fromEntries(
-    Object.entries(input).map(([name, binding]): [string, Binding] => {
-      switch (binding.source) {
-        case 'instance':
-          return [name, { source: 'instance', value: binding.value }]
-        case 'server':
-          return [name, { source: 'server', key: binding.value ?? undefined }]
-        case 'exposed':
-          return [name, { source: 'exposed' }]
-      }
-    }),
-  )
+  Object.fromEntries(Object.entries(input).map(([name, binding]) => [name, toBinding(binding)]))
 
 const toBindingView = (binding: Binding): { source: string; value?: JsonValue } => {
   switch (binding.source) {

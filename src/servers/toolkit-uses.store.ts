@@ -16,7 +16,9 @@ export const listUsedToolkits = async (tx: Transaction, serverId: string) => {
   const rows = await tx.toolkitUse.findMany({
     where: { serverId },
     orderBy: { id: 'asc' },
-    include: { toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } } },
+    include: {
+      toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
+    },
   })
   return rows.map(({ id, createdAt, updatedAt, toolkit }) => ({ id, createdAt, updatedAt, toolkit }))
 }

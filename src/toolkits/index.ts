@@ -1,6 +1,6 @@
 export { acceptUpdate, compareSnapshot, type SnapshotDifference, takeSnapshot } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
-export { assertDefinition, type CompiledDefinition, type CompiledParameter, checkDefinition } from './tool-definition.ts'
+export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
 export { createToolkitService, type ToolkitService, type Uses } from './toolkits.service.ts'
 export { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'

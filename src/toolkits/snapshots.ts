@@ -24,10 +24,7 @@ const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
 }
 
 /** The difference between a snapshot and its origin as it is now; undefined when there is none. */
-export const compareSnapshot = async (
-  tx: Transaction,
-  snapshot: Snapshot,
-): Promise<SnapshotDifference | undefined> => {
+export const compareSnapshot = async (tx: Transaction, snapshot: Snapshot): Promise<SnapshotDifference | undefined> => {
   const { added, changed, removed } = pairUp(
     await listAllTools(tx, snapshot.id),
     await listAllTools(tx, snapshot.snapshotOfId),
@@ -66,7 +63,10 @@ export const acceptUpdate = async (
     const instances = await instancesOf(tool.id)
     if (instances.length > 0) {
       const names = instances.map(name => `"${name}"`).join(', ')
-      throw new AppError('conflict', `The update removes the tool "${tool.name}", which ${names} uses: remove that first.`)
+      throw new AppError(
+        'conflict',
+        `The update removes the tool "${tool.name}", which ${names} uses: remove that first.`,
+      )
     }
     await removeTool(tx, tool.id)
   }

@@ -1,27 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { AppError, type FieldError, isJsonObject, type Result, failure, success } from '../kernel/index.ts'
-import {
-  type CompiledTemplate,
-  compileParameterCheck,
-  compileTemplate,
-  type ParameterCheck,
-  type ParameterMeta,
-  type TemplateParameter,
-} from '../templates/index.ts'
+import { AppError, type FieldError, failure, isJsonObject, type Result, success } from '../kernel/index.ts'
+import { type CheckedParameter, type CompiledTemplate, compileParameters, compileTemplate } from '../templates/index.ts'
 import type { ToolDefinition } from './tool.ts'
-
-/** A parameter as the template and the builder together describe it, with its compiled check. */
-export type CompiledParameter = {
-  parameter: TemplateParameter
-  meta: ParameterMeta
-  /** Casts a value to the parameter's type and holds it against enum, limits and pattern. */
-  check: ParameterCheck
-}
 
 /** A definition whose every part was checked. */
 export type CompiledDefinition = {
   template: CompiledTemplate
-  parameters: readonly CompiledParameter[]
+  parameters: readonly CheckedParameter[]
 }
 
 const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, FieldError[]> => {
@@ -33,25 +18,6 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
       message: `line ${line}, column ${column}: ${message}`,
     })),
   )
-}
-
-const compileParameters = (
-  template: CompiledTemplate,
-  metas: ToolDefinition['parameters'],
-): Result<CompiledParameter[], FieldError[]> => {
-  const errors: FieldError[] = []
-  const compiled: CompiledParameter[] = []
-  for (const parameter of template.parameters) {
-    const meta = Object.hasOwn(metas, parameter.name) ? (metas[parameter.name] ?? {}) : {}
-    const check = compileParameterCheck(parameter, meta)
-    if (check.ok) compiled.push({ parameter, meta, check: check.value })
-    else errors.push({ path: `parameters.${parameter.name}`, message: check.error })
-  }
-  for (const name of Object.keys(metas)) {
-    if (template.parameters.some(parameter => parameter.name === name)) continue
-    errors.push({ path: `parameters.${name}`, message: `the template has no place {{${name}}}` })
-  }
-  return errors.length === 0 ? success(compiled) : failure(errors)
 }
 
 /** Whether a schema is valid JSON Schema 2020-12; the reason when it is not. */
@@ -71,7 +37,7 @@ const outputSchemaError = (schema: unknown): string | undefined => {
 export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefinition, readonly FieldError[]> => {
   const template = templateErrors(definition)
   if (!template.ok) return template
-  const parameters = compileParameters(template.value, definition.parameters)
+  const parameters = compileParameters(template.value.parameters, definition.parameters)
   if (!parameters.ok) return parameters
   return success({ template: template.value, parameters: parameters.value })
 }

@@ -50,8 +50,7 @@ export const toolkitRoutes =
     app.patch(
       '/toolkits/:id',
       { config, schema: { tags, params: uuidParams, body: UpdateToolkit, response: { 200: ToolkitView } } },
-      async request =>
-        toToolkitView(await toolkits.updateToolkit(actorOf(request), request.params.id, request.body)),
+      async request => toToolkitView(await toolkits.updateToolkit(actorOf(request), request.params.id, request.body)),
     )
 
     app.delete(

@@ -35,9 +35,17 @@ export const CreateTool = z.strictObject({
   name: toolName,
   title: z.string().trim().min(1).max(200).optional(),
   description: z.string().max(10_000).optional(),
-  method: z.string().trim().min(1).max(20).transform(text => text.toUpperCase()),
+  method: z
+    .string()
+    .trim()
+    .min(1)
+    .max(20)
+    .transform(text => text.toUpperCase()),
   url: z.string().min(1).max(8_192),
-  headers: z.array(z.strictObject({ name: z.string().max(256), value: z.string().max(8_192) })).max(100).default([]),
+  headers: z
+    .array(z.strictObject({ name: z.string().max(256), value: z.string().max(8_192) }))
+    .max(100)
+    .default([]),
   body: z.string().max(1_000_000).optional(),
   timeoutMs: z.int().min(1).max(MAX_TOOL_TIMEOUT_MS).optional(),
   parameters: z.record(z.string(), parameterMeta).default({}),

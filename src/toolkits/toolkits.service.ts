@@ -1,13 +1,7 @@
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  organizationForNew,
-  organizationIdsOf,
-} from '../kernel/index.ts'
+import { type Actor, AppError, assertMay, organizationForNew, organizationIdsOf } from '../kernel/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
 import type { Changes } from '../platform/events/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
 import type { Toolkit, Visibility } from './tool.ts'
 import * as store from './toolkits.store.ts'
 
@@ -23,7 +17,10 @@ export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 export const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
 
 const inUse = (what: string, servers: readonly string[]) =>
-  new AppError('conflict', `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}: remove it there first.`)
+  new AppError(
+    'conflict',
+    `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}: remove it there first.`,
+  )
 
 /** Refuses to remove what servers use, naming them. */
 export const assertUnused = (what: string, servers: readonly string[]): void => {
@@ -47,7 +44,12 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
   return {
     createToolkit: (
       actor: Actor,
-      input: { title: string; description?: string | undefined; visibility: Visibility; organizationId?: string | undefined },
+      input: {
+        title: string
+        description?: string | undefined
+        visibility: Visibility
+        organizationId?: string | undefined
+      },
     ): Promise<Toolkit> => {
       const { title, description, visibility } = input
       const organizationId = organizationForNew(actor, input.organizationId)
@@ -66,7 +68,11 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     updateToolkit: (
       actor: Actor,
       id: string,
-      input: { title?: string | undefined; description?: string | null | undefined; visibility?: Visibility | undefined },
+      input: {
+        title?: string | undefined
+        description?: string | null | undefined
+        visibility?: Visibility | undefined
+      },
     ): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
         await getForChange(tx, actor, id)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 import type { Tool, Toolkit } from './tool.ts'
+import { type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 import type { ToolkitView, ToolView } from './toolkits.schema.ts'
 
 export const toToolkitView = (toolkit: Toolkit): z.infer<typeof ToolkitView> => ({
@@ -15,14 +15,15 @@ export const toToolkitView = (toolkit: Toolkit): z.infer<typeof ToolkitView> => 
 
 const toParameterViews = ({ parameters }: CompiledDefinition): z.infer<typeof ToolView>['parameters'] =>
   Object.fromEntries(
-    parameters.map(({ parameter, meta }) => [
+    parameters.map(({ parameter, meta: { enum: allowed, ...meta } }) => [
       parameter.name,
       {
         type: parameter.type,
-        required: parameter.required && meta.default === undefined,
+        required: parameter.required,
         places: parameter.places.map(({ kind, field, line, column }) => ({ kind, field, line, column })),
-        ...(parameter.default === undefined ? {} : { default: parameter.default }),
         ...meta,
+        ...(allowed === undefined ? {} : { enum: [...allowed] }),
+        ...(parameter.default === undefined ? {} : { default: parameter.default }),
       },
     ]),
   )
@@ -30,7 +31,9 @@ const toParameterViews = ({ parameters }: CompiledDefinition): z.infer<typeof To
 const definedOnly = (annotations: Tool['annotations']): Record<string, string | boolean> | null =>
   annotations === undefined
     ? null
-    : Object.fromEntries(Object.entries(annotations).filter(entry => entry[1] !== undefined))
+    : Object.fromEntries(
+        Object.entries(annotations).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      )
 
 /** A tool that an older version saved and this one cannot compile is shown all the same, without parameters. */
 const parametersOf = (tool: Tool): z.infer<typeof ToolView>['parameters'] => {

@@ -3,8 +3,8 @@ import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 import { assertDefinition, withoutLostParameters } from './tool-definition.ts'
-import { findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
+import { findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
 /** Changed fields of a tool: what is undefined stays, `null` takes an optional one away. */
@@ -50,9 +50,13 @@ export const createToolService = ({
   const assertTool = (definition: ToolDefinition): void => {
     assertDefinition(definition)
     if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return
-    throw new AppError('invalid_request', `A tool may take at most ${maxTimeoutMs} ms (PATCHBAY_MAX_TOOL_TIMEOUT_MS).`, {
-      errors: [{ path: 'timeoutMs', message: `is over ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
-    })
+    throw new AppError(
+      'invalid_request',
+      `A tool may take at most ${maxTimeoutMs} ms (PATCHBAY_MAX_TOOL_TIMEOUT_MS).`,
+      {
+        errors: [{ path: 'timeoutMs', message: `is over ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
+      },
+    )
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
@@ -84,6 +88,9 @@ export const createToolService = ({
       if (tool === undefined) throw noTool()
       return tool
     },
+
+    /** One of one's own organization, for who may build: to send it, say. */
+    getOwnTool: (actor: Actor, id: string): Promise<Tool> => getForChange(db, actor, id),
 
     listTools: async (actor: Actor, toolkitId: string, page: IdPage): Promise<Tool[]> => {
       const toolkit = await findUsableToolkit(db, toolkitId, organizationIdsOf(actor))

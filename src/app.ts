@@ -1,0 +1,86 @@
+import { accountRoutes } from './accounts/index.ts'
+import { discoveryRoutes } from './discovery/index.ts'
+import { executionRoutes } from './execution/index.ts'
+import { healthRoutes } from './health.routes.ts'
+import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
+import { configureApi, createHttpServer, createOriginPolicy, type HttpServer } from './platform/http/index.ts'
+import type { Logger } from './platform/logger.ts'
+import type { Settings } from './platform/settings.ts'
+import { instanceRoutes, serverRoutes } from './servers/index.ts'
+import type { Services } from './services.ts'
+import { toolkitRoutes } from './toolkits/index.ts'
+import { VERSION } from './version.ts'
+
+/** A mounted server that nobody used for this long is let go. */
+const MOUNT_IDLE_MS = 10 * 60 * 1_000
+/** Mounted servers without open streams kept at once. */
+const MAX_MOUNTED = 5_000
+
+export type App = { http: HttpServer; beginStop: () => void }
+
+/** The whole application, not yet listening. `beginStop` makes it unready and ends its streams; calls go on. */
+export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
+  const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
+  const { accounts, bus, db, execution, sealing } = services
+  const now = () => Date.now()
+  let isStopping = false
+
+  const registry = createMcpRegistry({
+    compile: execution.compile,
+    serverInfo: { name: 'patchbay', version: VERSION },
+    now,
+    idleMs: MOUNT_IDLE_MS,
+    maxMounted: MAX_MOUNTED,
+    logger,
+  })
+  bus.subscribe('server_changed', ({ serverId }) => registry.refresh(serverId))
+  bus.subscribe('server_removed', ({ serverId }) => registry.refresh(serverId))
+  bus.subscribe('resync', () => registry.invalidateAll())
+
+  const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
+  await http.register(healthRoutes({ db, isStopping: () => isStopping }))
+  await http.register(
+    mcpRoutes({
+      registry,
+      authorize: services.authorizeServer,
+      baseUrl,
+      allowedOrigins,
+      listensOnLoopback,
+      limits,
+      signingKeys: sealing.derive('mcp sessions'),
+      now,
+      logger,
+    }),
+  )
+  await http.register(discoveryRoutes({ ...services, verifyMcpToken: accounts.verifyMcpToken, baseUrl }))
+  await http.register(
+    async api => {
+      await configureApi(api, {
+        maxJsonDepth: limits.maxJsonDepth,
+        origins: createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback }),
+        sessions: {
+          store: services.sessionStore,
+          secret: sealing.derive('session cookie').map(({ key }) => key.toString('base64')),
+          isHttps: baseUrl.startsWith('https:'),
+          now,
+        },
+        actors: accounts,
+        description: { version: VERSION, baseUrl },
+      })
+      await api.register(accountRoutes(services))
+      await api.register(toolkitRoutes(services))
+      await api.register(serverRoutes({ ...services, baseUrl }))
+      await api.register(instanceRoutes(services))
+      await api.register(executionRoutes(services))
+    },
+    { prefix: '/api/v1' },
+  )
+
+  return {
+    http,
+    beginStop: () => {
+      isStopping = true
+      registry.close()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { Command } from 'commander'
+import { VERSION } from '../version.ts'
+import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
+import { keyCommand } from './key.ts'
+import { migrateCommand } from './migrate.ts'
+import { serveCommand } from './serve.ts'
+import { tokenCommand } from './token.ts'
+import { userCommand } from './user.ts'
+
+const exitByThrowing = (command: Command): Command => {
+  command.exitOverride()
+  for (const child of command.commands) exitByThrowing(child)
+  return command
+}
+
+/** Every command; each file of this folder is one. */
+export const buildProgram = (): Command => {
+  const program = new Command('patchbay')
+    .description('Turns HTTP APIs and existing MCP servers into hosted, secured MCP servers.')
+    .version(VERSION)
+    .addCommand(serveCommand())
+    .addCommand(migrateCommand())
+    .addCommand(doctorCommand())
+    .addCommand(demoCommand())
+    .addCommand(userCommand())
+    .addCommand(tokenCommand())
+    .addCommand(keyCommand())
+  return exitByThrowing(program)
+}

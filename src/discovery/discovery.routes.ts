@@ -1,0 +1,40 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { bearerOf } from '../platform/http/index.ts'
+import { type Server, type ServerService, serverUrl, type VerifyMcpToken } from '../servers/index.ts'
+
+/** Most servers one document lists: it is read whole by clients. */
+const MAX_LISTED_SERVERS = 1_000
+
+const McpServers = z.object({
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      base_url: z.url(),
+      access_level: z.enum(['public', 'organization', 'private']),
+    }),
+  ),
+})
+
+const toEntry = (baseUrl: string) => (server: Server) => ({
+  name: server.name,
+  description: server.description ?? '',
+  base_url: serverUrl(baseUrl, server.id),
+  access_level: server.access,
+})
+
+type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string }
+
+/** `/.well-known/mcp-servers`: what the caller may use, the public servers for anyone. */
+export const discoveryRoutes =
+  ({ servers, verifyMcpToken, baseUrl }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
+      const token = bearerOf(request)
+      const principal = token === undefined ? undefined : await verifyMcpToken(token)
+      const caller = principal && { userId: principal.userId, organizationIds: [...principal.organizationIds] }
+      const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
+      return { servers: usable.map(toEntry(baseUrl)) }
+    })
+  }

@@ -1,0 +1,47 @@
+import type { Sealing } from '../platform/sealing.ts'
+import { type Global, globalSealContext, policyOf, type ServerBlueprint } from '../servers/index.ts'
+import { checkDefinition } from '../toolkits/index.ts'
+import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
+import type { CompiledServer, CompiledTool } from './compiled-server.ts'
+import { createMasker } from './masking.ts'
+
+/** Opens the secrets of a server; throws SealError where one does not open. */
+export const openGlobals = (globals: readonly Global[], sealing: Sealing): OpenedGlobals => {
+  const values = new Map<string, string>()
+  const secrets: string[] = []
+  const secretKeys = new Set<string>()
+  for (const global of globals) {
+    const value = global.isSecret
+      ? sealing.open(global.sealed, globalSealContext(global.serverId, global.key))
+      : global.value
+    values.set(global.key, value)
+    if (!global.isSecret) continue
+    secrets.push(value)
+    secretKeys.add(global.key)
+  }
+  return { values, secretKeys, masker: createMasker(secrets) }
+}
+
+/**
+ * Makes one immutable value out of a server's rows, after which a call reads no database.
+ * `onSkipped` hears of tools that cannot be compiled, such as one that another version saved.
+ */
+export const compileServer = (
+  { server, globals, instances }: ServerBlueprint,
+  parts: ExecutionParts & { sealing: Sealing; onSkipped: (tool: string, reason: string) => void },
+): CompiledServer => {
+  const opened = openGlobals(globals, parts.sealing)
+  const tools: CompiledTool[] = []
+  for (const instance of instances) {
+    const compiled = checkDefinition(instance.tool)
+    if (compiled.ok) tools.push(compileTool(instance, compiled.value, opened, parts))
+    else parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
+  }
+  return {
+    id: server.id,
+    name: server.name,
+    description: server.description,
+    access: policyOf(server),
+    tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}

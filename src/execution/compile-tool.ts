@@ -1,0 +1,100 @@
+import { newExecutionId, type Recorder } from '../history/index.ts'
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../kernel/index.ts'
+import type { HttpClient } from '../platform/net/index.ts'
+import {
+  type Bindings,
+  explainSecretAtRisk,
+  exposedSchemaOf,
+  findSecretAtRisk,
+  type Instance,
+} from '../servers/index.ts'
+import type { CompiledDefinition, Tool, ToolAnnotations } from '../toolkits/index.ts'
+import type { CompiledTool } from './compiled-server.ts'
+import type { Masker } from './masking.ts'
+import { createOutputCheck } from './output-schema.ts'
+import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
+import { type GlobalValues, planResolution } from './resolve.ts'
+
+export type ExecutionParts = {
+  http: HttpClient
+  recorder: Recorder
+  limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
+  onInternalError: (error: unknown) => void
+}
+
+/** A server's globals, opened. */
+export type OpenedGlobals = { values: GlobalValues; secretKeys: ReadonlySet<string>; masker: Masker }
+
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
+
+/** What an HTTP method says of a tool (RFC 9110 §9.2), unless the builder says otherwise. */
+const annotationsOf = ({ method, title, annotations }: Tool): ToolAnnotations => ({
+  ...(title === undefined ? {} : { title }),
+  readOnlyHint: READ_METHODS.has(method),
+  ...(READ_METHODS.has(method) ? {} : { destructiveHint: method === 'DELETE' }),
+  idempotentHint: IDEMPOTENT_METHODS.has(method),
+  openWorldHint: true,
+  ...annotations,
+})
+
+const reachOf = (tool: Tool): CallPlan['mayReach'] => {
+  if (tool.allowedOrigins === undefined || tool.allowedOrigins.length === 0) return undefined
+  const allowed = new Set(tool.allowedOrigins)
+  return origin => allowed.has(origin)
+}
+
+/** Everything about calling a tool with these bindings that does not depend on the arguments. */
+export const planCall = (
+  tool: Tool,
+  compiled: CompiledDefinition,
+  bindings: Bindings,
+  globals: OpenedGlobals,
+  limits: ExecutionParts['limits'],
+): CallPlan => {
+  const resolution = planResolution(compiled, bindings, globals.values)
+  // Refused when bound as well; here for what became dangerous later, such as an edited URL.
+  const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
+  return {
+    resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
+    template: compiled.template,
+    masker: globals.masker,
+    timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
+    maxResponseBytes: limits.maxResponseBytes,
+    outputCheck: tool.outputSchema && createOutputCheck(tool.outputSchema),
+    mayReach: reachOf(tool),
+  }
+}
+
+/** An instance as the runtime serves it. */
+export const compileTool = (
+  instance: Instance,
+  compiled: CompiledDefinition,
+  globals: OpenedGlobals,
+  { http, recorder, limits, onInternalError }: ExecutionParts,
+): CompiledTool => {
+  const { id: instanceId, serverId, name, tool, bindings } = instance
+  const plan = planCall(tool, compiled, bindings, globals, limits)
+  return {
+    name,
+    title: tool.title,
+    description: instance.description ?? tool.description,
+    inputSchema: exposedSchemaOf(compiled, bindings),
+    outputSchema: tool.outputSchema,
+    annotations: annotationsOf(tool),
+    call: async (args, { caller, client, signal }) => {
+      const outcome = await performCall(plan, http, args, signal, onInternalError)
+      recorder.record(
+        toExecutionRecord(outcome, plan.masker, {
+          id: newExecutionId(),
+          serverId,
+          instanceId,
+          tool: name,
+          userId: caller?.userId,
+          client,
+        }),
+      )
+      return outcome.result
+    },
+  }
+}

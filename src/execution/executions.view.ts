@@ -1,0 +1,61 @@
+import type { z } from 'zod'
+import type { ExecutionGap, ExecutionRecord, MaskedRequest } from '../history/index.ts'
+import type { JsonValue } from '../kernel/index.ts'
+import type { ToolResult } from './compiled-server.ts'
+import type { ToolTest } from './execution.service.ts'
+import type { CallToolResultView, ExecutionView, GapView, ToolTestView } from './executions.schema.ts'
+
+const toRequestView = ({ method, url, headers, body }: MaskedRequest) => ({
+  method,
+  url,
+  headers: headers.map(([name, value]) => ({ name, value })),
+  body: body ?? null,
+})
+
+const toHeaderViews = (headers: Record<string, string | string[]>) =>
+  Object.entries(headers).flatMap(([name, value]) => [value].flat().map(one => ({ name, value: one })))
+
+export const toResultView = ({
+  content,
+  structuredContent,
+  isError,
+}: ToolResult): z.infer<typeof CallToolResultView> => ({
+  content: content.map((block): Record<string, JsonValue> => ({ ...block })),
+  ...(structuredContent === undefined ? {} : { structuredContent }),
+  ...(isError === undefined ? {} : { isError }),
+})
+
+export const toToolTestView = ({ request, response, curl, result }: ToolTest): z.infer<typeof ToolTestView> => ({
+  request: request === undefined ? null : toRequestView(request),
+  response: response === undefined ? null : { ...response, headers: toHeaderViews(response.headers) },
+  curl: curl ?? null,
+  result: toResultView(result),
+})
+
+export const toExecutionView = (
+  execution: ExecutionRecord & { createdAt: Date; updatedAt: Date },
+): z.infer<typeof ExecutionView> => ({
+  id: execution.id,
+  serverId: execution.serverId,
+  instanceId: execution.instanceId ?? null,
+  tool: execution.tool,
+  caller: execution.userId ?? null,
+  client: execution.client ?? null,
+  startedAt: execution.startedAt.toISOString(),
+  durationMs: execution.durationMs,
+  outcome: execution.outcome,
+  status: execution.status ?? null,
+  requestBytes: execution.requestBytes,
+  responseBytes: execution.responseBytes,
+  error: execution.error ?? null,
+  request: execution.request === undefined ? null : toRequestView(execution.request),
+  createdAt: execution.createdAt.toISOString(),
+  updatedAt: execution.updatedAt.toISOString(),
+})
+
+export const toGapView = ({ missing, from, to, reason }: ExecutionGap): z.infer<typeof GapView> => ({
+  missing,
+  from: from.toISOString(),
+  to: to.toISOString(),
+  reason,
+})

@@ -1,0 +1,103 @@
+import type { ExecutionRecord, MaskedRequest } from '../history/index.ts'
+import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
+import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
+import type { ToolResult } from './compiled-server.ts'
+import { errorResult, faultText } from './faults.ts'
+import type { Masker } from './masking.ts'
+import type { OutputCheck } from './output-schema.ts'
+import { type ResolutionPlan, resolveCall } from './resolve.ts'
+import { shapeAnswer } from './shape.ts'
+
+/** All that is fixed about calling one tool before its arguments come. */
+export type CallPlan = {
+  resolution: ResolutionPlan
+  template: CompiledTemplate
+  masker: Masker
+  timeoutMs: number
+  maxResponseBytes: number
+  outputCheck: OutputCheck | undefined
+  mayReach: ((origin: string) => boolean) | undefined
+}
+
+/** What came of one call: the result for the caller, and what history and the test of a tool show besides. */
+export type CallOutcome = {
+  result: ToolResult
+  /** Undefined when the call ended before there was a request. */
+  request: RenderedRequest | undefined
+  response: OutboundResponse | undefined
+  startedAt: Date
+  durationMs: number
+}
+
+const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
+
+/** Hides secrets in a request that is to be shown or kept. */
+export const maskRequest = ({ method, url, headers, body }: RenderedRequest, masker: Masker): MaskedRequest =>
+  masker.isEmpty
+    ? { method, url, headers, body }
+    : {
+        method,
+        url: masker.text(url),
+        headers: headers.map(([name, value]) => [name, masker.text(value)] as const),
+        body: body === undefined ? undefined : masker.text(body),
+      }
+
+/** The one way a tool runs: resolve, render, send, shape. Never throws; `onInternalError` hears what should not happen. */
+export const performCall = async (
+  plan: CallPlan,
+  http: HttpClient,
+  args: unknown,
+  signal: AbortSignal | undefined,
+  onInternalError: (error: unknown) => void,
+): Promise<CallOutcome> => {
+  const startedAt = new Date()
+  const startedMs = performance.now()
+  let request: RenderedRequest | undefined
+  let response: OutboundResponse | undefined
+  const end = (result: ToolResult): CallOutcome => ({
+    result,
+    request,
+    response,
+    startedAt,
+    durationMs: performance.now() - startedMs,
+  })
+  try {
+    const values = resolveCall(plan.resolution, args)
+    if (!values.ok) return end(errorResult(plan.masker.text(values.error)))
+    const rendered = plan.template.render(values.value)
+    if (!rendered.ok) {
+      return end(errorResult(plan.masker.text(`"${rendered.error.parameter}": ${rendered.error.message}`)))
+    }
+    request = rendered.value
+    const { timeoutMs, maxResponseBytes, mayReach } = plan
+    response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
+    return end(shapeAnswer(response, plan.masker, plan.outputCheck))
+  } catch (error) {
+    if (error instanceof OutboundError) return end(errorResult(plan.masker.text(faultText(error))))
+    onInternalError(error)
+    return end(errorResult(INTERNAL_FAULT))
+  }
+}
+
+/** Longest error text kept in history. */
+const ERROR_CHARACTERS = 2_000
+
+const errorOf = ({ isError, content: [first] }: ToolResult): string | undefined =>
+  isError === true && first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
+
+/** The outcome as history keeps it. */
+export const toExecutionRecord = (
+  { result, request, response, startedAt, durationMs }: CallOutcome,
+  masker: Masker,
+  identity: Pick<ExecutionRecord, 'id' | 'serverId' | 'instanceId' | 'tool' | 'userId' | 'client'>,
+): ExecutionRecord => ({
+  ...identity,
+  startedAt,
+  durationMs,
+  outcome: result.isError === true ? 'error' : 'ok',
+  status: response?.status,
+  requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
+  responseBytes: response?.body.length ?? 0,
+  error: errorOf(result),
+  request: request && maskRequest(request, masker),
+})

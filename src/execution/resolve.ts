@@ -1,0 +1,118 @@
+import { failure, isJsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { type Bindings, bindingOf, fillReferences } from '../servers/index.ts'
+import type { CheckedParameter, Values } from '../templates/index.ts'
+import type { CompiledDefinition } from '../toolkits/index.ts'
+
+/** Where each parameter of one instance gets its value, worked out once: what is not exposed is a constant. */
+export type ResolutionPlan = {
+  constants: readonly (readonly [name: string, value: JsonValue])[]
+  exposed: ReadonlyMap<string, CheckedParameter>
+  /** Why no call can be resolved, whatever the arguments: a bound global is gone, or does not fit. */
+  problem: string | undefined
+}
+
+/** Keys and plain values of a server's globals. */
+export type GlobalValues = ReadonlyMap<string, string>
+
+class MissingGlobal extends Error {
+  readonly key: string
+  constructor(key: string) {
+    super(key)
+    this.key = key
+  }
+}
+
+const fixedValue = (
+  { parameter: { name } }: CheckedParameter,
+  bindings: Bindings,
+  globals: GlobalValues,
+): JsonValue | undefined => {
+  const readGlobal = (key: string): string => {
+    const value = globals.get(key)
+    if (value === undefined) throw new MissingGlobal(key)
+    return value
+  }
+  const binding = bindingOf(bindings, name)
+  switch (binding.source) {
+    case 'instance':
+      return fillReferences(binding.value, readGlobal)
+    case 'server':
+      return readGlobal(binding.key ?? name)
+    case 'exposed':
+      return undefined
+  }
+}
+
+const resolveConstant = (
+  compiled: CheckedParameter,
+  bindings: Bindings,
+  globals: GlobalValues,
+): Result<JsonValue, string> => {
+  const { name } = compiled.parameter
+  try {
+    const checked = compiled.check(fixedValue(compiled, bindings, globals) ?? null, 'text')
+    if (checked.ok) return checked
+    const { expected, got } = checked.error
+    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}: mend the binding or the global.`)
+  } catch (error) {
+    if (!(error instanceof MissingGlobal)) throw error
+    return failure(
+      `The global "${error.key}", which "${name}" is bound to, does not exist on this server: set it again.`,
+    )
+  }
+}
+
+export const planResolution = (
+  { parameters }: CompiledDefinition,
+  bindings: Bindings,
+  globals: GlobalValues,
+): ResolutionPlan => {
+  const constants: [string, JsonValue][] = []
+  const exposed = new Map<string, CheckedParameter>()
+  const problems: string[] = []
+  for (const compiled of parameters) {
+    const { name } = compiled.parameter
+    if (bindingOf(bindings, name).source === 'exposed') {
+      exposed.set(name, compiled)
+      continue
+    }
+    const constant = resolveConstant(compiled, bindings, globals)
+    if (constant.ok) constants.push([name, constant.value])
+    else problems.push(constant.error)
+  }
+  return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
+}
+
+const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed'], errors: string[]): void => {
+  for (const name of Object.keys(args)) {
+    if (exposed.has(name)) continue
+    const known = [...exposed.keys()].map(key => `"${key}"`).join(', ')
+    const hint = known === '' ? 'this tool takes no arguments' : `this tool takes ${known}`
+    errors.push(`There is no parameter "${name.slice(0, 64)}": ${hint}.`)
+  }
+}
+
+/** Values of one call out of its arguments; the error names every wrong, missing or unknown one. */
+export const resolveCall = (plan: ResolutionPlan, args: unknown): Result<Values, string> => {
+  if (plan.problem !== undefined) return failure(plan.problem)
+  const given: unknown = args ?? {}
+  if (!isJsonObject(given)) return failure('The arguments must be an object with a value by parameter name.')
+  const errors: string[] = []
+  const values = new Map<string, JsonValue>(plan.constants)
+  refuseUnknown(given, plan.exposed, errors)
+  for (const [name, { parameter, check }] of plan.exposed) {
+    const argument = Object.hasOwn(given, name) ? given[name] : undefined
+    // Models send null for what they leave out; only a json parameter can mean it.
+    if (argument === undefined || (argument === null && parameter.type !== 'json')) {
+      if (parameter.default !== undefined) values.set(name, parameter.default)
+      else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)
+      continue
+    }
+    const checked = check(argument, 'caller')
+    if (checked.ok) values.set(name, checked.value)
+    else errors.push(`"${name}" must be ${checked.error.expected}, and is ${checked.error.got}.`)
+  }
+  return errors.length === 0 ? success(values) : failure(errors.join('\n'))
+}
+
+const describe = (type: string): string => (type === 'integer' ? 'an integer' : type === 'json' ? 'JSON' : `a ${type}`)

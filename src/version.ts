@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+/** The installation's root: what holds package.json, migrations and, once built, dist. */
+const ROOT = new URL('../', import.meta.url)
+
+export const VERSION = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))).version
+
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('migrations/', ROOT))

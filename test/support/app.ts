@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, buildApp } from '../../src/app.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+import { loadSettings, type Settings } from '../../src/platform/settings.ts'
+import { buildServices, type Services } from '../../src/services.ts'
+
+export type TestApp = {
+  /** `http://localhost:PORT`, really listening. */
+  origin: string
+  settings: Settings
+  services: Services
+  app: App
+  close: () => Promise<void>
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+export type TestAppOptions = {
+  /** Left out: a fresh SQLite file. */
+  databaseUrl?: string
+  /** More settings, as the environment gives them. */
+  env?: Record<string, string>
+}
+
+/** The real application on a real port, with a database of its own; tools may reach loopback. */
+export const startTestApp = async ({ databaseUrl, env = {} }: TestAppOptions = {}): Promise<TestApp> => {
+  const directory = await mkdtemp(join(tmpdir(), 'patchbay-test-'))
+  const port = await freePort()
+  const settings = loadSettings(
+    {
+      PATCHBAY_PORT: String(port),
+      DATABASE_URL: databaseUrl ?? `file:${join(directory, 'patchbay.db')}`,
+      PATCHBAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
+      ...env,
+    },
+    directory,
+  )
+  const logger = createLogger(env['PATCHBAY_LOG_LEVEL'] ?? 'silent')
+  const services = await buildServices(settings, logger)
+  const app = await buildApp(settings, services, logger)
+  await app.http.listen({ host: '127.0.0.1', port })
+  return {
+    origin: `http://localhost:${port}`,
+    settings,
+    services,
+    app,
+    close: async () => {
+      app.beginStop()
+      app.http.server.closeAllConnections()
+      await app.http.close()
+      await services.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
