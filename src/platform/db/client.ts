@@ -1,7 +1,9 @@
-import { DATABASE_WAIT_MS, isConflict, retryUntil } from './failures.ts'
+import { databaseBusy, isConflict, namingFailures } from './failures.ts'
 import type { PrismaClient as PostgresClient } from './generated/postgresql/client.ts'
 import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
+import { toPgConfig } from './postgres.ts'
 import type { DatabaseTarget } from './target.ts'
+import { DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
 type Models<Client> = {
   [Name in keyof Client]: Client[Name] extends { findUnique: unknown } ? Name : never
@@ -24,7 +26,7 @@ const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
 const TRANSACTION_MS = 10_000
 const transactionOptions = { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS }
 
-const createClient = async (target: DatabaseTarget): Promise<Database> => {
+const createClient = async (target: DatabaseTarget) => {
   // Only the client that is asked for is loaded: each brings a query compiler of some megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
@@ -33,30 +35,40 @@ const createClient = async (target: DatabaseTarget): Promise<Database> => {
     ])
     return new PrismaClient({ adapter: sqliteAdapterFactory(target), transactionOptions })
   }
-  const [{ PrismaClient }, { postgresAdapterFactory }] = await Promise.all([
+  const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/postgresql/client.ts'),
-    import('./postgres-adapter.ts'),
+    import('@prisma/adapter-pg'),
   ])
-  const client = new PrismaClient({ adapter: postgresAdapterFactory(target), transactionOptions })
+  const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), transactionOptions })
   // Generated from the same models, it differs in what it can do besides (skipDuplicates, other isolation levels).
   return client as unknown as Database
 }
 
 /**
- * Opens a migrated database. Throws an AppError `unavailable` that says what is wrong with the file or the server.
+ * Opens a migrated database. Whatever is asked of it throws an AppError when the database as such is at fault:
+ * `unavailable` (busy, gone, damaged; the message says which) or `storage_full`.
  */
-export const openDatabase = async (target: DatabaseTarget): Promise<OpenDatabase> => {
-  const client = await createClient(target)
-  await client.$connect()
-  return Object.assign(client, { close: () => client.$disconnect() })
-}
+export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
+  namingFailures(target, async () => {
+    const client = await createClient(target)
+    await client.$connect()
+    const named = client.$extends({
+      query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
+    })
+    // It does all that the client does: the types of an extended client only say it in other words.
+    return Object.assign(named as unknown as Database, { close: () => client.$disconnect() })
+  })
 
 /**
- * Runs `work` in a transaction that holds on either database as if it were alone: what was read in it is still true
- * when it commits. On PostgreSQL `work` may run more than once, so it must do nothing but read and write through
- * `tx`. Throws an AppError `unavailable` when others keep it waiting, `storage_full` when there is no room.
+ * Runs `work` in a transaction that holds, on either database, as if it were alone: what was read in it is still true
+ * when it commits. `work` may run more than once, so it must do nothing but read and write through `tx`. Throws what
+ * `work` throws, and an AppError `unavailable` when others keep it waiting for too long.
  */
-export const transact = <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
-  retryUntil(performance.now() + DATABASE_WAIT_MS, isConflict, () =>
-    db.$transaction(work, { isolationLevel: 'Serializable' }),
-  )
+export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const deadline = performance.now() + DATABASE_WAIT_MS
+  try {
+    return await retryUntil(deadline, isConflict, () => db.$transaction(work, { isolationLevel: 'Serializable' }))
+  } catch (error) {
+    throw isConflict(error) ? databaseBusy(error) : error
+  }
+}

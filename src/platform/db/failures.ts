@@ -1,68 +1,101 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/index.ts'
+import type { DatabaseTarget } from './target.ts'
 
-/** How long a write waits for the database, tries included, before it gives up. */
-export const DATABASE_WAIT_MS = 5_000
-const FIRST_PAUSE_MS = 2
-const LONGEST_PAUSE_MS = 100
-
-/** What a driver said, as its adapter hands it on. */
+/** What a driver said: `kind` is the adapter's name for it, `code` the driver's (SQLite's name, PostgreSQL's state). */
 type DriverFault = { kind: string; code: string; message: string }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** An adapter's error holds what the driver said in `cause`; Prisma's own holds the adapter's in `meta`. */
-export const driverFaultOf = (error: unknown): DriverFault | undefined => {
-  if (!isRecord(error)) return undefined
-  if (isRecord(error.meta) && isRecord(error.meta.driverAdapterError))
-    return driverFaultOf(error.meta.driverAdapterError)
-  if (error.name !== 'DriverAdapterError' || !isRecord(error.cause)) return undefined
-  const { kind, originalCode, code, originalMessage, message } = error.cause
+/** Prisma's errors hold the adapter's in `meta`, which holds what the driver said in `cause`; a driver's own are bare. */
+const faultOf = (error: unknown): DriverFault => {
+  if (!isRecord(error)) return { kind: '', code: '', message: textOf(error) }
+  if (isRecord(error.meta) && isRecord(error.meta.driverAdapterError)) return faultOf(error.meta.driverAdapterError)
+  const said = error.name === 'DriverAdapterError' && isRecord(error.cause) ? error.cause : error
   return {
-    kind: textOf(kind),
-    code: textOf(originalCode) || textOf(code),
-    message: textOf(originalMessage) || textOf(message),
+    kind: textOf(said.kind),
+    code: textOf(said.originalCode) || textOf(said.code),
+    message: textOf(said.originalMessage) || textOf(said.message) || textOf(said.kind) || textOf(said.code),
   }
 }
 
 /** The code of one of Prisma's known request errors. */
-const prismaCodeOf = (error: unknown): string | undefined =>
-  isRecord(error) && error.name === 'PrismaClientKnownRequestError' ? textOf(error.code) : undefined
+const prismaCodeOf = (error: unknown): string =>
+  isRecord(error) && error.name === 'PrismaClientKnownRequestError' ? textOf(error.code) : ''
 
 /** Another row holds the same unique value. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  prismaCodeOf(error) === 'P2002' || driverFaultOf(error)?.kind === 'UniqueConstraintViolation'
+export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
 /** The row to update or delete, or one to connect to, is not there. */
 export const isRowMissing = (error: unknown): boolean => prismaCodeOf(error) === 'P2025'
 
-/** A row that is referred to would go, or one is referred to that is not there. */
+/** A row that others refer to was to go, or one was referred to that is not there. */
 export const isForeignKeyViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2003'
 
-/** Two transactions were in each other's way (PostgreSQL's serialization failure or deadlock): trying again helps. */
+/** Two transactions were in each other's way (PostgreSQL: serialization failure, deadlock): trying again helps. */
 export const isConflict = (error: unknown): boolean =>
-  prismaCodeOf(error) === 'P2034' || driverFaultOf(error)?.kind === 'TransactionWriteConflict'
+  prismaCodeOf(error) === 'P2034' || faultOf(error).kind === 'TransactionWriteConflict'
+
+/** Another connection holds SQLite's lock. */
+export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(faultOf(error).code)
 
 export const databaseBusy = (cause?: unknown): AppError =>
   new AppError('unavailable', 'the database is busy: try again', { cause, retryAfterSeconds: 1 })
 
+/** Codes: https://sqlite.org/rescode.html */
+const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => {
+  const { code } = faultOf(error)
+  const options = { cause: error }
+  if (isSqliteBusy(error)) return databaseBusy(error)
+  if (/^SQLITE_FULL/.test(code) || code === 'SQLITE_IOERR_SHMSIZE') {
+    return new AppError('storage_full', `the disk that holds the database is full: ${file}`, options)
+  }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
+    const advice = 'stop Patchbay and restore the file from a backup'
+    return new AppError('unavailable', `the database file is damaged or no database: ${file}: ${advice}`, options)
+  }
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {
+    return new AppError('unavailable', `the database file cannot be read or written (${code}): ${file}`, options)
+  }
+  return undefined
+}
+
+const POSTGRES_DISK_FULL = '53100'
+/** Connection, authorization, no such database, resources, operator intervention: PostgreSQL, appendix A. */
+const POSTGRES_GONE = /^(08|28|3D000|53|57P)/
+const SOCKET_GONE = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EADDRNOTAVAIL)/
+/** The same without a code: what the adapter names, and what `pg` says of its connections. */
+const KIND_GONE = /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TlsConnectionError)$/
+const MESSAGE_GONE = /connection (terminated|ended|error)|timeout exceeded when trying to connect|not queryable/i
+
+const postgresFailureOf = (error: unknown): AppError | undefined => {
+  const { kind, code, message } = faultOf(error)
+  const options = { cause: error }
+  if (code === POSTGRES_DISK_FULL) {
+    return new AppError('storage_full', 'the disk that holds the PostgreSQL database is full', options)
+  }
+  const isGone =
+    POSTGRES_GONE.test(code) || SOCKET_GONE.test(code) || KIND_GONE.test(kind) || MESSAGE_GONE.test(message)
+  if (!isGone) return undefined
+  return new AppError('unavailable', `PostgreSQL cannot be used: ${message}`, { ...options, retryAfterSeconds: 1 })
+}
+
 /**
- * Runs `attempt` until it succeeds, fails with what is not worth another try, or `deadline` (of `performance.now()`)
- * is over: then it throws an AppError `unavailable`. Waits between tries without blocking the thread.
+ * What is wrong with the database as such, as an AppError: `unavailable` (busy, gone, damaged) or `storage_full`. An
+ * error that is about the statement comes back as it is.
  */
-export const retryUntil = async <T>(
-  deadline: number,
-  isWorthAnother: (error: unknown) => boolean,
-  attempt: () => Promise<T>,
-): Promise<T> => {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isWorthAnother(error)) throw error
-      if (performance.now() + pauseMs > deadline) throw databaseBusy(error)
-      await delay(pauseMs * (0.5 + Math.random()))
-    }
+export const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
+  if (error instanceof AppError) return error
+  // Prisma makes an error with a code its own, so what our adapter found itself travels as a cause.
+  if (error instanceof Error && error.cause instanceof AppError) return error.cause
+  return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error
+}
+
+/** Runs `work`; what is wrong with the database as such is thrown as `toDatabaseFailure` names it. */
+export const namingFailures = async <T>(target: DatabaseTarget, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw toDatabaseFailure(error, target)
   }
 }

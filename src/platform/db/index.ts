@@ -3,7 +3,7 @@ export { isForeignKeyViolation, isRowMissing, isUniqueViolation } from './failur
 export { Prisma } from './generated/sqlite/client.ts'
 export { type MigrationOptions, type MigrationState, migrate, migrationState } from './migrate.ts'
 export { MigrationError } from './migrations.ts'
-export { postgresConfig } from './postgres.ts'
+export { toPgConfig } from './postgres.ts'
 export { openRawSqlite, type RawSqlite, type RawSqliteOptions } from './sqlite.ts'
 export {
   type DatabaseKind,

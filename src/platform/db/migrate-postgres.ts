@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { type AppliedMigration, type MigratableDatabase, type Migration, migrationFailed } from './migrations.ts'
-import { postgresConfig } from './postgres.ts'
+import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
 /** The lock that Prisma's own engine takes, so that neither migrates under the other. */
@@ -41,7 +41,7 @@ const apply = async (client: Client, { name, sql, checksum }: Migration): Promis
 }
 
 export const openPostgresMigrations = async (target: PostgresTarget): Promise<MigratableDatabase> => {
-  const client = new Client(postgresConfig(target))
+  const client = new Client(toPgConfig(target))
   // What is under way is told of a lost connection; without a listener it would end the process as well.
   client.on('error', () => undefined)
   await client.connect()

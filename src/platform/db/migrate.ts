@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { namingFailures } from './failures.ts'
 import { openPostgresMigrations } from './migrate-postgres.ts'
 import { openSqliteMigrations } from './migrate-sqlite.ts'
 import {
@@ -8,20 +9,10 @@ import {
   planMigrations,
   readMigrations,
 } from './migrations.ts'
-import { toPostgresFailure } from './postgres-failures.ts'
-import { toSqliteFailure } from './sqlite-failures.ts'
 import type { DatabaseTarget } from './target.ts'
 
 /** `directory` holds `sqlite/` and `postgresql/`, each with a folder for each migration. */
 export type MigrationOptions = { directory: string }
-
-const named = async <T>(target: DatabaseTarget, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    throw target.kind === 'sqlite' ? toSqliteFailure(error, target.file) : toPostgresFailure(error)
-  }
-}
 
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
   target.kind === 'sqlite' ? openSqliteMigrations(target) : openPostgresMigrations(target)
@@ -44,7 +35,7 @@ const readAppliedOf = async (target: DatabaseTarget): Promise<readonly AppliedMi
  * touch, or a migration fails (then nothing of it remains), and an AppError `unavailable` when it cannot be opened.
  */
 export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<readonly string[]> =>
-  named(target, async () => {
+  namingFailures(target, async () => {
     const brought = readMigrations(directory, target.kind)
     const database = await open(target)
     try {
@@ -66,7 +57,7 @@ export type MigrationState = { applied: readonly string[]; pending: readonly str
 
 /** How far the database is, for `doctor`: changes nothing, makes no file. Throws as `migrate` does. */
 export const migrationState = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<MigrationState> =>
-  named(target, async () => {
+  namingFailures(target, async () => {
     const brought = readMigrations(directory, target.kind)
     const rows = await readAppliedOf(target)
     const applied = rows.map(({ name }) => name).sort()

@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 5_000
  * What `pg` and Prisma's adapter need to connect, in parts: given a connection string, the adapter would run what is
  * meant for another database (a shadow) on this one.
  */
-export const postgresConfig = ({ url }: PostgresTarget): ClientConfig => ({
+export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
   application_name: 'patchbay',
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
