@@ -1,7 +1,15 @@
+import session from '@fastify/session'
+import type { Session } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { actorOf, beginSession, endSession } from '../../src/platform/http/index.ts'
+import {
+  actorOf,
+  beginSession,
+  endSession,
+  SESSION_ABSOLUTE_MS,
+  SESSION_IDLE_MS,
+} from '../../src/platform/http/index.ts'
 import { BASE_URL, buildHttpApp, type HttpAppOptions } from '../support/http-app.ts'
 
 const UNSAFE = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -179,6 +187,40 @@ describe('a session', () => {
       expect((await call('GET', '/user', { cookie })).statusCode).toBe(401)
     },
   )
+})
+
+describe('a session in use', () => {
+  const HOUR_MS = 60 * 60 * 1_000
+  const DAY_MS = 24 * HOUR_MS
+
+  /** A signed-in client at a clock of its own; `endsAt` is when the stored session ends. */
+  const buildClock = async () => {
+    const startedAt = Date.now()
+    let now = startedAt
+    const stored = new Map<string, Session>()
+    const { call, signIn } = await buildClient({ sessions: { now: () => now, store: new session.MemoryStore(stored) } })
+    const { cookie } = await signIn()
+    const visitAt = async (time: number) => {
+      now = time
+      return call('GET', '/user', { cookie })
+    }
+    return { startedAt, visitAt, endsAt: () => [...stored.values()][0]?.endsAt }
+  }
+
+  it('ends a day after its last use, give or take minutes, and not with every request', async () => {
+    const { startedAt, visitAt, endsAt } = await buildClock()
+    expect(endsAt()).toBe(startedAt + SESSION_IDLE_MS)
+    expect((await visitAt(startedAt + 60_000)).headers).not.toHaveProperty('set-cookie')
+    expect(endsAt()).toBe(startedAt + SESSION_IDLE_MS)
+    expect((await visitAt(startedAt + HOUR_MS)).headers).toHaveProperty('set-cookie')
+    expect(endsAt()).toBe(startedAt + HOUR_MS + SESSION_IDLE_MS)
+  })
+
+  it('ends after two weeks however busy it is', async () => {
+    const { startedAt, visitAt, endsAt } = await buildClock()
+    for (let day = 0.5; day < 14; day += 0.5) await visitAt(startedAt + day * DAY_MS)
+    expect(endsAt()).toBe(startedAt + SESSION_ABSOLUTE_MS)
+  })
 })
 
 describe('a request from a page', () => {

@@ -22,4 +22,4 @@ export {
   type SessionStore,
   sessionCookieName,
 } from './sessions.ts'
-export { toFieldErrors, toJsonPath } from './validation.ts'
+export { parseInput, toFieldErrors, toJsonPath } from './validation.ts'

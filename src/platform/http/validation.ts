@@ -58,3 +58,11 @@ export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
   const detail = `The ${place} is not valid: ${where}${first?.message ?? 'see errors'}${more}`
   return new AppError('invalid_request', detail, { errors: refusal.errors, cause: refusal.cause })
 }
+
+/** Input that did not come by HTTP, such as the command line's, through the same schemas. Throws `invalid_request`. */
+export const parseInput = <T extends z.ZodType>(schema: T, input: unknown): z.output<T> => {
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  const errors = toFieldErrors(parsed.error)
+  throw new AppError('invalid_request', errors.map(({ path, message }) => `${path}: ${message}`).join('; '), { errors })
+}

@@ -1,0 +1,143 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import {
+  actorOf,
+  beginSession,
+  endSession,
+  idPageOf,
+  pageOf,
+  pageQuery,
+  toIdPage,
+  uuidParams,
+} from '../platform/http/index.ts'
+import {
+  MeView,
+  NewToken,
+  NewTokenView,
+  SessionView,
+  SignIn,
+  SignUp,
+  TokenView,
+  toMeView,
+  toTokenView,
+  toUserView,
+  UserView,
+} from './accounts.schema.ts'
+import type { AccountService } from './accounts.service.ts'
+
+const ANYONE = { access: 'anyone' } as const
+const USER = { access: 'user' } as const
+const ACCOUNT = ['account']
+const TOKENS = ['tokens']
+
+/** Sign-up, sign-in and sign-out, oneself, and one's personal access tokens. */
+export const accountRoutes =
+  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
+  async app => {
+    app.post(
+      '/signup',
+      {
+        config: ANYONE,
+        schema: { tags: ACCOUNT, summary: 'Make an account and sign in', body: SignUp, response: { 201: UserView } },
+      },
+      async (request, reply) => {
+        const user = await accounts.signUp({ ...request.body, address: request.ip })
+        await beginSession(request, reply, user.id)
+        return reply.code(201).send(toUserView(user))
+      },
+    )
+
+    app.post(
+      '/session',
+      {
+        config: ANYONE,
+        schema: { tags: ACCOUNT, summary: 'Sign in', body: SignIn, response: { 200: SessionView } },
+      },
+      async (request, reply) => {
+        const user = await accounts.signIn({ ...request.body, address: request.ip })
+        return { user: toUserView(user), csrfToken: await beginSession(request, reply, user.id) }
+      },
+    )
+
+    app.get(
+      '/session',
+      {
+        config: USER,
+        schema: { tags: ACCOUNT, summary: 'The session and its CSRF token', response: { 200: SessionView } },
+      },
+      async (request, reply) => {
+        if (request.signedInBy !== 'session') throw noSession()
+        const { user } = await accounts.getMe(actorOf(request))
+        return { user: toUserView(user), csrfToken: reply.generateCsrf() }
+      },
+    )
+
+    app.delete(
+      '/session',
+      { config: USER, schema: { tags: ACCOUNT, summary: 'Sign out', response: { 204: z.null() } } },
+      async (request, reply) => {
+        if (request.signedInBy !== 'session') throw noSession()
+        await endSession(request, reply)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/me',
+      {
+        config: USER,
+        schema: { tags: ACCOUNT, summary: 'Oneself and one’s organizations', response: { 200: MeView } },
+      },
+      async request => toMeView(await accounts.getMe(actorOf(request))),
+    )
+
+    app.post(
+      '/tokens',
+      {
+        config: USER,
+        schema: {
+          tags: TOKENS,
+          summary: 'Make a personal access token',
+          body: NewToken,
+          response: { 201: NewTokenView },
+        },
+      },
+      async (request, reply) => {
+        const made = await accounts.createToken(actorOf(request), request.body)
+        return reply.code(201).send({ ...toTokenView(made), token: made.token })
+      },
+    )
+
+    app.get(
+      '/tokens',
+      {
+        config: USER,
+        schema: {
+          tags: TOKENS,
+          summary: 'One’s personal access tokens',
+          querystring: pageQuery,
+          response: { 200: pageOf(TokenView) },
+        },
+      },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await accounts.listTokens(actorOf(request), page), page, toTokenView)
+      },
+    )
+
+    app.delete(
+      '/tokens/:id',
+      {
+        config: USER,
+        schema: { tags: TOKENS, summary: 'Revoke a token', params: uuidParams, response: { 204: z.null() } },
+      },
+      async (request, reply) => {
+        await accounts.removeToken(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+
+const noSession = (): AppError =>
+  new AppError('unauthenticated', 'There is no session: this request is signed in by its token.')

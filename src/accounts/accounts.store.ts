@@ -1,0 +1,102 @@
+import type { Role } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import type { OwnOrganization, User } from './account.ts'
+
+type UserRow = { id: string; email: string; isOperator: boolean; createdAt: Date; updatedAt: Date }
+
+const toUser = ({ id, email, isOperator, createdAt, updatedAt }: UserRow): User => ({
+  id,
+  email,
+  isOperator,
+  createdAt,
+  updatedAt,
+})
+
+/** Whether there is any account besides one of that address. */
+export const isAnyUserBut = async (tx: Transaction, email: string): Promise<boolean> =>
+  (await tx.user.findFirst({ where: { email: { not: email } }, select: { id: true } })) !== null
+
+export const findOldestOperatorId = async (tx: Transaction): Promise<string | undefined> => {
+  const row = await tx.user.findFirst({ where: { isOperator: true }, select: { id: true }, orderBy: { id: 'asc' } })
+  return row?.id
+}
+
+export const createUser = async (
+  tx: Transaction,
+  data: { email: string; passwordHash: string; isOperator: boolean },
+): Promise<User> => toUser(await tx.user.create({ data }))
+
+export const findUser = async (tx: Transaction, id: string): Promise<User | undefined> => {
+  const row = await tx.user.findUnique({ where: { id } })
+  return row === null ? undefined : toUser(row)
+}
+
+export const findUserByEmail = async (
+  tx: Transaction,
+  email: string,
+): Promise<(User & { passwordHash: string }) | undefined> => {
+  const row = await tx.user.findUnique({ where: { email } })
+  return row === null ? undefined : { ...toUser(row), passwordHash: row.passwordHash }
+}
+
+export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
+  await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
+}
+
+/** A user with the role in each organization. */
+export const findMember = async (
+  tx: Transaction,
+  userId: string,
+): Promise<{ user: User; memberships: ReadonlyMap<string, Role> } | undefined> => {
+  const row = await tx.user.findUnique({
+    where: { id: userId },
+    include: { memberships: { select: { organizationId: true, role: true } } },
+  })
+  if (row === null) return undefined
+  return {
+    user: toUser(row),
+    memberships: new Map(row.memberships.map(({ organizationId, role }) => [organizationId, role])),
+  }
+}
+
+export const listOrganizationsOf = async (tx: Transaction, userId: string): Promise<OwnOrganization[]> => {
+  const rows = await tx.membership.findMany({
+    where: { userId },
+    select: { role: true, organization: { select: { id: true, name: true } } },
+    orderBy: { organizationId: 'asc' },
+  })
+  return rows.map(({ organization, role }) => ({ id: organization.id, name: organization.name, role }))
+}
+
+/** The oldest organization, or the oldest of that name. */
+export const findOldestOrganization = async (
+  tx: Transaction,
+  name: string | undefined,
+): Promise<{ id: string; name: string } | undefined> => {
+  const row = await tx.organization.findFirst({
+    where: name === undefined ? {} : { name },
+    select: { id: true, name: true },
+    orderBy: { id: 'asc' },
+  })
+  return row ?? undefined
+}
+
+/** Makes an organization with its owner. */
+export const createOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<void> => {
+  await tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } })
+}
+
+export const addMember = async (
+  tx: Transaction,
+  data: { organizationId: string; userId: string; role: Role },
+): Promise<void> => {
+  await tx.membership.create({ data })
+}
+
+export const removeMember = async (tx: Transaction, organizationId: string, userId: string): Promise<void> => {
+  await tx.membership.deleteMany({ where: { organizationId, userId } })
+}
+
+export const renameOrganization = async (tx: Transaction, id: string, name: string): Promise<void> => {
+  await tx.organization.updateMany({ where: { id }, data: { name } })
+}

@@ -1,0 +1,5 @@
+export type { AccessToken, OwnOrganization, User } from './account.ts'
+export { accountRoutes } from './accounts.routes.ts'
+export { type AccountService, type AccountServiceParts, createAccountService } from './accounts.service.ts'
+export type { McpCaller } from './mcp-tokens.ts'
+export { createSessionStore } from './sessions.store.ts'

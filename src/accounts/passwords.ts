@@ -1,0 +1,45 @@
+import { hash, verify } from '@node-rs/argon2'
+import { AppError } from '../kernel/index.ts'
+import { createGate, type GateLimits } from './gate.ts'
+
+/** OWASP's least for argon2id: memory in KiB, passes, threads. Ten milliseconds on one core. */
+const MEMORY_KIB = 19_456
+const PASSES = 2
+const THREADS = 1
+const PARAMETERS = { memoryCost: MEMORY_KIB, timeCost: PASSES, parallelism: THREADS }
+/** How each of our hashes starts; one that does not was made with other parameters. */
+const HASH_START = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${THREADS}$`
+
+/** Stands in where there is no account: the work is the same, and no password is known to lead to it. */
+const NOBODYS_HASH = `${HASH_START}${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+/** Hashing fills a core and 19 MiB each: so many at once, so many waiting, and the rest is asked to come back. */
+const HASHING: GateLimits = { maxAtOnce: 8, maxWaiting: 100 }
+const RETRY_AFTER_SECONDS = 5
+
+const tooBusy = (): AppError =>
+  new AppError('unavailable', 'Too many people are signing in at this moment: try again in a few seconds.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+
+/** One spelling for what looks the same on every keyboard (RFC 8265 §4.2). */
+const normalize = (password: string): string => password.normalize('NFC')
+
+export type PasswordCheck = { isRight: boolean; needsRehash: boolean }
+
+/** Hashes passwords with argon2id; both throw `unavailable` when too much is waiting. */
+export const createPasswords = (limits: GateLimits = HASHING) => {
+  const gate = createGate(limits, tooBusy)
+  return {
+    hashPassword: (password: string): Promise<string> => gate.pass(() => hash(normalize(password), PARAMETERS)),
+    /** `passwordHash` undefined: there is no account; takes as long and is never right. */
+    checkPassword: async (password: string, passwordHash: string | undefined): Promise<PasswordCheck> => {
+      const isMatch = await gate.pass(() => verify(passwordHash ?? NOBODYS_HASH, normalize(password)))
+      return {
+        isRight: isMatch && passwordHash !== undefined,
+        needsRehash: passwordHash !== undefined && !passwordHash.startsWith(HASH_START),
+      }
+    },
+  }
+}
+export type Passwords = ReturnType<typeof createPasswords>

@@ -1,0 +1,87 @@
+import { AppError } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import type { User } from './account.ts'
+import * as store from './accounts.store.ts'
+import { isSameSecret } from './credentials.ts'
+import { DEMO_EMAIL, takeDemoOver } from './demo-account.ts'
+
+export type SignUpPolicy = {
+  signup: 'open' | 'invite' | 'closed'
+  tenancy: 'multi' | 'single'
+  /** What making the first account takes, where strangers could reach it before the operator. */
+  setupToken: string | undefined
+}
+
+/** Refuses who may not sign up. The first account is always let in, with the setup token where there is one. */
+export const assertMaySignUp = (policy: SignUpPolicy, isFirst: boolean, setupToken: string | undefined): void => {
+  if (!isFirst) {
+    if (policy.signup === 'open') return
+    const how = policy.signup === 'invite' ? 'by invitation only' : 'closed'
+    throw new AppError('forbidden', `Sign-up on this installation is ${how}: ask its operator.`)
+  }
+  if (policy.setupToken === undefined) return
+  if (setupToken !== undefined && isSameSecret(setupToken, policy.setupToken)) return
+  const what = setupToken === undefined ? 'needs the setup token' : 'needs another setup token: the one'
+  throw new AppError('forbidden', `Making the first account ${what} that Patchbay printed when it started.`, {
+    errors: [{ path: 'setupToken', message: setupToken === undefined ? 'is missing' : 'is not the one printed' }],
+  })
+}
+
+const emailTaken = (): AppError =>
+  new AppError('conflict', 'There is an account with this e-mail address already.', {
+    errors: [{ path: 'email', message: 'is taken' }],
+  })
+
+/** Where a new user's first membership is. */
+export type Home =
+  /** An organization of one's own. */
+  | { kind: 'own' }
+  /** The organization of this name, made if need be; without a name the oldest. */
+  | { kind: 'joined'; name: string | undefined }
+
+const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+
+/** The one organization of an installation with PATCHBAY_TENANCY=single, once it is there. */
+const findSingle = async (tx: Transaction, wished: string | undefined): Promise<{ id: string } | undefined> => {
+  const single = await store.findOldestOrganization(tx, undefined)
+  if (single === undefined || wished === undefined || wished === single.name) return single
+  throw new AppError('invalid_request', `There is one organization here, "${single.name}" (PATCHBAY_TENANCY=single).`)
+}
+
+const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUpPolicy['tenancy']): Promise<void> => {
+  const wished = home.kind === 'joined' ? home.name : undefined
+  const isJoining = tenancy === 'single' || home.kind === 'joined'
+  const find = tenancy === 'single' ? findSingle : store.findOldestOrganization
+  const existing = isJoining ? await find(tx, wished) : undefined
+  if (existing === undefined) await store.createOrganization(tx, wished ?? nameAfter(user.email), user.id)
+  else await store.addMember(tx, { organizationId: existing.id, userId: user.id, role: 'builder' })
+}
+
+/** The first account owns the first organization: the demo's if that has been run, else one of its own. */
+const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<void> => {
+  const name = (home.kind === 'joined' ? home.name : undefined) ?? nameAfter(user.email)
+  if (!(await takeDemoOver(tx, user.id, name))) await store.createOrganization(tx, name, user.id)
+}
+
+/** Whether there is no account yet that anybody could sign in with. */
+export const isFirstAccount = async (tx: Transaction): Promise<boolean> => !(await store.isAnyUserBut(tx, DEMO_EMAIL))
+
+export type NewUser = { email: string; passwordHash: string; isOperator: boolean; home: Home }
+
+/**
+ * Makes an account and its first membership; the very first is the operator. `assertAllowed` is told whether this is
+ * the first and throws what speaks against it. Of two made at once one is first: transactions hold as if alone.
+ */
+export const makeAccount = async (
+  tx: Transaction,
+  { email, passwordHash, isOperator, home }: NewUser,
+  tenancy: SignUpPolicy['tenancy'],
+  assertAllowed: (isFirst: boolean) => void = () => undefined,
+): Promise<User> => {
+  const isFirst = await isFirstAccount(tx)
+  assertAllowed(isFirst)
+  if ((await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
+  const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
+  await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
+  return user
+}

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { AppError } from '../kernel/index.ts'
+import type { Counters } from '../platform/counters/index.ts'
+
+type Limit = { name: string; most: number; windowMs: number }
+
+const MINUTE_MS = 60 * 1_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Failed sign-ins: guessing one password, guessing it from many addresses, guessing many from one address. */
+const SIGN_IN_HERE: Limit = { name: 'sign-in', most: 10, windowMs: 15 * MINUTE_MS }
+const SIGN_IN_ANYWHERE: Limit = { name: 'sign-in-account', most: 100, windowMs: 24 * HOUR_MS }
+const SIGN_IN_ADDRESS: Limit = { name: 'sign-in-address', most: 100, windowMs: HOUR_MS }
+/** Sign-ups from one address: a classroom behind one router gets in, a script does not get far. */
+const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HOUR_MS }
+
+/** Bits of an IPv6 address that one customer has all the rest of. */
+const IPV6_NETWORK_BITS = 64
+
+/** The address as far as it says who is calling; what is no address (a Unix socket) is one caller. */
+const networkOf = (address: string): string => {
+  if (!ipaddr.isValid(address)) return 'unknown'
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_NETWORK_BITS}`).toString()
+}
+
+const keyOf = ({ name }: Limit, ...parts: string[]): string => `${name}:${hash('sha256', JSON.stringify(parts))}`
+
+const tooMany = (resetsInMs: number): AppError => {
+  const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000))
+  const minutes = Math.ceil(retryAfterSeconds / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  return new AppError('rate_limited', `Too many attempts: try again in ${wait}.`, { retryAfterSeconds })
+}
+
+/** Who tries to sign in: the account they name, which may not exist, and the network address they come from. */
+export type Attempt = { email: string; address: string }
+
+/** Slows down who tries passwords or makes accounts in bulk. Both `count…` throw `rate_limited`. */
+export const createThrottle = (counters: Counters) => {
+  const count = async (limit: Limit, key: string): Promise<void> => {
+    const { count, resetsInMs } = await counters.increment(key, limit.windowMs)
+    if (count > limit.most) throw tooMany(resetsInMs)
+  }
+  const keysOf = ({ email, address }: Attempt) => ({
+    here: keyOf(SIGN_IN_HERE, email, networkOf(address)),
+    anywhere: keyOf(SIGN_IN_ANYWHERE, email),
+    address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
+  })
+  return {
+    /** Counts before the password is looked at, so that attempts made at once do not slip through together. */
+    countSignIn: async (attempt: Attempt): Promise<void> => {
+      const keys = keysOf(attempt)
+      // The address first: one that is blocked makes no more counters of accounts.
+      await count(SIGN_IN_ADDRESS, keys.address)
+      await count(SIGN_IN_HERE, keys.here)
+      await count(SIGN_IN_ANYWHERE, keys.anywhere)
+    },
+    /** A sign-in that went well was no failure. */
+    forgiveSignIn: async (attempt: Attempt): Promise<void> => {
+      const keys = keysOf(attempt)
+      await counters.reset(keys.here)
+      await counters.decrement(keys.anywhere)
+      await counters.decrement(keys.address)
+    },
+    countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
+  }
+}
+export type Throttle = ReturnType<typeof createThrottle>

@@ -1,0 +1,79 @@
+import { type Role, SCOPES, type Scope } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { AccessToken } from './account.ts'
+import { NOTE_USE_EVERY_MS } from './token-uses.ts'
+
+type TokenRow = {
+  id: string
+  userId: string
+  name: string
+  scopes: unknown
+  expiresAt: Date
+  lastUsedAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** Whatever is no scope of today's gives no right. */
+const toScopes = (stored: unknown): Scope[] =>
+  SCOPES.filter(scope => Array.isArray(stored) && stored.some(item => item === scope))
+
+const toAccessToken = ({
+  scopes,
+  lastUsedAt,
+  id,
+  userId,
+  name,
+  expiresAt,
+  createdAt,
+  updatedAt,
+}: TokenRow): AccessToken => ({
+  id,
+  userId,
+  name,
+  scopes: toScopes(scopes),
+  expiresAt,
+  lastUsedAt: lastUsedAt ?? undefined,
+  createdAt,
+  updatedAt,
+})
+
+export const createToken = async (
+  tx: Transaction,
+  data: { userId: string; name: string; tokenHash: string; scopes: readonly Scope[]; expiresAt: Date },
+): Promise<AccessToken> => toAccessToken(await tx.accessToken.create({ data: { ...data, scopes: [...data.scopes] } }))
+
+export const listTokens = async (tx: Transaction, userId: string, page: IdPage): Promise<AccessToken[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const rows = await tx.accessToken.findMany({ where: { ...where, userId }, ...rest })
+  return rows.map(toAccessToken)
+}
+
+/** Whether there was such a token of this user. */
+export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<boolean> =>
+  (await tx.accessToken.deleteMany({ where: { id, userId } })).count > 0
+
+/** What a token says about who holds it: one query, on the index of the hash. */
+export type TokenHolder = { token: AccessToken; isOperator: boolean; memberships: ReadonlyMap<string, Role> }
+
+export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promise<TokenHolder | undefined> => {
+  const row = await tx.accessToken.findUnique({
+    where: { tokenHash },
+    include: {
+      user: { select: { isOperator: true, memberships: { select: { organizationId: true, role: true } } } },
+    },
+  })
+  if (row === null) return undefined
+  const memberships = new Map(row.user.memberships.map(({ organizationId, role }) => [organizationId, role]))
+  return { token: toAccessToken(row), isOperator: row.user.isOperator, memberships }
+}
+
+/** Nothing happens where the token is gone meanwhile, or another process wrote a use down just before. */
+export const noteUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
+  const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
+  await tx.accessToken.updateMany({
+    where: { id, OR: [{ lastUsedAt: null }, { lastUsedAt: { lte: before } }] },
+    data: { lastUsedAt: usedAt },
+  })
+}

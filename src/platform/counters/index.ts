@@ -1,0 +1,2 @@
+export { createDatabaseCounters } from './counters.store.ts'
+export { type Counters, createMemoryCounters } from './counters.ts'
