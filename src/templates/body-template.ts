@@ -3,7 +3,7 @@ import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
 import { type FieldPlan, sequence } from './plan.ts'
-import { HOLE, type Scan, scanTemplate } from './scan.ts'
+import { HOLE, type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
 
 /** `contentType` is what the body is sent with when the request has no Content-Type header of its own. */
@@ -20,6 +20,9 @@ const kindOf = (contentType: string): Exclude<BodyKind, 'none'> => {
   if (essence === FORM_TYPE) return 'form'
   return /^(?:application|text)\/json$|\+json$/.test(essence) ? 'json' : 'text'
 }
+
+const scanBody = (body: string, pairs: ScanOptions['pairs']): Scan =>
+  scanTemplate(body, { pairs, maxChars: MAX_BODY_TEMPLATE_CHARS })
 
 const planForm = (scan: Scan): FieldPlan => {
   const text = { masked: scan.masked, places: scan.places, firstPlace: 0 }
@@ -50,26 +53,21 @@ const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({
 })
 
 const planWithoutType = (body: string): BodyPlan => {
-  const scan = scanTemplate(body, 'keep')
+  const scan = scanBody(body, 'keep')
   const json = planJson(scan)
-  // A place that never ends hides what the rest is: only that is complained of.
+  // Of a text that is cut only that is complained of, so any kind will do.
   if (json.ok || scan.isCut) {
     return { kind: 'json', scan, plan: json.ok ? json.value : planText(scan), contentType: JSON_TYPE }
   }
-  const asText = scanTemplate(body, 'halve')
+  const asText = scanBody(body, 'halve')
   return { kind: 'text', scan: asText, plan: planText(asText), contentType: TEXT_TYPE }
 }
 
 /** `contentType` is the fixed text of the tool's own Content-Type header, undefined when it has none. */
 export const planBody = (body: string, contentType: string | undefined): BodyPlan => {
-  if (body.length > MAX_BODY_TEMPLATE_CHARS) {
-    const scan = scanTemplate('', 'keep')
-    const plan = refused(scan, `the body is longer than ${MAX_BODY_TEMPLATE_CHARS} characters`)
-    return { kind: 'text', scan, plan, contentType: TEXT_TYPE }
-  }
   if (contentType === undefined) return planWithoutType(body)
   const kind = kindOf(contentType)
-  const scan = scanTemplate(body, kind === 'json' ? 'keep' : 'halve')
+  const scan = scanBody(body, kind === 'json' ? 'keep' : 'halve')
   if (kind === 'form') return { kind, scan, plan: planForm(scan), contentType: FORM_TYPE }
   if (kind === 'text' || scan.isCut) return { kind, scan, plan: planText(scan), contentType: TEXT_TYPE }
   const json = planJson(scan)

@@ -1,11 +1,16 @@
-import { failure, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/index.ts'
 import { type BodyPlan, planBody } from './body-template.ts'
+import { buildField } from './fill.ts'
 import { planHeader, refuseHeaderName, TOKEN } from './header-template.ts'
-import { MAX_TEMPLATE_HEADERS } from './limits.ts'
+import {
+  MAX_HEADER_TEMPLATE_CHARS,
+  MAX_TEMPLATE_ERRORS,
+  MAX_TEMPLATE_HEADERS,
+  MAX_URL_TEMPLATE_CHARS,
+} from './limits.ts'
 import { collectParameters, type Field } from './parameters.ts'
-import type { Hole, Outcome, Part } from './plan.ts'
 import { type HeaderPlan, renderRequest } from './render.ts'
-import { HOLE, locate, scanTemplate } from './scan.ts'
+import { HOLE, scanTemplate } from './scan.ts'
 import type { CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
@@ -13,21 +18,20 @@ type HeaderField = Field & { name: string }
 
 const errorAtStart = (field: string, message: string): TemplateError => ({ field, line: 1, column: 1, message })
 
-const errorsOf = ({ field, text, scan, plan }: Field): readonly TemplateError[] => {
-  // What follows a place that never ends means nothing, so nothing else is said of it.
+const errorsOf = ({ field, scan, plan }: Field): readonly TemplateError[] => {
   const complaints = scan.isCut ? scan.complaints : [...scan.complaints, ...plan.complaints]
-  return complaints.map(({ offset, message }) => ({ field, ...locate(text, offset), message }))
+  return complaints.map(({ offset, message }) => ({ field, ...scan.locate(offset), message }))
 }
 
 const readUrl = (text: string): Field & { plan: UrlPlan } => {
-  const scan = scanTemplate(text, 'halve')
-  return { field: 'url', text, scan, plan: planUrl(scan) }
+  const scan = scanTemplate(text, { pairs: 'halve', maxChars: MAX_URL_TEMPLATE_CHARS })
+  return { field: 'url', scan, plan: planUrl(scan) }
 }
 
 const readHeaders = (headers: RequestTemplate['headers']): readonly HeaderField[] =>
   headers.map(({ name, value }, index) => {
-    const scan = scanTemplate(value, 'halve')
-    return { name, field: `headers[${index}].value`, text: value, scan, plan: planHeader(scan) }
+    const scan = scanTemplate(value, { pairs: 'halve', maxChars: MAX_HEADER_TEMPLATE_CHARS })
+    return { name, field: `headers[${index}].value`, scan, plan: planHeader(scan) }
   })
 
 const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase() === 'content-type'
@@ -59,26 +63,6 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
     : names
 }
 
-/** What fills one place: a value's text, a refusal, or what `hole` and the place say of a missing one. */
-const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {
-  const { encode } = hole
-  const refused = { parameter: name, message: hole.refusal }
-  const missing: Outcome = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
-  return values => {
-    const given = values.get(name)
-    const value = given === undefined ? fallback : given
-    return value === undefined ? missing : (encode(value) ?? refused)
-  }
-}
-
-const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string, TemplateParameter>): Part =>
-  plan.build(index => {
-    const place = scan.places[index]
-    const hole = plan.holes[index]
-    if (place === undefined || hole === undefined) throw new RangeError(`there is no place ${index}`)
-    return fillPlace(hole, place.name, parameters.get(place.name)?.default, place.optional)
-  })
-
 /** Worked out once when every header is fixed text. */
 const buildHeaders = (
   headers: readonly HeaderField[],
@@ -96,13 +80,13 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
   return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
 }
 
-/** Parses a template once. All errors are told at once, in the order of the fields, with where they are. */
+/** Parses a template once. Errors are told all at once (the first 100), with where they are. */
 export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)
   const headers = readHeaders(template.headers)
   const bodyPlan = readBody(template.body, headers)
-  const body = bodyPlan && { field: 'body', text: template.body ?? '', scan: bodyPlan.scan, plan: bodyPlan.plan }
+  const body = bodyPlan && { field: 'body', scan: bodyPlan.scan, plan: bodyPlan.plan }
   const fields = [url, ...headers, ...(body === undefined ? [] : [body])]
   const { parameters, errors } = collectParameters(fields)
   const all = [
@@ -112,7 +96,7 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
     ...(body !== undefined && method === 'HEAD' ? [errorAtStart('body', 'a HEAD request has no body: remove it')] : []),
     ...errors,
   ]
-  if (all.length > 0) return failure(all)
+  if (all.length > 0) return failure(all.slice(0, MAX_TEMPLATE_ERRORS))
 
   const byName = new Map(parameters.map(parameter => [parameter.name, parameter]))
   return success({

@@ -1,5 +1,4 @@
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
-import { MAX_HEADER_TEMPLATE_CHARS } from './limits.ts'
 import { type FieldPlan, sequence } from './plan.ts'
 import { HOLE, type Scan } from './scan.ts'
 
@@ -35,13 +34,11 @@ export const refuseHeaderName = (name: string): string | undefined => {
 
 export const planHeader = (scan: Scan): FieldPlan => {
   const { masked, places, offsetOf } = scan
-  const isLong = masked.length > MAX_HEADER_TEMPLATE_CHARS
   const forbidden = masked.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
   const chunks = masked.split(HOLE)
   return {
     holes: places.map(({ type }) => headerHole(type)),
     complaints: [
-      ...(isLong ? [{ offset: 0, message: `the value is longer than ${MAX_HEADER_TEMPLATE_CHARS} characters` }] : []),
       ...(forbidden === -1
         ? []
         : [

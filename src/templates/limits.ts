@@ -6,6 +6,14 @@ export const MAX_HEADER_TEMPLATE_CHARS = 8_192
 export const MAX_TEMPLATE_HEADERS = 64
 /** Longest body as a builder writes it, in characters; values come on top. */
 export const MAX_BODY_TEMPLATE_CHARS = 262_144
+/** Places of one tool: what is listed of each would outgrow the tool itself. */
+export const MAX_PLACES = 1_000
+/** Errors told of one template; who made more made one many times. */
+export const MAX_TEMPLATE_ERRORS = 100
+/** Longest URL, and header value, once filled, in characters: above it no server reads them. */
+export const MAX_RENDERED_LINE_CHARS = 65_536
+/** Longest body once filled, in characters: a value that stands in many places must not fill the memory. */
+export const MAX_RENDERED_BODY_CHARS = 16_777_216
 /** Longest name of a parameter, in characters: what model providers take as a property's name. */
 export const MAX_PARAMETER_NAME_CHARS = 64
 /** Parameters of one tool: above it no model fills them in, and the input schema grows past reason. */

@@ -1,21 +1,21 @@
 import type { JsonValue } from '../kernel/index.ts'
 import { castValue } from './cast.ts'
-import { MAX_PARAMETERS } from './limits.ts'
+import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
 import type { FieldPlan, Hole } from './plan.ts'
-import { locate, type Scan, type ScannedPlace } from './scan.ts'
+import type { Scan, ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
 /** One text of a template, understood. */
-export type Field = { field: string; text: string; scan: Scan; plan: FieldPlan }
+export type Field = { field: string; scan: Scan; plan: FieldPlan }
 
 /** A place with where it stands and what it becomes: undefined where it may not stand, which is complained of. */
 type Use = { syntax: ScannedPlace; hole: Hole | undefined; place: Place }
 
-const usesOf = ({ field, text, scan, plan }: Field): readonly Use[] =>
+const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
   scan.places.flatMap((syntax, index) => {
     const hole = plan.holes[index]
     if (syntax.isBroken) return []
-    return [{ syntax, hole, place: { kind: hole?.kind ?? 'text', field, ...locate(text, syntax.offset) } }]
+    return [{ syntax, hole, place: { kind: hole?.kind ?? 'text', field, ...scan.locate(syntax.offset) } }]
   })
 
 const where = ({ field, line, column }: Place): string => `${field}, line ${line}, column ${column}`
@@ -97,24 +97,25 @@ const collect = (first: Use, uses: readonly Use[]): Collected => {
   }
 }
 
+const checkCount = (use: Use | undefined, message: string): readonly TemplateError[] =>
+  use === undefined ? [] : [errorAt(use, `${message}: make several tools of this one`)]
+
 /** The parameters of all fields in the order of their first places, and where their places disagree. */
 export const collectParameters = (
   fields: readonly Field[],
 ): { parameters: readonly TemplateParameter[]; errors: readonly TemplateError[] } => {
-  const byName = Map.groupBy(fields.flatMap(usesOf), use => use.syntax.name)
-  const collected = [...byName.values()].flatMap(uses => {
+  const all = fields.flatMap(usesOf)
+  const groups = [...Map.groupBy(all, use => use.syntax.name).values()]
+  const collected = groups.flatMap(uses => {
     const [first] = uses
     return first === undefined ? [] : [collect(first, uses)]
   })
-  const extra = collected[MAX_PARAMETERS]?.parameter.places[0]
-  const tooMany = `more than ${MAX_PARAMETERS} parameters: make several tools of this one`
   return {
     parameters: collected.map(({ parameter }) => parameter),
     errors: [
       ...collected.flatMap(({ errors }) => errors),
-      ...(extra === undefined
-        ? []
-        : [{ field: extra.field, line: extra.line, column: extra.column, message: tooMany }]),
+      ...checkCount(groups[MAX_PARAMETERS]?.[0], `more than ${MAX_PARAMETERS} parameters`),
+      ...checkCount(all[MAX_PLACES], `more than ${MAX_PLACES} places`),
     ],
   }
 }

@@ -4,7 +4,8 @@ import type { Place, RenderError, Values } from './template.ts'
 
 /** What a part of a request comes to: its text, nothing since an optional value is missing, or a refusal. */
 export type Outcome = string | undefined | RenderError
-export type Part = (values: Values) => Outcome
+/** Refuses a value that takes it beyond `room`, in characters. */
+export type Part = (values: Values, room: number) => Outcome
 
 /** What a value becomes in one place; `encode` answers undefined to a value that may not stand there. */
 export type Hole = {
@@ -30,10 +31,10 @@ export const sequence = (chunks: readonly string[], parts: readonly Part[]): Par
   const [first = '', ...rest] = chunks
   const steps = parts.map((part, index) => ({ part, after: rest[index] ?? '' }))
   if (steps.length === 0) return () => first
-  return values => {
+  return (values, room) => {
     let text = first
     for (const { part, after } of steps) {
-      const outcome = part(values)
+      const outcome = part(values, room - text.length)
       if (typeof outcome !== 'string') return outcome
       text += outcome + after
     }
@@ -47,10 +48,10 @@ export const joined = (
   frame: { open: string; separator: string; close: string; whenEmpty: string },
 ): Part => {
   const { open, separator, close, whenEmpty } = frame
-  return values => {
+  return (values, room) => {
     let text: string | undefined
     for (const part of parts) {
-      const outcome = part(values)
+      const outcome = part(values, room - (text?.length ?? 0))
       if (outcome === undefined) continue
       if (typeof outcome !== 'string') return outcome
       text = text === undefined ? open + outcome : text + separator + outcome

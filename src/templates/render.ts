@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../kernel/index.ts'
+import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
 import type { Part } from './plan.ts'
 import type { RenderError, RenderedRequest, Values } from './template.ts'
 
@@ -33,7 +34,7 @@ const headerRenderer = (plan: HeaderPlan, contentType: string): RenderHeaders =>
   return (values, hasBody) => {
     const headers: (readonly [string, string])[] = []
     for (const { name, part } of plan.headers) {
-      const value = part(values)
+      const value = part(values, MAX_RENDERED_LINE_CHARS)
       if (value === undefined) continue
       if (typeof value !== 'string') return value
       headers.push([name, value])
@@ -52,9 +53,9 @@ export const renderRequest = ({
   const renderHeaders = headerRenderer(headerPlan, contentType)
   return (values: Values): Result<RenderedRequest, RenderError> => {
     // Whatever may be missing of a URL goes with its key, so the URL itself is always there.
-    const url = urlPart(values) ?? ''
+    const url = urlPart(values, MAX_RENDERED_LINE_CHARS) ?? ''
     if (typeof url !== 'string') return failure(url)
-    const body = bodyPart?.(values)
+    const body = bodyPart?.(values, MAX_RENDERED_BODY_CHARS)
     if (typeof body === 'object') return failure(body)
     const headers = renderHeaders(values, body !== undefined)
     return 'parameter' in headers ? failure(headers) : success({ method, url, headers, body })

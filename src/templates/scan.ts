@@ -24,10 +24,12 @@ export type Scan = {
   /** One for each HOLE, in their order. */
   places: readonly ScannedPlace[]
   complaints: readonly Complaint[]
-  /** A place never ends, so what follows it means nothing. */
+  /** The text is too long, or a place never ends: what the rest of it says means nothing. */
   isCut: boolean
   /** From an index into `masked` to the offset in the text as written. */
   offsetOf: (index: number) => number
+  /** Line and column of an offset, both from 1, the column in UTF-16 units as editors count. */
+  locate: (offset: number) => { line: number; column: number }
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
@@ -73,12 +75,40 @@ const backslashesBefore = (text: string, end: number, start: number): number => 
   return end - at
 }
 
+/** Linear once and logarithmic after, since a text may hold thousands of places. */
+const createLocator = (text: string): Scan['locate'] => {
+  const starts = [0]
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
+  return offset => {
+    let line = 0
+    let after = starts.length
+    while (after - line > 1) {
+      const middle = (line + after) >> 1
+      if ((starts[middle] ?? 0) <= offset) line = middle
+      else after = middle
+    }
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 }
+  }
+}
+
+export type ScanOptions = { pairs: 'halve' | 'keep'; maxChars: number }
+
+const tooLong = (maxChars: number): Scan => ({
+  masked: '',
+  places: [],
+  complaints: [{ offset: 0, message: `this is longer than ${maxChars} characters` }],
+  isCut: true,
+  offsetOf: index => index,
+  locate: createLocator(''),
+})
+
 /**
  * Finds the places of a text. `\{{` is a literal brace pair; of several backslashes before `{{` each pair is one
  * backslash (`\\{{x}}` is a backslash and a place), unless the text has escapes of its own, as JSON does: there the
  * pairs are kept as they are.
  */
-export const scanTemplate = (text: string, pairs: 'halve' | 'keep'): Scan => {
+export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Scan => {
+  if (text.length > maxChars) return tooLong(maxChars)
   const places: ScannedPlace[] = []
   const complaints: Complaint[] = []
   const runs: { index: number; offset: number }[] = []
@@ -88,13 +118,14 @@ export const scanTemplate = (text: string, pairs: 'halve' | 'keep'): Scan => {
     runs.push({ index: masked.length, offset })
     masked += piece
   }
+  /** Answers where the text goes on. */
   const appendPlace = (open: number): number => {
     const close = text.indexOf('}}', open + 2)
     const nested = text.indexOf('{{', open + 2)
     if (close === -1 || (nested !== -1 && nested < close)) {
       isCut = true
       complaints.push({ offset: open, message: '"{{" without "}}": close the place, or write \\{{ for literal braces' })
-      return open + 2
+      return text.length
     }
     const { place, problems } = parsePlace(text.slice(open + 2, close), open)
     places.push(place)
@@ -121,17 +152,12 @@ export const scanTemplate = (text: string, pairs: 'halve' | 'keep'): Scan => {
     places,
     complaints,
     isCut: isCut || nul !== -1,
+    locate: createLocator(text),
     offsetOf: index => {
       const run = runs.findLast(candidate => candidate.index <= index)
       return run === undefined ? index : run.offset + index - run.index
     },
   }
-}
-
-/** Line and column of an offset, both from 1, the column in UTF-16 units as editors count. */
-export const locate = (text: string, offset: number): { line: number; column: number } => {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }
 
 /** How many places stand in a piece of masked text. */

@@ -1,6 +1,5 @@
 import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
-import { MAX_URL_TEMPLATE_CHARS } from './limits.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
 import { type FieldPlan, type Hole, type Part, sequence } from './plan.ts'
 import { type Complaint, countHoles, HOLE, type Scan } from './scan.ts'
@@ -76,8 +75,8 @@ const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
  * name. Labels such as `0x7f` or `2130706433` are well-formed and still an address.
  */
 const verified = (part: Part, hasBase: boolean, refusal: RenderError): Part => {
-  return values => {
-    const text = part(values)
+  return (values, room) => {
+    const text = part(values, room)
     if (typeof text !== 'string') return text
     const url = URL.parse(text)
     if (url === null || url.href !== text) return refusal
@@ -111,9 +110,6 @@ const refused = (scan: Scan, complaints: readonly Complaint[]): UrlPlan => ({
 
 /** The request's URL: what each place may do to it, and its fixed text as WHATWG URL writes it. */
 export const planUrl = (scan: Scan): UrlPlan => {
-  if (scan.masked.length > MAX_URL_TEMPLATE_CHARS) {
-    return refused(scan, [{ offset: 0, message: `the URL is longer than ${MAX_URL_TEMPLATE_CHARS} characters` }])
-  }
   const { shape, complaints: shapeComplaints } = shapeUrl(scan)
   if (shape === undefined) return refused(scan, shapeComplaints)
   const query = shape.query ?? { masked: '', firstPlace: scan.places.length }

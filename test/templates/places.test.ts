@@ -325,3 +325,16 @@ describe('a compiled template', () => {
     expect(compiled({ url }).origin).toEqual(origin)
   })
 })
+
+describe('values that would make a request huge', () => {
+  it.each([
+    { parts: { url: 'https://api.example.com/{{x}}' }, length: 65_536 },
+    { parts: { url: 'https://api.example.com/?q={{x?}}' }, length: 65_536 },
+    { parts: { headers: [{ name: 'X', value: 'a{{x}}' }] }, length: 65_536 },
+    { parts: { body: `[${'{{x}},'.repeat(99)}{{x?}}]` }, length: 168_000 },
+    { parts: { body: '{{x}}\n'.repeat(1_000) }, length: 16_777 },
+  ])('are refused before they are put together, naming the limit', ({ parts, length }) => {
+    expect(refusal(parts, { x: 'x'.repeat(length) })).toMatch(/^x is too long: at most (?:65536|16777216) characters/)
+    expect(refusal(parts, { x: 'x'.repeat(100) })).toBeUndefined()
+  })
+})

@@ -69,7 +69,7 @@ describe('a URL with more to refuse', () => {
 
   it('is too long', () => {
     const errors = errorsOf({ url: `https://a.example/${'a'.repeat(8_192)}` })
-    expect(errors).toEqual([{ field: 'url', line: 1, column: 1, message: 'the URL is longer than 8192 characters' }])
+    expect(errors).toEqual([{ field: 'url', line: 1, column: 1, message: 'this is longer than 8192 characters' }])
   })
 })
 
@@ -246,9 +246,20 @@ describe('a template with several errors', () => {
     ])
   })
 
+  it('tells the first hundred', () => {
+    expect(errorsOf({ body: '{{1}} '.repeat(150) })).toHaveLength(100)
+  })
+
+  it('may have 1000 places and no more', () => {
+    expect(errorsOf({ body: '{{x}}'.repeat(1_000) })).toEqual([])
+    expect(errorsOf({ body: '{{x}}\n'.repeat(1_001) })).toMatchObject([
+      { field: 'body', line: 1_001, column: 1, message: expect.stringMatching(/more than 1000 places/) },
+    ])
+  })
+
   it('is one with more than 256 parameters', () => {
     const body = Array.from({ length: 257 }, (_, index) => `{{p${index}}}`).join('\n')
-    expect(errorsOf({ body: `text ${body}` })).toMatchObject([
+    expect(errorsOf({ body: `text ${'{{p0}}'.repeat(2)}${body}` })).toMatchObject([
       { field: 'body', line: 257, message: expect.stringMatching(/more than 256/) },
     ])
   })
