@@ -44,6 +44,7 @@ const refuseAccess = (exchange: Exchange, reason: AccessRefusal): void => {
 export const createAdmission = ({ registry, origins, authorize, logger }: AdmissionOptions): Admit => {
   const fail = (exchange: Exchange, error: unknown): void => {
     logger.error({ err: error, serverId: exchange.serverId }, 'a server could not be made ready')
+    if (exchange.raw.headersSent) return
     writeRefusal(exchange, refusal(503, ERROR.internal, 'This server cannot be made ready right now'), [
       'retry-after',
       '1',

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { failure, type JsonValue, parseJson, type Result, success } from '../kernel/index.ts'
 import { type Refusal, refusal } from './answer.ts'
+import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeRefusal } from './exchange.ts'
 import { isJsonContent } from './headers.ts'
 import { ERROR } from './protocol.ts'
@@ -20,16 +21,6 @@ const MAX_DRAINED_REQUESTS = 8
 const tooLarge = (maxBytes: number): Refusal =>
   refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)
 
-const refuseLarge = ({ incoming, raw }: Exchange, maxBytes: number): void => {
-  let drained = 0
-  incoming.removeAllListeners('data')
-  incoming.removeAllListeners('end')
-  incoming.on('data', (chunk: Buffer) => {
-    drained += chunk.length
-    if (drained > maxBytes * MAX_DRAINED_REQUESTS) raw.destroy()
-  })
-}
-
 const refuseMedia = (exchange: Exchange): boolean => {
   const { headers } = exchange
   const encoding = headers['content-encoding']
@@ -45,22 +36,38 @@ const refuseMedia = (exchange: Exchange): boolean => {
 }
 
 /** Reads the body and hands on its bytes; what is wrong with it is answered here. */
-export const readBody = (exchange: Exchange, maxBytes: number, next: (bytes: Buffer) => void): void => {
+export const readBody = (
+  exchange: Exchange,
+  maxBytes: number,
+  next: (bytes: Buffer) => void,
+  report: ReportFault,
+): void => {
   if (refuseMedia(exchange)) return
-  const { incoming } = exchange
+  const { incoming, raw } = exchange
   let first: Buffer | undefined
   let more: Buffer[] | undefined
   let size = 0
   incoming.on('data', (chunk: Buffer) => {
+    const hasFitted = size <= maxBytes
     size += chunk.length
-    if (size > maxBytes) {
-      refuseLarge(exchange, maxBytes)
-      writeRefusal(exchange, tooLarge(maxBytes))
+    if (size > maxBytes * MAX_DRAINED_REQUESTS) raw.destroy()
+    else if (size > maxBytes) {
+      first = more = undefined
+      if (hasFitted) writeRefusal(exchange, tooLarge(maxBytes))
     } else if (first === undefined) first = chunk
     else if (more === undefined) more = [first, chunk]
     else more.push(chunk)
   })
-  incoming.on('end', () => next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size)))
+  incoming.on('end', () => {
+    if (size > maxBytes) return
+    try {
+      next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size))
+    } catch (error) {
+      // Out of an event's listener it would end the process, and every other call with it.
+      report(error, 'a request failed for a reason nobody thought of')
+      if (!raw.headersSent) writeRefusal(exchange, refusal(500, ERROR.internal, 'Internal error'))
+    }
+  })
   // Whoever goes away in the middle gets no answer; without a listener the error would end the process.
   incoming.on('error', () => {})
 }

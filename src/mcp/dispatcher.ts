@@ -1,15 +1,5 @@
-import type { ToolResult } from '../execution/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import {
-  type Answer,
-  errorAnswer,
-  idText,
-  invalidParams,
-  pageAnswer,
-  type Refusal,
-  refusal,
-  resultAnswer,
-} from './answer.ts'
+import { type Answer, errorAnswer, invalidParams, pageAnswer, type Refusal, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Era } from './listing.ts'
 import type { RequestId, RequestMessage } from './message.ts'
@@ -33,27 +23,23 @@ export const findTool = (router: Router, params: JsonObject | undefined): Routed
 export const isRefusal = (found: RoutedTool | Refusal): found is Refusal => 'code' in found
 
 /** Runs a tool; the answer carries its result, also where that is an error the model can read and mend. */
-export const callTool = (
+export const callTool = async (
   router: Router,
   { tool, isOutputWrapped }: RoutedTool,
-  request: RequestMessage,
+  { id, params }: RequestMessage,
   call: Call,
   era: Era,
   report: ReportFault,
 ): Promise<Answer> => {
-  const toAnswer = (result: ToolResult): Answer => {
+  try {
+    const result = await tool.call(params?.arguments ?? {}, call)
     const text =
       era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
-    return { status: 200, head: `{"jsonrpc":"2.0","id":${idText(request.id)},"result":${text}}`, page: undefined }
-  }
-  const toFault = (error: unknown): Answer => {
+    return resultAnswer(id, text)
+  } catch (error) {
     report(error, 'a tool call failed without a result')
-    return refuse(request.id, refusal(200, ERROR.internal, 'Internal error'))
+    return refuse(id, refusal(200, ERROR.internal, 'Internal error'))
   }
-  return tool
-    .call(request.params?.arguments ?? {}, call)
-    .then(toAnswer)
-    .catch(toFault)
 }
 
 /** A page of one of the lists; undefined when the method lists nothing. */

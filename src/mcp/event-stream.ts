@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { type Exchange, writeHead } from './exchange.ts'
 
 /** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
@@ -25,18 +24,14 @@ export type EventStream = {
   /** A comment, so that nobody between takes the connection for dead. */
   beat: () => void
   end: (events?: string) => void
-  readonly isOpen: boolean
+  /** Whether it ended with everything handed over to the network. */
+  readonly isDelivered: boolean
 }
 
 /** Answers with an event stream. `onClose` is called once, whichever side ends it. */
-export const openEventStream = (
-  exchange: Exchange,
-  fields: readonly string[],
-  first: string,
-  onClose: () => void,
-): EventStream => {
-  const raw: ServerResponse = exchange.raw
-  writeHead(exchange, 200, [...FIELDS, ...fields])
+export const openEventStream = (exchange: Exchange, first: string, onClose: () => void): EventStream => {
+  const { raw } = exchange
+  writeHead(exchange, 200, FIELDS)
   raw.on('close', onClose)
   // Without a first event the head alone must go out, or the client waits for it.
   if (first === '') raw.flushHeaders()
@@ -52,8 +47,8 @@ export const openEventStream = (
     end: events => {
       if (!raw.writableEnded) raw.end(events)
     },
-    get isOpen() {
-      return !raw.writableEnded && !raw.destroyed
+    get isDelivered() {
+      return raw.writableFinished
     },
   }
 }

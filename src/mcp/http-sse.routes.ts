@@ -4,14 +4,16 @@ import type { JsonValue } from '../kernel/index.ts'
 import { type Answer, answerText, errorAnswer, refusal } from './answer.ts'
 import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { ReportFault } from './dispatcher.ts'
-import { type EventStream, messageEvent, openEventStream } from './event-stream.ts'
+import { type EventStream, messageEvent } from './event-stream.ts'
 import { type Exchange, writeHead, writeRefusal } from './exchange.ts'
 import { acceptsEventStream } from './headers.ts'
 import type { CheckRoom } from './listen.ts'
 import { type Message, parseMessage, type RequestMessage } from './message.ts'
 import type { Mounted, Subscriber } from './mounted.ts'
+import { startProgress } from './progress.ts'
 import { ERROR, SESSION_VERSIONS, TOOLS_CHANGED } from './protocol.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
+import { notAcceptable } from './session-requirements.ts'
 import { endSession, type Session } from './sessions.ts'
 import type { StreamAccess } from './stream-access.ts'
 
@@ -26,7 +28,14 @@ export type HttpSseOptions = {
 }
 
 /** The connection is the session: it is known to this process only and ends with its stream. */
-type Connection = { serverId: string; stream: EventStream; session: Session; isInitialized: boolean }
+type Connection = {
+  serverId: string
+  stream: EventStream
+  session: Session
+  isInitialized: boolean
+  /** The process stops: the stream ends with the last answer. */
+  isEnding: boolean
+}
 
 const toolsChanged = messageEvent(JSON.stringify({ jsonrpc: '2.0', method: TOOLS_CHANGED }))
 
@@ -47,12 +56,13 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     feeds: undefined,
   })
 
+  const endWhenDone = ({ isEnding, session, stream }: Connection): void => {
+    if (isEnding && (session.calls?.size ?? 0) === 0) stream.end()
+  }
+
   const open = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
     if (!acceptsEventStream(exchange.headers)) {
-      writeRefusal(
-        exchange,
-        refusal(406, ERROR.transport, 'Not acceptable: the Accept header must list text/event-stream'),
-      )
+      writeRefusal(exchange, notAcceptable('text/event-stream'))
       return
     }
     const full = checkRoom(mounted)
@@ -63,20 +73,24 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     const { serverId } = mounted
     const sessionId = randomUUID()
     const address = `${basePath}/s/${serverId}/messages?sessionId=${sessionId}`
-    const stream = openEventStream(exchange, [], `event: endpoint\ndata: ${address}\n\n`, () => {
-      const connection = connections.get(sessionId)
+    const stream = mounted.openStream(exchange, `event: endpoint\ndata: ${address}\n\n`, () => {
       connections.delete(sessionId)
       mounted.unsubscribe(subscriber)
-      if (connection !== undefined) endSession(connection.session)
+      // Answers come over this stream only, so nobody waits for those under way.
+      endSession(connection.session)
     })
     const subscriber: Subscriber = {
-      openStreams: () => (stream.isOpen ? 1 : 0),
       toolsChanged: () => stream.send(toolsChanged),
-      accessChanged: access.watch(exchange, stream.end),
+      checkAccess: access.watch(exchange, stream.end),
       beat: stream.beat,
-      end: () => stream.end(),
+      end: () => {
+        connection.isEnding = true
+        endWhenDone(connection)
+      },
     }
-    connections.set(sessionId, { serverId, stream, session: newSession(serverId, caller), isInitialized: false })
+    const session = newSession(serverId, caller)
+    const connection: Connection = { serverId, stream, session, isInitialized: false, isEnding: false }
+    connections.set(sessionId, connection)
     mounted.subscribe(subscriber)
   }
 
@@ -103,9 +117,12 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     const { answer, call } = serveRequest(mounted.router, session, message, caller, report)
     if (call === undefined) send(answer)
     else {
+      const stopProgress = startProgress(message, json => stream.send(messageEvent(json)))
       answer.then(done => {
+        stopProgress?.()
         session.calls?.delete(call)
         if (!call.isCancelled) send(done)
+        endWhenDone(connection)
       })
     }
   }
@@ -130,12 +147,14 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     }
   }
 
-  const post = (exchange: Exchange, mounted: Mounted, caller: Caller): void =>
-    readBody(exchange, limits.maxRequestBytes, bytes => {
+  const post = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
+    const take = (bytes: Buffer): void => {
       const body = parseBody(bytes, limits)
       if (body.ok) receive(exchange, mounted, caller, body.value)
       else writeRefusal(exchange, body.error)
-    })
+    }
+    readBody(exchange, limits.maxRequestBytes, take, report)
+  }
 
   return { open, post }
 }

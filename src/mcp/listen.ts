@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { errorAnswer, idText, invalidParams, type Refusal } from './answer.ts'
-import { messageEvent, openEventStream } from './event-stream.ts'
+import { messageEvent } from './event-stream.ts'
 import { type Exchange, writeAnswer } from './exchange.ts'
 import type { RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
@@ -53,12 +53,11 @@ export const createListen =
     const wantsTools = filter.toolsListChanged === true
     const honoured = `"notifications":${wantsTools ? '{"toolsListChanged":true}' : '{}'},`
     const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, honoured)
-    const stream = openEventStream(exchange, [], acknowledged, () => mounted.unsubscribe(subscriber))
+    const stream = mounted.openStream(exchange, acknowledged, () => mounted.unsubscribe(subscriber))
     const end = (): void => stream.end(farewell(mounted, subscription))
     const subscriber = {
-      openStreams: () => (stream.isOpen ? 1 : 0),
       toolsChanged: () => stream.send(stamped(TOOLS_CHANGED, subscription)),
-      accessChanged: access.watch(exchange, end),
+      checkAccess: access.watch(exchange, end),
       beat: stream.beat,
       end,
     }

@@ -1,14 +1,16 @@
 import type { AccessPolicy } from '../execution/index.ts'
+import { type EventStream, openEventStream } from './event-stream.ts'
+import type { Exchange } from './exchange.ts'
 import type { Router } from './router.ts'
 
 /** Whoever wants to hear of changes: a session, a listen request, an HTTP+SSE connection. */
 export type Subscriber = {
-  openStreams: () => number
   toolsChanged: () => void
-  /** Who may use the server is another now: ends what its caller may no longer have. */
-  accessChanged: (policy: AccessPolicy) => void
+  /** Ends the streams of callers whom the policy does not let in any more. */
+  checkAccess: (policy: AccessPolicy) => void
+  /** From time to time: keeps streams alive, forgets what is over. */
   beat: () => void
-  /** Called when the server is gone or the process stops. */
+  /** The server is gone or the process stops. */
   end: () => void
 }
 
@@ -20,10 +22,15 @@ export type Mounted = {
   swap: (router: Router) => void
   subscribe: (subscriber: Subscriber) => void
   unsubscribe: (subscriber: Subscriber) => void
-  openStreams: () => number
+  /** Answers with an event stream, counted among those of this server. */
+  openStream: (exchange: Exchange, first: string, onClose: () => void) => EventStream
+  readonly openStreams: number
   beat: () => void
   end: () => void
 }
+
+/** A token can be revoked without the server changing: every so many beats the callers of streams are checked. */
+const BEATS_PER_ACCESS_CHECK = 4
 
 const isSamePolicy = (a: AccessPolicy, b: AccessPolicy): boolean =>
   a.tier === b.tier &&
@@ -32,24 +39,31 @@ const isSamePolicy = (a: AccessPolicy, b: AccessPolicy): boolean =>
   a.allowedUserIds.size === b.allowedUserIds.size &&
   [...a.allowedUserIds].every(id => b.allowedUserIds.has(id))
 
+const haveSameTools = (a: Router, b: Router): boolean => {
+  const tools = b.lists.get('tools/list')
+  return tools !== undefined && a.lists.get('tools/list')?.isEqual(tools) === true
+}
+
 export const createMounted = (serverId: string, first: Router): Mounted => {
   let router = first
+  let openStreams = 0
+  let beats = 0
   const subscribers = new Set<Subscriber>()
-  const areToolsSame = (next: Router): boolean => {
-    const now = next.lists.get('tools/list')
-    return now !== undefined && router.lists.get('tools/list')?.isEqual(now) === true
-  }
   return {
     serverId,
     get router() {
       return router
     },
+    get openStreams() {
+      return openStreams
+    },
     swap: next => {
-      const hasNewTools = !areToolsSame(next)
-      const hasNewAccess = !isSamePolicy(router.server.access, next.server.access)
+      const before = router
       router = next
+      const hasNewTools = !haveSameTools(before, next)
+      const hasNewPolicy = !isSamePolicy(before.server.access, next.server.access)
       for (const subscriber of subscribers) {
-        if (hasNewAccess) subscriber.accessChanged(next.server.access)
+        if (hasNewPolicy) subscriber.checkAccess(next.server.access)
         if (hasNewTools) subscriber.toolsChanged()
       }
     },
@@ -59,13 +73,19 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
     unsubscribe: subscriber => {
       subscribers.delete(subscriber)
     },
-    openStreams: () => {
-      let count = 0
-      for (const subscriber of subscribers) count += subscriber.openStreams()
-      return count
+    openStream: (exchange, head, onClose) => {
+      openStreams += 1
+      return openEventStream(exchange, head, () => {
+        openStreams -= 1
+        onClose()
+      })
     },
     beat: () => {
-      for (const subscriber of subscribers) subscriber.beat()
+      beats += 1
+      for (const subscriber of subscribers) {
+        subscriber.beat()
+        if (beats % BEATS_PER_ACCESS_CHECK === 0) subscriber.checkAccess(router.server.access)
+      }
     },
     end: () => {
       for (const subscriber of subscribers) subscriber.end()

@@ -85,7 +85,7 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
     return building
   }
 
-  const isIdle = ({ mounted }: Slot): boolean => mounted !== undefined && mounted.openStreams() === 0
+  const isIdle = ({ mounted }: Slot): boolean => mounted !== undefined && mounted.openStreams === 0
   const makeRoom = (): void => {
     if (slots.size < maxMounted) return
     const oldest = [...slots].filter(([, slot]) => isIdle(slot)).sort(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt)
@@ -151,7 +151,7 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
       absences.clear()
       await Promise.all([...slots.keys()].map(serverId => refresh(serverId)))
     },
-    openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams() ?? 0,
+    openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
     mountedCount: (): number => slots.size,
     get isClosing() {
       return isClosing

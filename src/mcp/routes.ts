@@ -61,7 +61,7 @@ export const mcpRoutes =
     const checkRoom: CheckRoom = mounted => {
       if (registry.isClosing) return refusal(503, ERROR.transport, 'This installation is stopping')
       const most = limits.maxSessionsPerServer
-      if (mounted.openStreams() < most) return undefined
+      if (mounted.openStreams < most) return undefined
       const why = `This server has ${most} streams open, as many as it may (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
       return refusal(503, ERROR.transport, why)
     }

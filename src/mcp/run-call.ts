@@ -1,65 +1,57 @@
-import type { JsonValue } from '../kernel/index.ts'
-import type { Answer } from './answer.ts'
-import { answerText } from './answer.ts'
+import { type Answer, answerText } from './answer.ts'
 import type { Call } from './call.ts'
-import { type EventStream, messageEvent, openEventStream } from './event-stream.ts'
 import { type Exchange, writeAccepted, writeAnswer } from './exchange.ts'
 import { acceptsEventStream } from './headers.ts'
-import { isRequestId, metaOf, type RequestMessage } from './message.ts'
+import type { RequestMessage } from './message.ts'
+import { startProgress } from './progress.ts'
 
-/** A call that takes longer than this tells a client that asked for progress that it is still running. */
-const FIRST_PROGRESS_AFTER_MS = 1_000
-/** Between two such notices; clients give up after a minute of silence. */
-const PROGRESS_EVERY_MS = 5_000
+/** An answer that has become an event stream because something precedes it. */
+export type StreamedAnswer = {
+  send: (json: string) => void
+  /** Without a message the stream just ends: whoever cancelled gets no answer. */
+  end: (json?: string) => void
+  /** Whether a client that lost its connection can come back for the rest. */
+  isResumable: boolean
+}
 
-const progressNotice = (progressToken: JsonValue, seconds: number): string =>
-  JSON.stringify({
-    jsonrpc: '2.0',
-    method: 'notifications/progress',
-    params: { progressToken, progress: seconds, message: `Running for ${seconds} s` },
-  })
+export type RunCallOptions = {
+  exchange: Exchange
+  request: RequestMessage
+  call: Call
+  answer: Promise<Answer>
+  /** Turns the answer into a stream. */
+  stream: () => StreamedAnswer
+  onDone?: (() => void) | undefined
+}
 
 /**
  * Answers a POST with what a call brings: JSON, or an event stream once the call is slow and the client has asked
  * for progress.
  *
- * A client that goes away cancels its call. The stateless era says so (basic/transports, "Cancellation"). The session
- * era asks not to take a lost connection for a cancellation, for its streams can be resumed; but an answer that was
- * to be plain JSON reaches nobody any more, so all that going on would do is load the API.
+ * A client that goes away cancels its call, as the stateless era wants it (basic/transports, "Cancellation"). The
+ * session era asks not to take a lost connection for a cancellation, and there a streamed answer goes on, for the
+ * client can come back for it. An answer that was to be plain JSON reaches nobody any more, whatever the era: all
+ * that going on would do is to load the API.
  */
-export const runCall = (
-  exchange: Exchange,
-  request: RequestMessage,
-  call: Call,
-  answer: Promise<Answer>,
-  onDone?: () => void,
-): void => {
+export const runCall = ({ exchange, request, call, answer, stream, onDone }: RunCallOptions): void => {
   const { raw } = exchange
-  const progressToken = metaOf(request.params)?.progressToken
-  let stream: EventStream | undefined
-  let timer: NodeJS.Timeout | undefined
-  const isOver = (): boolean => raw.writableEnded || raw.destroyed
-  if (isRequestId(progressToken) && acceptsEventStream(exchange.headers)) {
-    let seconds = FIRST_PROGRESS_AFTER_MS / 1_000
-    const notify = (): void => {
-      const event = messageEvent(progressNotice(progressToken, seconds))
-      if (stream === undefined) stream = openEventStream(exchange, [], event, () => {})
-      else stream.send(event)
-      seconds += PROGRESS_EVERY_MS / 1_000
-      timer = setTimeout(notify, PROGRESS_EVERY_MS)
-    }
-    timer = setTimeout(notify, FIRST_PROGRESS_AFTER_MS)
-  }
+  let streamed: StreamedAnswer | undefined
+  const stopProgress = acceptsEventStream(exchange.headers)
+    ? startProgress(request, json => {
+        streamed ??= stream()
+        streamed.send(json)
+      })
+    : undefined
   raw.on('close', () => {
-    if (raw.writableFinished) return
+    if (raw.writableFinished || streamed?.isResumable === true) return
     call.cancel()
-    clearTimeout(timer)
+    stopProgress?.()
   })
   answer.then(done => {
-    clearTimeout(timer)
+    stopProgress?.()
     onDone?.()
-    if (isOver()) return
-    if (stream !== undefined) stream.end(call.isCancelled ? undefined : messageEvent(answerText(done)))
+    if (streamed !== undefined) streamed.end(call.isCancelled ? undefined : answerText(done))
+    else if (raw.destroyed) return
     else if (call.isCancelled) writeAccepted(exchange)
     else writeAnswer(exchange, done)
   })

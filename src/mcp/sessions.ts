@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Call } from './call.ts'
-import type { Feeds } from './feed.ts'
+import type { Feeds } from './feeds.ts'
 import type { RequestId } from './message.ts'
 import type { LogLevel, SessionVersion } from './protocol.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'

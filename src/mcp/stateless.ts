@@ -12,6 +12,7 @@ import {
   type ReportFault,
 } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
+import { messageEvent } from './event-stream.ts'
 import { type Exchange, writeAccepted, writeAnswer } from './exchange.ts'
 import { checkStandardHeaders } from './headers.ts'
 import type { Listen } from './listen.ts'
@@ -19,7 +20,7 @@ import { metaOf, type NotificationMessage, type RequestMessage } from './message
 import type { Mounted } from './mounted.ts'
 import { checkParamHeaders } from './param-headers.ts'
 import { META } from './protocol.ts'
-import { runCall } from './run-call.ts'
+import { runCall, type StreamedAnswer } from './run-call.ts'
 
 export type ServeStateless = (
   exchange: Exchange,
@@ -28,14 +29,25 @@ export type ServeStateless = (
   message: RequestMessage | NotificationMessage,
 ) => void
 
+/** Cancelled by closing it, and not resumable (2026-07-28, basic/transports). */
+const streamAnswer = (exchange: Exchange, mounted: Mounted): StreamedAnswer => {
+  const stream = mounted.openStream(exchange, '', () => {})
+  return {
+    send: json => stream.send(messageEvent(json)),
+    end: json => stream.end(json === undefined ? undefined : messageEvent(json)),
+    isResumable: false,
+  }
+}
+
 /** Serves one POST of the stateless era, whose version is one that we speak. */
 export const createStateless = (listen: Listen, report: ReportFault): ServeStateless => {
   const call: (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void = (
     exchange,
-    { router },
+    mounted,
     caller,
     request,
   ) => {
+    const { router } = mounted
     const { id, params } = request
     const found = findTool(router, params)
     if (isRefusal(found)) {
@@ -48,7 +60,8 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
       return
     }
     const under = createCall(id, caller, clientName(metaOf(params)?.[META.clientInfo]))
-    runCall(exchange, request, under, callTool(router, found, request, under, 'stateless', report))
+    const answer = callTool(router, found, request, under, 'stateless', report)
+    runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted) })
   }
   return (exchange, mounted, caller, message) => {
     // Core has no notifications from clients over HTTP in this era: what comes is taken and dropped.

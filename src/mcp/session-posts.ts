@@ -1,0 +1,136 @@
+import type { Caller } from '../execution/index.ts'
+import { type Answer, answerText, errorAnswer, refusal } from './answer.ts'
+import type { Classified } from './classify.ts'
+import type { ReportFault } from './dispatcher.ts'
+import { type Exchange, writeAccepted, writeAnswer, writeRefusal } from './exchange.ts'
+import { acceptsEventStream, acceptsJson } from './headers.ts'
+import type { Message, RequestMessage } from './message.ts'
+import type { Mounted } from './mounted.ts'
+import { BATCH_VERSION, ERROR } from './protocol.ts'
+import { runCall } from './run-call.ts'
+import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
+import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
+import type { SessionStreams } from './session-streams.ts'
+import type { Session, Sessions } from './sessions.ts'
+
+export type SessionPostsOptions = {
+  sessions: Sessions
+  streams: SessionStreams
+  maxSessionsPerServer: number
+  report: ReportFault
+}
+
+/** What a POST of the session era brings: a new session, or messages within one. */
+export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => {
+  const begin = (exchange: Exchange, { router }: Mounted, caller: Caller, request: RequestMessage): void => {
+    const introduction = readIntroduction(request.params)
+    if (!isIntroduction(introduction)) {
+      writeAnswer(exchange, errorAnswer(request.id, introduction))
+      return
+    }
+    const { serverId, tier } = router.server.access
+    const { version, client, capabilities } = introduction
+    const id = sessions.begin({ serverId, subject: caller?.userId, tier, version, client, capabilities })
+    if (id === undefined) {
+      const why = `This server has ${maxSessionsPerServer} sessions open, as many as it may (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
+      writeAnswer(exchange, errorAnswer(request.id, refusal(503, ERROR.transport, why)), ['retry-after', '60'])
+      return
+    }
+    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${router.initialize(version)}}`
+    writeAnswer(exchange, { status: 200, head, page: undefined }, [SESSION_HEADER, id])
+  }
+
+  const serveSingle = (exchange: Exchange, mounted: Mounted, session: Session, caller: Caller, message: Message) => {
+    if (message.kind !== 'request') {
+      if (message.kind === 'notification') serveNotification(session, message)
+      writeAccepted(exchange)
+      return
+    }
+    const { answer, call } = serveRequest(mounted.router, session, message, caller, report)
+    if (call === undefined) {
+      writeAnswer(exchange, answer)
+      return
+    }
+    runCall({
+      exchange,
+      request: message,
+      call,
+      answer,
+      stream: () => streams.streamAnswer(exchange, mounted, session),
+      onDone: () => session.calls?.delete(call),
+    })
+  }
+
+  /** All answers of a batch as one; a cancelled request has none (2025-03-26, basic/transports). */
+  const serveBatch = (
+    exchange: Exchange,
+    { router }: Mounted,
+    session: Session,
+    caller: Caller,
+    messages: readonly Message[],
+  ): void => {
+    const answers: (Answer | Promise<Answer | undefined>)[] = []
+    const cancels: (() => void)[] = []
+    for (const message of messages) {
+      if (message.kind === 'notification') serveNotification(session, message)
+      if (message.kind !== 'request') continue
+      const { answer, call } = serveRequest(router, session, message, caller, report)
+      if (call === undefined) answers.push(answer)
+      else {
+        cancels.push(call.cancel)
+        answers.push(
+          answer.then(done => {
+            session.calls?.delete(call)
+            return call.isCancelled ? undefined : done
+          }),
+        )
+      }
+    }
+    if (answers.length === 0) {
+      writeAccepted(exchange)
+      return
+    }
+    exchange.raw.on('close', () => {
+      if (!exchange.raw.writableFinished) for (const cancel of cancels) cancel()
+    })
+    Promise.all(answers).then(done => {
+      if (exchange.raw.destroyed) return
+      const texts = done.flatMap(answer => (answer === undefined ? [] : answerText(answer)))
+      if (texts.length === 0) writeAccepted(exchange)
+      else writeAnswer(exchange, { status: 200, head: `[${texts.join(',')}]`, page: undefined })
+    })
+  }
+
+  const serveSession = (
+    exchange: Exchange,
+    mounted: Mounted,
+    caller: Caller,
+    classified: Exclude<Classified, { era: 'stateless' }>,
+  ): void => {
+    const { headers } = exchange
+    if (!acceptsJson(headers) || !acceptsEventStream(headers)) {
+      writeRefusal(exchange, notAcceptable('application/json and text/event-stream'))
+      return
+    }
+    const session = findSession(sessions, exchange, mounted, caller)
+    if (classified.era === 'session' && classified.message.kind === 'request') {
+      const { message } = classified
+      if (message.method === 'initialize' && isRefused(session)) {
+        begin(exchange, mounted, caller, message)
+        return
+      }
+    }
+    if (isRefused(session)) {
+      writeRefusal(exchange, session)
+      return
+    }
+    const wrongVersion = checkVersion(exchange)
+    if (wrongVersion !== undefined) writeRefusal(exchange, wrongVersion)
+    else if (classified.era === 'session') serveSingle(exchange, mounted, session, caller, classified.message)
+    else if (session.version !== BATCH_VERSION) {
+      const why = `Invalid request: version ${session.version} has no batches`
+      writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))
+    } else serveBatch(exchange, mounted, session, caller, classified.messages)
+  }
+  return serveSession
+}
