@@ -25,8 +25,9 @@ const parseTarget = (url: string): Result<Target, string> => {
   if (parsed.username !== '' || parsed.password !== '') return failure('the URL holds a user name or a password')
   if (parsed.hostname === '') return failure('the URL has no host')
   const { origin, host } = parsed
-  const path = parsed.pathname + parsed.search
-  return success({ url: origin + path, origin, host, path })
+  parsed.hash = ''
+  // Not put together from path and query: those cannot tell an empty query from none.
+  return success({ url: parsed.href, origin, host, path: parsed.href.slice(origin.length) })
 }
 
 export type TargetCheck = (url: string) => Result<Target, string>

@@ -1,0 +1,102 @@
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { createServer as createRawServer, type LookupFunction, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import {
+  createAddressPolicy,
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+  OutboundError,
+  type OutboundRequest,
+  type OutboundResponse,
+} from '../../src/platform/net/index.ts'
+
+const closeAfterTest = (server: Server, sockets: Set<Socket>): void => {
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise(resolve => server.close(resolve))
+  })
+}
+
+/** A server on loopback: its port, the sockets it has accepted so far and those still open. */
+export type Api = { port: number; connections: number; open: Set<Socket> }
+
+export const listen = async (server: Server, host = '127.0.0.1', port = 0): Promise<Api> => {
+  const api: Api = { port, connections: 0, open: new Set() }
+  server.on('connection', socket => {
+    api.connections++
+    api.open.add(socket)
+    // What a client does to its connection is its own matter here.
+    socket.on('error', () => {})
+    socket.on('close', () => api.open.delete(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  closeAfterTest(server, api.open)
+  const address = server.address()
+  if (address !== null && typeof address === 'object') api.port = address.port
+  return api
+}
+
+export const startApi = (answer: RequestListener, host?: string, port?: number): Promise<Api> =>
+  listen(createServer(answer), host, port)
+
+export const startTlsApi = (pair: { key: string; cert: string }, answer: RequestListener): Promise<Api> =>
+  listen(createTlsServer(pair, answer))
+
+/** Answers the head of each request with whatever `answer` writes to the bare socket. */
+export const startRawApi = (answer: (socket: Socket, path: string) => void): Promise<Api> =>
+  listen(
+    createRawServer(socket => {
+      socket.on('data', head => answer(socket, String(head).split(' ')[1] ?? ''))
+    }),
+  )
+
+/** A resolver that knows these names only; a trailing dot makes no difference, as in the real one. */
+export const resolverOf = (names: Readonly<Record<string, readonly string[]>>): LookupFunction => {
+  const known = new Map(Object.entries(names))
+  return (hostname, _options, callback) => {
+    const addresses = known.get(hostname.replace(/\.$/, ''))
+    process.nextTick(() => {
+      if (addresses === undefined) callback(Object.assign(new Error('unknown name'), { code: 'ENOTFOUND' }), [])
+      else
+        callback(
+          null,
+          addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
+        )
+    })
+  }
+}
+
+/** A client that may reach loopback; `api.test` and `other.test` are there too. */
+export const buildClient = (options: Partial<HttpClientOptions> = {}): HttpClient => {
+  const client = createHttpClient({
+    policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
+    lookup: resolverOf({ 'api.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }),
+    maxRedirects: 5,
+    connectTimeoutMs: 2_000,
+    maxSockets: 8,
+    ...options,
+  })
+  onTestFinished(() => client.close())
+  return client
+}
+
+export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  method: 'GET',
+  url,
+  headers: [],
+  timeoutMs: 5_000,
+  maxResponseBytes: 1_000_000,
+  ...request,
+})
+
+/** The error that a request ends with; fails the test when there is an answer. */
+export const faultOf = async (answer: Promise<OutboundResponse>): Promise<OutboundError> => {
+  const outcome: unknown = await answer.catch((error: unknown) => error)
+  if (outcome instanceof OutboundError) return outcome
+  throw new Error('there was an answer, or an error of another kind', { cause: outcome })
+}
