@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { toPgConfig } from './postgres.ts'
+import type { PostgresTarget } from './target.ts'
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+/** A connection whose other end is gone says nothing by itself: it is asked this often, and must answer in time. */
+const HEARTBEAT_MS = 15_000
+const ANSWER_TIMEOUT_MS = 5_000
+
+export type ListenOptions = {
+  /** A plain lower-case name. */
+  channel: string
+  onMessage: (payload: string) => void
+  /** Listening again after the connection was lost: what was sent in between is lost too. */
+  onResumed: () => void
+  onLost: (error: unknown) => void
+}
+
+/**
+ * Hears what is sent by `pg_notify(channel, …)`, over a connection of its own that is opened again for as long as it
+ * takes. Resolves when it listens; rejects when the first connection fails. `close` ends it.
+ */
+export const listen = async (
+  target: PostgresTarget,
+  options: ListenOptions,
+): Promise<{ close: () => Promise<void> }> => {
+  const { channel, onMessage, onResumed, onLost } = options
+  const closing = new AbortController()
+  let current: Client | undefined
+
+  const connect = async (): Promise<void> => {
+    const client = new Client({
+      ...toPgConfig(target),
+      application_name: 'patchbay events',
+      query_timeout: ANSWER_TIMEOUT_MS,
+    })
+    let isLost = false
+    const lose = (error: unknown): void => {
+      if (isLost || closing.signal.aborted) return
+      isLost = true
+      void client.end().catch(() => undefined)
+      if (current !== client) return // it never listened: whoever connects is told
+      onLost(error)
+      void resume()
+    }
+    client.on('error', lose)
+    client.on('end', () => lose(new Error('the connection was closed')))
+    client.on('notification', ({ payload }) => {
+      if (payload !== undefined) onMessage(payload)
+    })
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+    } catch (error) {
+      isLost = true
+      void client.end().catch(() => undefined)
+      throw error
+    }
+    if (closing.signal.aborted) return client.end()
+    current = client
+    beat(client, lose)
+  }
+
+  const beat = (client: Client, lose: (error: unknown) => void): void => {
+    const timer = setTimeout(() => {
+      if (current !== client || closing.signal.aborted) return
+      client.query('SELECT 1').then(() => beat(client, lose), lose)
+    }, HEARTBEAT_MS)
+    timer.unref()
+  }
+
+  const resume = async (): Promise<void> => {
+    for (let pauseMs = FIRST_PAUSE_MS; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await delay(pauseMs * (0.5 + Math.random()), undefined, { signal: closing.signal, ref: false })
+        await connect()
+        return onResumed()
+      } catch {
+        // Told when it was lost; now it only has to come back.
+      }
+    }
+  }
+
+  await connect()
+  return {
+    close: async () => {
+      closing.abort()
+      await current?.end().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { type Database, type DatabaseTarget, type Transaction, transact } from '../db/index.ts'
+import { DomainEvent } from './domain-event.ts'
+import type { ErrorLog, EventBus } from './event-bus.ts'
+import type { FeedListener } from './feed.ts'
+import { createPostgresFeed } from './postgres-feed.ts'
+import { createSqliteFeed } from './sqlite-feed.ts'
+
+export type Announce = (event: DomainEvent) => void
+
+export type Changes = {
+  /**
+   * Runs `work` as `transact` does. What it announces is sent with the commit and not without it: this process's
+   * listeners are done when `commit` resolves; those of other processes on the same database begin within 500 ms.
+   */
+  commit: <T>(work: (tx: Transaction, announce: Announce) => Promise<T>) => Promise<T>
+  /** Hears nothing more, and waits for listeners under way. */
+  close: () => Promise<void>
+}
+
+type ChangesLog = ErrorLog & { warn: (details: object, message: string) => void }
+
+export type ChangesOptions = {
+  db: Database
+  target: DatabaseTarget
+  bus: EventBus
+  logger: ChangesLog
+}
+
+/** Several changes of one thing are one event. */
+const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] => [
+  ...new Map(events.map(event => [JSON.stringify(event), event])).values(),
+]
+
+/** Joins the bus to those of the other processes on the same database. Resolves when it hears them. */
+export const createChanges = async ({ db, target, bus, logger }: ChangesOptions): Promise<Changes> => {
+  const origin = randomUUID()
+  const underWay = new Set<Promise<void>>()
+  const publish = (event: DomainEvent): void => {
+    const telling = bus.publish(event).finally(() => underWay.delete(telling))
+    underWay.add(telling)
+  }
+  const listener: FeedListener = {
+    onEvent: event => {
+      const parsed = DomainEvent.safeParse(event)
+      if (parsed.success) publish(parsed.data)
+      // During an update another process may run a newer version.
+      else logger.warn({ event }, 'another process announced what this version does not know')
+    },
+    onMissed: () => publish({ type: 'resync' }),
+    onTrouble: error => logger.warn({ err: error }, 'changes of other processes may show late'),
+  }
+  const feed =
+    target.kind === 'sqlite'
+      ? createSqliteFeed(target, origin, listener)
+      : await createPostgresFeed(target, origin, listener)
+
+  return {
+    commit: async work => {
+      let announced: readonly DomainEvent[] = []
+      const value = await transact(db, async tx => {
+        const events: DomainEvent[] = [] // anew for each try
+        const result = await work(tx, event => events.push(event))
+        announced = withoutRepeats(events)
+        if (announced.length > 0) await feed.send(tx, announced)
+        return result
+      })
+      await Promise.all(announced.map(event => bus.publish(event)))
+      return value
+    },
+    close: async () => {
+      await feed.close()
+      await Promise.all(underWay)
+    },
+  }
+}
