@@ -2,8 +2,8 @@ import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
-import { type FieldPlan, sequence } from './plan.ts'
-import { HOLE, type Scan, type ScanOptions, scanTemplate } from './scan.ts'
+import { type FieldPlan, line } from './plan.ts'
+import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
 
 /** `contentType` is what the body is sent with when the request has no Content-Type header of its own. */
@@ -33,18 +33,11 @@ const planForm = (scan: Scan): FieldPlan => {
   }
 }
 
-const planText = (scan: Scan): FieldPlan => {
-  const chunks = scan.masked.split(HOLE)
-  return {
-    holes: scan.places.map(({ type }) => textHole(type)),
-    complaints: [],
-    build: partOf =>
-      sequence(
-        chunks,
-        scan.places.map((_, index) => partOf(index)),
-      ),
-  }
-}
+const planText = ({ masked, places }: Scan): FieldPlan => ({
+  holes: places.map(({ type }) => textHole(type)),
+  complaints: [],
+  build: partOf => line(masked, 0, partOf),
+})
 
 const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({
   holes: scan.places.map(() => undefined),

@@ -1,5 +1,5 @@
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
-import { type FieldPlan, sequence } from './plan.ts'
+import { type FieldPlan, line } from './plan.ts'
 import { HOLE, type Scan } from './scan.ts'
 
 /** RFC 9110 §5.6.2. */
@@ -35,7 +35,6 @@ export const refuseHeaderName = (name: string): string | undefined => {
 export const planHeader = (scan: Scan): FieldPlan => {
   const { masked, places, offsetOf } = scan
   const forbidden = masked.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
-  const chunks = masked.split(HOLE)
   return {
     holes: places.map(({ type }) => headerHole(type)),
     complaints: [
@@ -48,10 +47,6 @@ export const planHeader = (scan: Scan): FieldPlan => {
             },
           ]),
     ],
-    build: partOf =>
-      sequence(
-        chunks,
-        places.map((_, index) => partOf(index)),
-      ),
+    build: partOf => line(masked, 0, partOf),
   }
 }

@@ -1,4 +1,4 @@
-import { joined, type Part, sequence } from './plan.ts'
+import { joined, line, type Part } from './plan.ts'
 import { type Complaint, countHoles, HOLE, type ScannedPlace } from './scan.ts'
 
 /** `key=value&key=value`, as in a query or a form, within a masked text. */
@@ -51,12 +51,6 @@ const groupPairs = ({ masked, places, firstPlace }: PairsText): readonly { maske
 
 /** `open` goes before the pairs if any of them stays. */
 export const buildPairs = (text: PairsText, open: '?' | '', partOf: (place: number) => Part): Part => {
-  const parts = groupPairs(text).map(({ masked, first }) => {
-    const chunks = masked.split(HOLE)
-    return sequence(
-      chunks,
-      chunks.slice(1).map((_, index) => partOf(first + index)),
-    )
-  })
+  const parts = groupPairs(text).map(({ masked, first }) => line(masked, first, partOf))
   return joined(parts, { open, separator: '&', close: '', whenEmpty: '' })
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../kernel/index.ts'
-import type { Complaint } from './scan.ts'
+import { type Complaint, HOLE } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
 /** What a part of a request comes to: its text, nothing since an optional value is missing, or a refusal. */
@@ -40,6 +40,15 @@ export const sequence = (chunks: readonly string[], parts: readonly Part[]): Par
     }
     return text
   }
+}
+
+/** A masked text whose first place has the number `firstPlace`. */
+export const line = (masked: string, firstPlace: number, partOf: (place: number) => Part): Part => {
+  const chunks = masked.split(HOLE)
+  return sequence(
+    chunks,
+    chunks.slice(1).map((_, index) => partOf(firstPlace + index)),
+  )
 }
 
 /** The parts that came to something, in a frame; `whenEmpty` stands for the whole when none did. */

@@ -1,7 +1,7 @@
 import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
-import { type FieldPlan, type Hole, type Part, sequence } from './plan.ts'
+import { type FieldPlan, type Hole, line, type Part, sequence } from './plan.ts'
 import { type Complaint, countHoles, HOLE, type Scan } from './scan.ts'
 import type { RenderError } from './template.ts'
 import { shapeUrl, type UrlShape } from './url-shape.ts'
@@ -89,16 +89,9 @@ const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: 
   const firstPlace = shape.query?.firstPlace ?? scan.places.length
   const hasOptional = scan.places.slice(firstPlace).some(place => place.optional)
   const head = (shape.hasBase ? HOLE : '') + origin + path
-  const line = (masked: string): Part => {
-    const chunks = masked.split(HOLE)
-    return sequence(
-      chunks,
-      chunks.slice(1).map((_, index) => partOf(index)),
-    )
-  }
-  if (!hasOptional) return line(query === '' ? head : `${head}?${query}`)
+  if (!hasOptional) return line(query === '' ? head : `${head}?${query}`, 0, partOf)
   const pairs = buildPairs({ masked: query, places: scan.places, firstPlace }, '?', partOf)
-  return sequence(['', '', ''], [line(head), pairs])
+  return sequence(['', '', ''], [line(head, 0, partOf), pairs])
 }
 
 const refused = (scan: Scan, complaints: readonly Complaint[]): UrlPlan => ({
