@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { POSTGRES_SCHEMA, SQLITE_SCHEMA } from './derive-schema.ts'
 import { runPrisma } from './prisma.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+/** Holds a folder of migrations for each kind of database. */
+export const MIGRATIONS_ROOT = join(import.meta.dirname, '../migrations')
 
 /** One database's migrations and the models they should lead to. */
 export type Migrations = { directory: string; schema: string }
 
 export const MIGRATIONS = {
-  sqlite: { directory: join(ROOT, 'migrations/sqlite'), schema: SQLITE_SCHEMA },
-  postgresql: { directory: join(ROOT, 'migrations/postgresql'), schema: POSTGRES_SCHEMA },
+  sqlite: { directory: join(MIGRATIONS_ROOT, 'sqlite'), schema: SQLITE_SCHEMA },
+  postgresql: { directory: join(MIGRATIONS_ROOT, 'postgresql'), schema: POSTGRES_SCHEMA },
 } as const satisfies Record<string, Migrations>
 
 const AGREE = 0

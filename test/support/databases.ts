@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { inject } from 'vitest'
+import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
+import { type DatabaseKind, type DatabaseTarget, migrate } from '../../src/platform/db/index.ts'
+import './postgres.ts'
+
+/** A database of a test's own. `url` is what DATABASE_URL would say; `drop` goes last, when all have closed it. */
+export type TestDatabase = { target: DatabaseTarget; url: string; drop: () => Promise<void> }
+
+export type DatabaseKindForTests = {
+  kind: DatabaseKind
+  /** Migrated. */
+  create: () => Promise<TestDatabase>
+  /** Without any table; on SQLite not even the file is there. */
+  createEmpty: () => Promise<TestDatabase>
+}
+
+export const MIGRATIONS_DIRECTORY = MIGRATIONS_ROOT
+
+const createEmptySqlite = async (): Promise<TestDatabase> => {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
+  const file = join(folder, 'patchbay.db')
+  return {
+    target: { kind: 'sqlite', file },
+    url: `file:${file}`,
+    drop: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+const onServer = async (statement: string): Promise<void> => {
+  const client = new Client({ connectionString: inject('postgres').adminUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+const createPostgres = async (template: string): Promise<TestDatabase> => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await onServer(`CREATE DATABASE "${name}" TEMPLATE "${template}"`)
+  const url = new URL(inject('postgres').adminUrl)
+  url.pathname = `/${name}`
+  return {
+    target: { kind: 'postgresql', url: url.href },
+    url: url.href,
+    drop: () => onServer(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
+  }
+}
+
+/** For `describe.each(databaseKinds)('… on $kind', ({ create }) => …)`: the real thing, both of them. */
+export const databaseKinds: readonly DatabaseKindForTests[] = [
+  {
+    kind: 'sqlite',
+    createEmpty: createEmptySqlite,
+    create: async () => {
+      const database = await createEmptySqlite()
+      await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })
+      return database
+    },
+  },
+  {
+    kind: 'postgresql',
+    createEmpty: () => createPostgres('template1'),
+    create: () => createPostgres(inject('postgres').template),
+  },
+]
