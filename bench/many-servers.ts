@@ -12,7 +12,7 @@ export const TOOLS_PER_SERVER = 5
 /** A database with one server of five tools, and `copies` more of it. */
 export const createDatabase = async (bench: Bench, apiUrl: string, copies: number) => {
   const directory = bench.createDirectory(`servers-${copies}`)
-  const { child, port } = await startPatchbay(bench.rig, directory, [])
+  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
   const { uuid } = await createHostedServer(await signUp(port), apiUrl, TOOLS.slice(0, TOOLS_PER_SERVER))
   await child.stop()
   const uuids = copies === 0 ? [] : copyServer(`${directory}/patchbay.db`, uuid, copies)

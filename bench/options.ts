@@ -13,6 +13,8 @@ export type Options = {
   strict: boolean
   withSdk: boolean
   keep: boolean
+  /** Another built Patchbay than this checkout's. */
+  program: string | undefined
   /** Flags for Patchbay's own process. */
   nodeFlags: readonly string[]
   json: string | undefined
@@ -26,6 +28,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --strict          exit 1 when a figure is missed
   --with-sdk        measure a server built on the official SDK as well
   --json FILE       write the results as JSON, too
+  --program FILE    another built Patchbay (its dist/cli/main.js) than this checkout's
   --cpu-prof DIR    write CPU profiles of Patchbay's processes into this folder
   --keep            keep the temporary folder with the databases and the log`
 
@@ -50,6 +53,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       'with-sdk': { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       json: { type: 'string' },
+      program: { type: 'string' },
       'cpu-prof': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -68,6 +72,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
     strict: values.strict,
     withSdk: values['with-sdk'],
     keep: values.keep,
+    program: values.program,
     nodeFlags: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     json: values.json,
   }

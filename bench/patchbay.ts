@@ -1,7 +1,9 @@
 /** Patchbay as its users start it and set it up: the built program, and nothing but its management API. */
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import type { Options } from './options.ts'
 import { type Child, findFreePort, type Rig } from './process.ts'
 import type { BenchTool } from './tools.ts'
 import { openConnection } from './wire.ts'
@@ -30,10 +32,10 @@ const WithId = z.object({ id: z.string() })
 const WithCsrfToken = z.object({ csrfToken: z.string() })
 const WithToken = z.object({ token: z.string() })
 
-const findProgram = (): string => {
-  const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const findProgram = ({ program }: Options): string => {
+  const built = resolve(program ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url)))
   if (existsSync(built)) return built
-  throw new Error('Patchbay is not built: run npm run build first')
+  throw new Error(`${built} is not built yet: npm run bench builds it first`)
 }
 
 const waitUntilReady = async (child: Child, port: number): Promise<number> => {
@@ -55,12 +57,12 @@ const waitUntilReady = async (child: Child, port: number): Promise<number> => {
 }
 
 /** Starts the built program on a database in `directory`, with every other setting at its default. */
-export const startPatchbay = async (rig: Rig, directory: string, nodeFlags: readonly string[]): Promise<Patchbay> => {
+export const startPatchbay = async (rig: Rig, options: Options, directory: string): Promise<Patchbay> => {
   const port = await findFreePort()
   const child = rig.start({
     name: 'patchbay',
     side: 'server',
-    args: [...nodeFlags, findProgram(), 'serve'],
+    args: [...options.nodeFlags, findProgram(options), 'serve'],
     // Away from the checkout, whose .env must not count.
     cwd: directory,
     env: {

@@ -22,7 +22,7 @@ export const startFloor = async (bench: Bench, apiUrl: string): Promise<Target> 
 /** Patchbay on a new database, set up with the 20 tools through its API. */
 export const startOurs = async (bench: Bench, apiUrl: string): Promise<Omit<OwnTargets, 'floor'>> => {
   const directory = bench.createDirectory('patchbay')
-  const { child, port } = await startPatchbay(bench.rig, directory, bench.options.nodeFlags)
+  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
   const send = await signUp(port)
   const hosted = await createHostedServer(send, apiUrl, TOOLS)
   const target = (era: Era): Target => ({

@@ -26,7 +26,7 @@ export const runResident = async (bench: Bench): Promise<void> => {
   const api = await bench.startOwn('fake-api', 'load')
   bench.say(`using ${count} servers`)
   const { directory, uuids } = await createDatabase(bench, api.url, count)
-  const { child, port } = await startPatchbay(bench.rig, directory, bench.options.nodeFlags)
+  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
   const idle = child.residentBytes()
   const waiting = [...uuids]
   const runLane = async (): Promise<void> => {

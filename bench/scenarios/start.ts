@@ -26,7 +26,7 @@ const callColdServers = async (port: number, uuids: readonly string[]): Promise<
 }
 
 export const runStart = async (bench: Bench): Promise<void> => {
-  const { rounds, quick, nodeFlags } = bench.options
+  const { rounds, quick } = bench.options
   const count = quick ? 2_000 : 100_000
   const api = await bench.startOwn('fake-api', 'load')
   const none = await createDatabase(bench, api.url, 0)
@@ -43,7 +43,7 @@ export const runStart = async (bench: Bench): Promise<void> => {
       ['none', none],
       ['many', many],
     ] as const) {
-      const { child, port, readyMs: tookMs } = await startPatchbay(bench.rig, directory, nodeFlags)
+      const { child, port, readyMs: tookMs } = await startPatchbay(bench.rig, bench.options, directory)
       if (round > 0) {
         readyMs[key].push(tookMs)
         residentMb[key].push(child.residentBytes() / MEGABYTE)
