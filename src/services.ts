@@ -56,6 +56,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const accounts = createAccountService({
     db,
     changes,
+    bus,
     counters: createDatabaseCounters(db),
     logger,
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },

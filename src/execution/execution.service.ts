@@ -1,4 +1,4 @@
-import { createExecutionStore, type ExecutionRecord } from '../history/index.ts'
+import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
@@ -115,7 +115,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       return { ...page, gaps }
     },
 
-    getExecution: async (actor: Actor, id: string): Promise<ExecutionRecord> => {
+    getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
       const execution = await executions.find(id)
       const missing = new AppError('not_found', 'There is no such execution.')
       if (execution === undefined) throw missing

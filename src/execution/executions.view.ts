@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ExecutionGap, ExecutionRecord, MaskedRequest } from '../history/index.ts'
+import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
 import type { ToolResult } from './compiled-server.ts'
 import type { ToolTest } from './execution.service.ts'
@@ -33,7 +33,7 @@ export const toToolTestView = ({ request, response, curl, result }: ToolTest): z
 })
 
 export const toExecutionView = (
-  execution: ExecutionRecord & { createdAt: Date; updatedAt: Date },
+  execution: StoredExecution,
 ): z.infer<typeof ExecutionView> => ({
   id: execution.id,
   serverId: execution.serverId,

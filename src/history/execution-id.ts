@@ -63,7 +63,7 @@ export const createExecutionIds = (now: () => number): (() => string) => {
     text[20] = digit(variantByte >> 4)
     writeByte(21, randomByte())
     for (let at = 24; at < TEMPLATE.length; at += 2) writeByte(at, randomByte())
-    return text.latin1Slice(0, TEMPLATE.length)
+    return text.toString('latin1')
   }
 }
 

@@ -34,11 +34,17 @@ export type ExecutionRecord = {
 export type ExecutionGap = { serverId: string; missing: number; from: Date; to: Date; reason: string }
 
 export type Recorder = {
+  /** Starts the worker ahead of the first record, which else starts it: for a process that is about to listen. */
+  start: () => void
   /** Never blocks, never throws; over the queue's bound the record is counted as missing. */
   record: (execution: ExecutionRecord) => void
-  /** Resolves once everything recorded before the call is stored, or counted as missing. */
+  /**
+   * Resolves once everything recorded before the call is stored, or counted as missing, and the gaps known by then
+   * are stored too. Waits as long as the database takes nothing.
+   */
   flush: () => Promise<void>
+  /** Flushes, for a bounded time, and closes the connection. Records that come later count as missing. */
   close: () => Promise<void>
-  /** Waiting records and those missing since the start, for health and tests. */
+  /** Records waiting or under way, and those missing and stored since the start: for health and tests. */
   stats: () => { queued: number; missing: number; stored: number }
 }

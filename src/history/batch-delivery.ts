@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ExecutionRow, MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
+import type { Crash, WriterThread } from './writer-thread.ts'
+
+/** Pauses between tries double from the first to the last: a database that is back is found within two seconds. */
+const FIRST_RETRY_MS = 50
+const LAST_RETRY_MS = 2_000
+/** A batch that has ended the worker this often is taken to be why: its records are given up. */
+const MAX_CRASHES_PER_BATCH = 2
+
+type Log = (details: object, message: string) => void
+export type RecorderLogger = { info: Log; warn: Log; error: Log }
+
+/** `startedAt` in milliseconds since 1970. */
+export type CountMissing = (serverId: string, startedAt: number, reason: MissingReason) => void
+
+/**
+ * Brings one batch at a time into the database and tries again until it is written or given up. The log hears when
+ * writing begins to fail and when it works again, not of every try.
+ */
+export const createBatchDelivery = (options: {
+  thread: WriterThread
+  logger: RecorderLogger
+  countMissing: CountMissing
+}) => {
+  const { thread, logger, countMissing } = options
+  let failure: MissingReason | undefined
+  let pause = new AbortController()
+  let isGivenUp = false
+
+  const noteFailure = (outcome: Exclude<WriteOutcome, { kind: 'written' }> | Crash): MissingReason => {
+    const reason = outcome.kind === 'failed' ? outcome.reason : 'the recorder stopped'
+    if (failure !== reason) {
+      logger.warn({ reason, error: outcome.message }, 'Execution records cannot be written; trying again')
+    }
+    failure = reason
+    return reason
+  }
+
+  /** How many records were stored. */
+  const noteWritten = ({ dropped, refused }: Extract<WriteOutcome, { kind: 'written' }>, sent: number): number => {
+    if (failure !== undefined) logger.info({ after: failure }, 'Execution records are written again')
+    failure = undefined
+    for (const { serverId, startedAt, message } of refused) {
+      logger.error({ serverId, error: message }, 'The database refused an execution record')
+      countMissing(serverId, startedAt, 'the database refused the record')
+    }
+    return sent - dropped - refused.length
+  }
+
+  const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
+    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
+  }
+
+  const waitBeforeRetry = async (pauseMs: number): Promise<void> => {
+    pause = new AbortController()
+    await delay(pauseMs, undefined, { ref: false, signal: pause.signal }).catch(() => undefined)
+  }
+
+  return {
+    /** Why nothing can be written at the moment, if so. */
+    failure: (): MissingReason | undefined => failure,
+
+    /** Resolves with the number of records stored, once the others are counted as missing or dropped. */
+    deliver: async ({ executions, gaps }: RecordingBatch): Promise<number> => {
+      let left = executions
+      let crashes = 0
+      for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
+        const outcome = await thread.write({ executions: left, gaps })
+        if (outcome.kind === 'written') return noteWritten(outcome, left.length)
+        const reason = noteFailure(outcome)
+        if (outcome.kind === 'crashed') crashes++
+        if (crashes >= MAX_CRASHES_PER_BATCH) {
+          countAllMissing(left, reason)
+          left = []
+          if (gaps.length === 0) return 0
+        }
+        if (!isGivenUp) await waitBeforeRetry(pauseMs)
+        if (isGivenUp) {
+          countAllMissing(left, reason)
+          return 0
+        }
+      }
+    },
+
+    /** Ends a pause before the next try. */
+    hurry: (): void => pause.abort(),
+
+    /** Ends the try under way and makes no other: what is not written counts as missing. */
+    giveUp: async (): Promise<void> => {
+      isGivenUp = true
+      pause.abort()
+      await thread.terminate()
+    },
+  }
+}

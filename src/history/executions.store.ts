@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { MAX_PAGE_SIZE } from '../kernel/index.ts'
+import type { Database } from '../platform/db/index.ts'
+import { decodeCursor, type Page, toPage } from '../platform/http/index.ts'
+import type { ExecutionGap, ExecutionRecord, MaskedRequest } from './execution-record.ts'
+
+/** From the first instant, up to but without the second: ranges that touch share no record. */
+type TimeRange = { from?: Date | undefined; to?: Date | undefined }
+
+export type ExecutionQuery = TimeRange & {
+  serverId: string
+  outcome?: 'ok' | 'error' | undefined
+  tool?: string | undefined
+  /** 1 to 200. */
+  limit: number
+  cursor?: string | undefined
+}
+
+const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
+
+const REQUEST = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  body: z.string().optional(),
+})
+
+const toRequest = (text: string | null): MaskedRequest | undefined =>
+  text === null ? undefined : REQUEST.parse(JSON.parse(text))
+
+type ExecutionRow = {
+  id: string
+  serverId: string
+  instanceId: string | null
+  tool: string
+  userId: string | null
+  client: string | null
+  startedAt: Date
+  durationMs: number
+  outcome: 'ok' | 'error'
+  status: number | null
+  requestBytes: number
+  responseBytes: number
+  error: string | null
+  request: string | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type StoredExecution = ExecutionRecord & { createdAt: Date; updatedAt: Date }
+
+const toExecution = (row: ExecutionRow): StoredExecution => ({
+  id: row.id,
+  serverId: row.serverId,
+  instanceId: row.instanceId ?? undefined,
+  tool: row.tool,
+  userId: row.userId ?? undefined,
+  client: row.client ?? undefined,
+  startedAt: row.startedAt,
+  durationMs: row.durationMs,
+  outcome: row.outcome,
+  status: row.status ?? undefined,
+  requestBytes: row.requestBytes,
+  responseBytes: row.responseBytes,
+  error: row.error ?? undefined,
+  request: toRequest(row.request),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+const within = ({ from, to }: TimeRange) => ({
+  ...(from !== undefined && { gte: from }),
+  ...(to !== undefined && { lt: to }),
+})
+
+/** What comes after the cursor, newest first. The first condition is implied by the second, but is what an index can use. */
+const after = (cursor: string | undefined) => {
+  const key = decodeCursor(cursor, CURSOR)
+  if (key === undefined) return []
+  const [startedAt, id] = key
+  return [{ startedAt: { lte: startedAt } }, { OR: [{ startedAt: { lt: startedAt } }, { id: { lt: id } }] }]
+}
+
+/** Reads the history of one server. Whoever asks has been let at the server before. */
+export const createExecutionStore = (db: Database) => ({
+  /** Newest first. Throws `invalid_request` on a cursor that is not one of this list. */
+  list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
+    const { serverId, outcome, tool, limit, cursor } = query
+    const rows = await db.execution.findMany({
+      where: {
+        serverId,
+        startedAt: within(query),
+        ...(outcome !== undefined && { outcome }),
+        ...(tool !== undefined && { tool }),
+        AND: after(cursor),
+      },
+      orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+      take: limit + 1,
+    })
+    return toPage(rows.map(toExecution), limit, last => [last.startedAt, last.id])
+  },
+
+  find: async (id: string): Promise<StoredExecution | undefined> => {
+    const row = await db.execution.findUnique({ where: { id } })
+    return row === null ? undefined : toExecution(row)
+  },
+
+  /** The newest gaps that touch the range, newest first. */
+  listGaps: async ({ serverId, from, to }: TimeRange & { serverId: string }): Promise<ExecutionGap[]> => {
+    const rows = await db.executionGap.findMany({
+      where: {
+        serverId,
+        ...(from !== undefined && { to: { gte: from } }),
+        ...(to !== undefined && { from: { lt: to } }),
+      },
+      orderBy: [{ to: 'desc' }, { id: 'desc' }],
+      take: MAX_PAGE_SIZE,
+    })
+    return rows.map(({ missing, from: first, to: last, reason }) => ({
+      serverId,
+      missing,
+      from: first,
+      to: last,
+      reason,
+    }))
+  },
+})
+
+export type ExecutionStore = ReturnType<typeof createExecutionStore>

@@ -1,0 +1,158 @@
+import { Client, DatabaseError } from 'pg'
+import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
+import type { BatchWriter, ExecutionRow, GapRow, MissingReason, RefusedRow, WriteOutcome } from './recording-batch.ts'
+
+/** A server that answers nothing for this long is taken to be gone. */
+const QUERY_TIMEOUT_MS = 10_000
+/** Under PostgreSQL's deadlock_timeout of a second: where a deletion and a batch wait for each other, the batch yields. */
+const LOCK_TIMEOUT_MS = 500
+
+const toTime = (field: string): string => `to_timestamp((${field})::float8 / 1000) AT TIME ZONE 'UTC'`
+
+/** What each column is made of: `fields` is one row as JSON, an array in the order of `ExecutionRow`. */
+const EXECUTION_VALUES = {
+  id: 'fields->>0',
+  serverId: 'fields->>1',
+  instanceId: 'fields->>2',
+  tool: 'fields->>3',
+  userId: 'fields->>4',
+  client: 'fields->>5',
+  startedAt: toTime('fields->>6'),
+  durationMs: '(fields->>7)::float8',
+  outcome: '(fields->>8)::"Outcome"',
+  status: '(fields->>9)::int',
+  requestBytes: '(fields->>10)::int',
+  responseBytes: '(fields->>11)::int',
+  error: 'fields->>12',
+  request: 'fields->>13',
+}
+
+/** The same for `GapRow`. */
+const GAP_VALUES = {
+  id: 'fields->>0',
+  serverId: 'fields->>1',
+  missing: '(fields->>2)::int',
+  from: toTime('fields->>3'),
+  to: toTime('fields->>4'),
+  reason: 'fields->>5',
+}
+
+/**
+ * A statement for any number of rows: they are its one parameter, a JSON array of arrays, so that it is prepared once.
+ * The join drops rows of servers that are gone; its lock keeps the others there until the rows are in.
+ */
+const insertRows = (table: string, values: Record<string, string>): string => {
+  const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
+  const now = `now() AT TIME ZONE 'UTC'`
+  return `
+    WITH kept AS MATERIALIZED (
+      SELECT ${[...Object.values(values), now, now].join(', ')}
+      FROM jsonb_array_elements($1::jsonb) AS item(fields)
+      JOIN "Server" ON "Server"."id" = fields->>1
+      FOR KEY SHARE OF "Server"
+    ), inserted AS (
+      INSERT INTO "${table}" (${names}) SELECT * FROM kept ON CONFLICT DO NOTHING
+    )
+    SELECT count(*)::int AS kept FROM kept`
+}
+
+const INSERT_EXECUTIONS = { name: 'insert-executions', text: insertRows('Execution', EXECUTION_VALUES) }
+const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
+
+/** PostgreSQL's text holds neither NUL nor half a surrogate pair; both become U+FFFD. */
+const cleanText = (text: string | null): string | null => text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
+
+const cleanRow = ([...row]: ExecutionRow): ExecutionRow => {
+  row[3] = cleanText(row[3]) ?? ''
+  row[5] = cleanText(row[5])
+  row[12] = cleanText(row[12])
+  return row
+}
+
+/** Whether a row's own values are at fault: data exception, or a constraint (PostgreSQL, appendix A, classes 22, 23). */
+const isRowAtFault = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+
+const reasonOf = (error: unknown): MissingReason => {
+  const code = error instanceof DatabaseError ? error.code : undefined
+  // lock_not_available, deadlock_detected, serialization_failure; disk_full.
+  if (code === '55P03' || code === '40P01' || code === '40001') return 'the database was locked'
+  return code === '53100' ? 'the database was full' : 'the database was unavailable'
+}
+
+type Written = { kept: number; refused: RefusedRow[] }
+
+const insertExecutions = async (client: Client, rows: readonly ExecutionRow[]): Promise<Written> => {
+  if (rows.length === 0) return { kept: 0, refused: [] }
+  try {
+    const { rows: counted } = await client.query<{ kept: number }>({
+      ...INSERT_EXECUTIONS,
+      values: [JSON.stringify(rows)],
+    })
+    return { kept: counted[0]?.kept ?? 0, refused: [] }
+  } catch (error) {
+    if (!isRowAtFault(error)) throw error
+    const [first] = rows
+    if (first !== undefined && rows.length === 1) {
+      return { kept: 0, refused: [{ serverId: first[1], startedAt: first[6], message: error.message }] }
+    }
+    // Halves find the rows at fault in a few tries where trying each alone takes one a row.
+    const middle = rows.length >> 1
+    const left = await insertExecutions(client, rows.slice(0, middle))
+    const right = await insertExecutions(client, rows.slice(middle))
+    return { kept: left.kept + right.kept, refused: [...left.refused, ...right.refused] }
+  }
+}
+
+const insertGaps = async (client: Client, gaps: readonly GapRow[]): Promise<void> => {
+  if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
+}
+
+/** Writes each batch in one statement a table, over a connection of its own that is opened again after it failed. */
+export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
+  let connection: Client | undefined
+
+  const disconnect = async (): Promise<void> => {
+    const closing = connection
+    connection = undefined
+    await closing?.end().catch(() => undefined)
+  }
+
+  const connect = async (): Promise<Client> => {
+    if (connection !== undefined) return connection
+    const client = new Client({
+      ...toPgConfig(target),
+      application_name: 'patchbay history',
+      query_timeout: QUERY_TIMEOUT_MS,
+    })
+    // Without a listener a connection lost between batches would end the thread.
+    client.on('error', () => {
+      if (connection === client) connection = undefined
+    })
+    connection = client
+    await client.connect()
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    return client
+  }
+
+  const write = async (executions: readonly ExecutionRow[], gaps: readonly GapRow[]): Promise<WriteOutcome> => {
+    const client = await connect()
+    const { kept, refused } = await insertExecutions(client, executions.map(cleanRow))
+    await insertGaps(client, gaps)
+    return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
+  }
+
+  return {
+    write: async ({ executions, gaps }) => {
+      try {
+        return await write(executions, gaps)
+      } catch (error) {
+        const reason = reasonOf(error)
+        // Not awaited: to a server that is gone there is no polite end.
+        if (reason !== 'the database was locked') void disconnect()
+        return { kind: 'failed', reason, message: String(error) }
+      }
+    },
+    close: disconnect,
+  }
+}

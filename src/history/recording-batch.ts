@@ -1,0 +1,101 @@
+import type { ExecutionRecord } from './execution-record.ts'
+
+/**
+ * A record on its way to the worker: a flat row in the order of `EXECUTION_COLUMNS`. Rows of plain values cross the
+ * thread border for a third of what cloning the records costs, and are bound to the statement as they are.
+ */
+export type ExecutionRow = [
+  id: string,
+  serverId: string,
+  instanceId: string | null,
+  tool: string,
+  userId: string | null,
+  client: string | null,
+  /** Milliseconds since 1970. */
+  startedAt: number,
+  durationMs: number,
+  outcome: 'ok' | 'error',
+  status: number | null,
+  requestBytes: number,
+  responseBytes: number,
+  error: string | null,
+  /** JSON. */
+  request: string | null,
+]
+
+/** A gap on its way to the worker; times in milliseconds since 1970. */
+export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
+
+export const EXECUTION_COLUMNS = [
+  'id',
+  'serverId',
+  'instanceId',
+  'tool',
+  'userId',
+  'client',
+  'startedAt',
+  'durationMs',
+  'outcome',
+  'status',
+  'requestBytes',
+  'responseBytes',
+  'error',
+  'request',
+] as const
+
+export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
+
+/** Everything in it may be sent again: a row that is there already is left alone. */
+export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[] }
+
+/** Why records are missing, in words that the page of a server shows. */
+export type MissingReason =
+  | 'the queue was full'
+  | 'the database was full'
+  | 'the database was locked'
+  | 'the database was unavailable'
+  | 'the database refused the record'
+  | 'the recorder stopped'
+
+/** A row that the database will never take, such as one with a number out of range. */
+export type RefusedRow = { serverId: string; startedAt: number; message: string }
+
+/**
+ * What became of a batch. Written: every row is stored, but for those of servers that are gone (dropped without a
+ * word) and those refused. Failed: nothing is known to be stored; the whole batch may be sent again.
+ */
+export type WriteOutcome =
+  | { kind: 'written'; dropped: number; refused: RefusedRow[] }
+  | { kind: 'failed'; reason: MissingReason; message: string }
+
+export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
+
+/** Writes batches into one database over a connection of its own. `write` never throws. */
+export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
+
+export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
+  record.id,
+  record.serverId,
+  record.instanceId ?? null,
+  record.tool,
+  record.userId ?? null,
+  record.client ?? null,
+  record.startedAt.getTime(),
+  record.durationMs,
+  record.outcome,
+  record.status ?? null,
+  record.requestBytes,
+  record.responseBytes,
+  record.error ?? null,
+  record.request === undefined ? null : JSON.stringify(record.request),
+]
+
+/** What a record and its row take in memory without their texts: measured, rounded up. */
+const RECORD_OVERHEAD_BYTES = 1_024
+
+/** Roughly what a waiting record takes: its long texts counted, the rest estimated. Cheap: it runs on every call. */
+export const roughBytesOf = ({ error, request }: ExecutionRecord): number => {
+  const textLength =
+    (error?.length ?? 0) + (request === undefined ? 0 : request.url.length + (request.body?.length ?? 0))
+  return RECORD_OVERHEAD_BYTES + 2 * textLength
+}

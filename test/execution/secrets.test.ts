@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+
+const SECRET = 'sk-live/4+2 "quoted" é'
+
+describe('a secret of a server', () => {
+  let patchbay: TestApp
+  let fake: FakeApi
+  let builder: ApiClient
+  beforeAll(async () => {
+    patchbay = await startTestApp()
+    fake = await startFakeApi(echo)
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+
+  const tool = () => ({
+    name: 'tool',
+    method: 'POST',
+    url: `${fake.origin}/items/{{id}}?key={{apiKey}}`,
+    headers: [{ name: 'Authorization', value: 'Basic {{apiKey}}' }],
+    body: '{"key": "{{apiKey}}", "note": {{note}}}',
+  })
+  const make = async () => {
+    const made = await makeServer(builder, [tool()], {
+      bindings: {
+        tool: { apiKey: { source: 'server' }, note: { source: 'instance', value: 'holds {{apiKey}} as well' } },
+      },
+    })
+    await builder.expectOk('PUT', `/servers/${made.serverId}/globals/apiKey`, { value: SECRET, secret: true })
+    return made
+  }
+
+  it('reaches the API and is masked in the answer that echoes it', async () => {
+    const { instanceIds } = await make()
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, { arguments: { id: '1' } })
+    const seen = fake.seen.at(-1)
+    expect(new URL(seen?.url ?? '', fake.origin).searchParams.get('key')).toBe(SECRET)
+    expect(JSON.parse(seen?.body ?? '')).toEqual({ key: SECRET, note: `holds ${SECRET} as well` })
+    const shown = JSON.stringify(body)
+    expect(shown).toContain('•••')
+    for (const form of [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET)]) {
+      expect(shown).not.toContain(form)
+    }
+    expect(shown).not.toContain('sk-live')
+  })
+
+  it('is masked in the test of the tool, its cURL, and the history', async () => {
+    const { serverId, toolIds, instanceIds } = await make()
+    await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, { arguments: { id: '1' } })
+    const tested = await builder.expectOk('POST', `/tools/${toolIds['tool']}/test`, {
+      arguments: { id: '1', note: 'n' },
+      serverId,
+    })
+    await patchbay.services.recorder.flush()
+    const history = await builder.expectOk('GET', `/servers/${serverId}/executions`)
+    const { body: globals } = await builder.expectOk('GET', `/servers/${serverId}/globals`)
+    for (const body of [tested.body, history.body, globals]) expect(JSON.stringify(body)).not.toContain('sk-live')
+    expect(tested.body).toMatchObject({ curl: expect.stringContaining('curl -X POST'), response: { status: 200 } })
+    expect(history.body).toMatchObject({
+      items: [{ tool: 'tool', outcome: 'ok', status: 200, request: { method: 'POST' } }],
+    })
+    expect(globals).toMatchObject({ items: [{ key: 'apiKey', secret: true }] })
+  })
+
+  it('is refused beside a base URL that the caller chooses, naming both', async () => {
+    const toolkit = await builder.create('/toolkits', { title: 'Open' })
+    const server = await builder.create('/servers', { name: 'Open' })
+    const open = await builder.create(`/toolkits/${toolkit.id}/tools`, {
+      name: 'open',
+      method: 'GET',
+      url: '{{url:base}}/items?key={{apiKey}}',
+    })
+    await builder.expectOk('PUT', `/servers/${server.id}/globals/apiKey`, { value: SECRET, secret: true })
+    const instance = { toolId: open.id, name: 'open', bindings: { apiKey: { source: 'server' } } }
+    const refused = await builder.send('POST', `/servers/${server.id}/instances`, instance)
+    expect(refused.status).toBe(400)
+    expect(JSON.stringify(refused.body)).toMatch(/base/)
+    expect(JSON.stringify(refused.body)).toMatch(/apiKey/)
+  })
+
+  it('goes only to the allowed origins where the caller chooses the origin', async () => {
+    const { instanceIds, serverId } = await makeServer(builder, [
+      {
+        name: 'open',
+        method: 'GET',
+        url: '{{url:base}}/items?key={{apiKey}}',
+        allowedOrigins: [fake.origin],
+      },
+    ], { bindings: { open: { apiKey: { source: 'server' } } } })
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
+    const call = (base: string) =>
+      builder.expectOk('POST', `/instances/${instanceIds['open']}/call`, { arguments: { base } })
+    expect((await call(fake.origin)).body).not.toHaveProperty('isError')
+    const other = await call('http://127.0.0.1:9')
+    expect(other.body).toMatchObject({ isError: true })
+    expect(JSON.stringify(other.body)).toMatch(/allowed/i)
+  })
+
+  it('cannot be made out of a global that an open tool sends already', async () => {
+    const { serverId } = await makeServer(
+      builder,
+      [{ name: 'open', method: 'GET', url: '{{url:base}}/items?key={{apiKey}}' }],
+      { bindings: { open: { apiKey: { source: 'server' } } } },
+    )
+    const refused = await builder.send('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
+    expect(refused.status).toBe(400)
+    expect(JSON.stringify(refused.body)).toMatch(/"open\\?"|open/)
+  })
+})
