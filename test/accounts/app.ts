@@ -1,0 +1,27 @@
+import { onTestFinished } from 'vitest'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type DatabaseKindForTests, databaseKinds } from '../support/databases.ts'
+
+export { databaseKinds as databases } from '../support/databases.ts'
+
+const [first] = databaseKinds
+if (first === undefined) throw new Error('there is no database to test on')
+/** For what does not depend on the database. */
+export const anyDatabase: DatabaseKindForTests = first
+
+export type AccountsApp = TestApp & {
+  /** Another process, as it were, on the same database. */
+  startAnother: (env?: Record<string, string>) => Promise<TestApp>
+}
+
+/** The real application on a fresh database; it ends with the test. */
+export const startApp = async (kind: DatabaseKindForTests, env?: Record<string, string>): Promise<AccountsApp> => {
+  const database = await kind.create()
+  onTestFinished(database.drop)
+  const start = async (settings: Record<string, string> = {}): Promise<TestApp> => {
+    const app = await startTestApp({ databaseUrl: database.url, env: settings })
+    onTestFinished(app.close)
+    return app
+  }
+  return { ...(await start(env)), startAnother: start }
+}

@@ -1,0 +1,176 @@
+import { hashSync } from '@node-rs/argon2'
+import { describe, expect, it } from 'vitest'
+import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
+import type { DatabaseKindForTests } from '../support/databases.ts'
+import { anyDatabase, databases, startApp } from './app.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const EMAIL = 'ada@example.com'
+/** So that a test can come from any address, as a proxy says. */
+const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
+const HOME = '198.51.100.1'
+
+const from = (origin: string, address: string) => createBrowser(origin, { address })
+
+/** An app with one account. */
+const startWithAccount = async (database: DatabaseKindForTests) => {
+  const app = await startApp(database, BEHIND_PROXY)
+  await from(app.origin, '192.0.2.200').signUp(EMAIL, PASSWORD)
+  return app
+}
+
+const failTimes = async (origin: string, times: number, address = HOME, email = EMAIL): Promise<number[]> => {
+  const statuses: number[] = []
+  for (let count = 0; count < times; count++) {
+    statuses.push((await from(origin, address).signIn(email, 'wrong password')).status)
+  }
+  return statuses
+}
+
+describe.each(databases)('signing in on $kind', database => {
+  it('answers the user and a CSRF token, and the session lasts until sign-out', async () => {
+    const { origin } = await startWithAccount(database)
+    const browser = from(origin, HOME)
+    const answer = await browser.signIn(' ADA@example.com', PASSWORD)
+    expect(answer.status).toBe(200)
+    expect(answer.json()).toMatchObject({ user: { email: EMAIL }, csrfToken: expect.any(String) })
+    await browser.loadCsrfToken()
+    const [stolen] = browser.cookies.values()
+    expect((await browser.send('DELETE', '/session')).status).toBe(204)
+    expect(browser.cookies.size).toBe(0)
+    browser.cookies.set('sid', stolen ?? '')
+    expect((await browser.send('GET', '/session')).status).toBe(401)
+  })
+
+  it('gives a new session id each time, and ends the one before', async () => {
+    const { origin } = await startWithAccount(database)
+    const browser = from(origin, HOME)
+    await browser.signIn(EMAIL, PASSWORD)
+    const [before] = browser.cookies.values()
+    await browser.signIn(EMAIL, PASSWORD)
+    const [after] = browser.cookies.values()
+    expect(after).not.toBe(before)
+    browser.cookies.set('sid', before ?? '')
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+  })
+
+  it('keeps no session id and no password in the database, and ends a session whose time has come', async () => {
+    const { origin, services } = await startWithAccount(database)
+    const browser = from(origin, HOME)
+    await browser.signIn(EMAIL, PASSWORD)
+    const [sid = ''] = browser.cookies.values()
+    const stored = JSON.stringify([await services.db.session.findMany(), await services.db.user.findMany()])
+    expect(stored).not.toContain(sid.split('.')[0])
+    expect(stored).not.toContain(PASSWORD)
+    await services.db.session.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+  })
+
+  it('does not outlive the account', async () => {
+    const { origin, services } = await startWithAccount(database)
+    const browser = from(origin, HOME)
+    await browser.signIn(EMAIL, PASSWORD)
+    await services.db.user.deleteMany()
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+  })
+
+  it('fails the same way whether or not there is such an account', async () => {
+    const { origin } = await startWithAccount(database)
+    const shown = ({ status, headers, text }: BrowserAnswer) => ({
+      status,
+      text,
+      headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
+    })
+    const wrong = shown(await from(origin, HOME).signIn(EMAIL, 'wrong password'))
+    expect(shown(await from(origin, HOME).signIn('nobody@example.com', 'wrong password'))).toEqual(wrong)
+    expect(wrong).toMatchObject({ status: 401 })
+  })
+
+  it.each([EMAIL, 'nobody@example.com'])('is blocked at the eleventh failure from one address, for %s', async email => {
+    const { origin, services } = await startWithAccount(database)
+    expect(await failTimes(origin, 10, HOME, email)).toEqual(Array(10).fill(401))
+    const blocked = await from(origin, HOME).signIn(email, PASSWORD)
+    expect(blocked.status).toBe(429)
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(60)
+    expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
+    expect(blocked.json()).toMatchObject({ type: 'urn:patchbay:error:rate_limited' })
+    // Others are not, nor is who comes from elsewhere; and it passes.
+    expect((await from(origin, HOME).signIn('other@example.com', PASSWORD)).status).toBe(401)
+    expect((await from(origin, '198.51.100.2').signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+    await services.db.counter.updateMany({ data: { expire: new Date(Date.now() - 1) } })
+    expect((await from(origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+  })
+
+  it('stays blocked over a restart', async () => {
+    const first = await startWithAccount(database)
+    await failTimes(first.origin, 10)
+    const second = await first.startAnother(BEHIND_PROXY)
+    expect(await failTimes(second.origin, 1)).toEqual([429])
+  })
+
+  it('lets no more attempts through when they are made at once', async () => {
+    const { origin } = await startWithAccount(database)
+    const attempts = Array.from({ length: 30 }, () => from(origin, HOME).signIn(EMAIL, 'wrong password'))
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+    expect(statuses.filter(status => status === 401)).toHaveLength(10)
+    expect(statuses.filter(status => status === 429)).toHaveLength(20)
+  })
+
+  it('forgets the failures of who gets it right', async () => {
+    const { origin } = await startWithAccount(database)
+    for (let round = 0; round < 3; round++) {
+      expect(await failTimes(origin, 9)).toEqual(Array(9).fill(401))
+      expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(200)
+    }
+  })
+
+  it('takes the addresses of one IPv6 customer for one', async () => {
+    const { origin } = await startWithAccount(database)
+    for (let count = 1; count <= 10; count++) await failTimes(origin, 1, `2001:db8:1:2::${count}`)
+    expect(await failTimes(origin, 1, '2001:db8:1:2:ffff::1')).toEqual([429])
+    expect(await failTimes(origin, 1, '2001:db8:1:3::1')).toEqual([401])
+  })
+
+  it('makes a hash of today’s strength out of an older one', async () => {
+    const { origin, services } = await startWithAccount(database)
+    const weak = hashSync(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
+    await services.db.user.updateMany({ data: { passwordHash: weak } })
+    expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(200)
+    const [user] = await services.db.user.findMany()
+    expect(user?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(200)
+  })
+})
+
+describe('signing in', () => {
+  it('to a hundred accounts from one address stops at the hundred-and-first', async () => {
+    const { origin } = await startWithAccount(anyDatabase)
+    const attempts = Array.from({ length: 101 }, (_, index) =>
+      from(origin, HOME).signIn(`user${index}@example.com`, 'x'),
+    )
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+    expect(statuses.filter(status => status === 429)).toHaveLength(1)
+    expect(statuses.filter(status => status === 401)).toHaveLength(100)
+  })
+
+  it('to one account from a hundred addresses stops at the hundred-and-first', async () => {
+    const { origin } = await startWithAccount(anyDatabase)
+    const attempts = Array.from({ length: 100 }, (_, index) => from(origin, `203.0.113.${index}`).signIn(EMAIL, 'x'))
+    expect(new Set((await Promise.all(attempts)).map(({ status }) => status))).toEqual(new Set([401]))
+    expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(429)
+  })
+
+  it('believes nobody about their address who is no proxy of ours', async () => {
+    const { origin } = await startApp(anyDatabase)
+    for (let count = 0; count < 10; count++) await from(origin, `203.0.113.${count}`).signIn(EMAIL, 'x')
+    expect((await from(origin, '203.0.113.99').signIn(EMAIL, 'x')).status).toBe(429)
+  })
+
+  it('from a page of another site is refused before the password is looked at', async () => {
+    const { origin } = await startWithAccount(anyDatabase)
+    const credentials = { email: EMAIL, password: PASSWORD }
+    const answer = await from(origin, HOME).send('POST', '/session', credentials, { origin: 'https://evil.example' })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.getSetCookie()).toEqual([])
+  })
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { createBrowser } from '../support/browser.ts'
+import { anyDatabase, databases, startApp } from './app.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+describe.each(databases)('signing up on $kind', database => {
+  it('makes an account, an organization of its own, and a session', async () => {
+    const { origin } = await startApp(database)
+    const browser = createBrowser(origin)
+    const answer = await browser.signUp('ada@example.com', PASSWORD)
+    expect(answer.status).toBe(201)
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    const user = {
+      id: expect.any(String),
+      email: 'ada@example.com',
+      isOperator: true,
+      createdAt: time,
+      updatedAt: time,
+    }
+    expect(answer.json()).toEqual(user)
+    expect((await browser.send('GET', '/me')).json()).toEqual({
+      user,
+      organizations: [{ id: expect.any(String), name: 'ada', role: 'owner' }],
+    })
+  })
+
+  it('makes only the first account the operator, and keeps the organizations apart', async () => {
+    const { origin } = await startApp(database)
+    const ada = createBrowser(origin)
+    const bob = createBrowser(origin)
+    await ada.signUp('ada@example.com', PASSWORD)
+    expect((await bob.signUp('bob@example.com', PASSWORD)).json()).toMatchObject({ isOperator: false })
+    expect((await bob.send('GET', '/me')).json()).toMatchObject({ organizations: [{ name: 'bob', role: 'owner' }] })
+  })
+
+  it('with an address that is taken, in any spelling, is answered 409', async () => {
+    const { origin } = await startApp(database)
+    await createBrowser(origin).signUp(' Ada@Example.COM ', PASSWORD)
+    const answer = await createBrowser(origin).signUp('ada@example.com', 'another password')
+    expect(answer.status).toBe(409)
+    expect(answer.json()).toMatchObject({ status: 409, errors: [{ path: 'email', message: 'is taken' }] })
+    expect(answer.headers.getSetCookie()).toEqual([])
+  })
+
+  it('ten times at once makes exactly one operator, and ten accounts', async () => {
+    const { origin, services } = await startApp(database)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => createBrowser(origin).signUp(`user${index}@example.com`, PASSWORD)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
+    expect(await services.db.user.count({ where: { isOperator: true } })).toBe(1)
+    expect(await services.db.organization.count()).toBe(10)
+  })
+
+  it('with one address ten times at once makes one account', async () => {
+    const { origin } = await startApp(database)
+    const attempts = Array.from({ length: 10 }, () => createBrowser(origin).signUp('ada@example.com', PASSWORD))
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([201, ...Array(9).fill(409)])
+  })
+
+  it('takes the setup token for the first account where others can connect', async () => {
+    const { origin, services } = await startApp(database, { PATCHBAY_HOST: '0.0.0.0' })
+    const without = await createBrowser(origin).signUp('mallory@example.com', PASSWORD)
+    expect(without.status).toBe(403)
+    expect(without.json()).toMatchObject({
+      detail: expect.stringContaining('printed when it started'),
+      errors: [{ path: 'setupToken' }],
+    })
+    expect((await createBrowser(origin).signUp('mallory@example.com', PASSWORD, 'guess')).status).toBe(403)
+    expect((await createBrowser(origin).signUp('ada@example.com', PASSWORD, services.setupToken)).json()).toMatchObject(
+      {
+        isOperator: true,
+      },
+    )
+    expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(201)
+  })
+
+  it.each(['closed', 'invite'])('is for the first account only when it is %s', async signup => {
+    const { origin } = await startApp(database, { PATCHBAY_SIGNUP: signup })
+    expect((await createBrowser(origin).signUp('ada@example.com', PASSWORD)).status).toBe(201)
+    expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(403)
+  })
+
+  it('joins the one organization with a single tenancy, as builder after its owner', async () => {
+    const { origin } = await startApp(database, { PATCHBAY_TENANCY: 'single' })
+    const [ada, bob] = [createBrowser(origin), createBrowser(origin)]
+    await ada.signUp('ada@example.com', PASSWORD)
+    await bob.signUp('bob@example.com', PASSWORD)
+    expect((await ada.send('GET', '/me')).json()).toMatchObject({ organizations: [{ name: 'ada', role: 'owner' }] })
+    expect((await bob.send('GET', '/me')).json()).toMatchObject({ organizations: [{ name: 'ada', role: 'builder' }] })
+  })
+
+  it('from one address again and again is stopped with 429', async () => {
+    const { origin } = await startApp(database, { PATCHBAY_SIGNUP: 'closed' })
+    await createBrowser(origin).signUp('ada@example.com', PASSWORD)
+    for (let count = 1; count < 50; count++) {
+      expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(403)
+    }
+    const answer = await createBrowser(origin).signUp('bob@example.com', PASSWORD)
+    expect(answer.status).toBe(429)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  it('after the demo was run takes the demo over, and nobody signs in as the demo', async () => {
+    const { origin, services } = await startApp(database)
+    const demo = await services.accounts.getDemoActor()
+    expect(await services.accounts.getDemoActor()).toEqual(demo)
+    expect(await services.accounts.isAnyUser()).toBe(false)
+    const browser = createBrowser(origin)
+    expect((await browser.signUp('ada@example.com', PASSWORD)).json()).toMatchObject({ isOperator: true })
+    const [organizationId] = demo.memberships.keys()
+    expect((await browser.send('GET', '/me')).json()).toMatchObject({
+      organizations: [{ id: organizationId, name: 'ada', role: 'owner' }],
+    })
+    for (const password of ['', ' ', PASSWORD]) {
+      expect((await createBrowser(origin).signIn('demo@patchbay.internal', password)).status).toBe(401)
+    }
+    expect((await services.accounts.getDemoActor()).isOperator).toBe(true)
+  })
+})
+
+describe('signing up with', () => {
+  it.each([
+    ['a short password', { email: 'a@example.com', password: 'seven77' }, 'password'],
+    ['a password of 257 characters', { email: 'a@example.com', password: 'a'.repeat(257) }, 'password'],
+    ['no password', { email: 'a@example.com' }, 'password'],
+    ['no address', { email: 'example.com', password: PASSWORD }, 'email'],
+    ['an address of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password: PASSWORD }, 'email'],
+    ['an address that is a number', { email: 1, password: PASSWORD }, 'email'],
+    ['a setup token that is an object', { email: 'a@example.com', password: PASSWORD, setupToken: {} }, 'setupToken'],
+  ])('%s is refused and says what is wrong', async (_what, body, path) => {
+    const { origin } = await startApp(anyDatabase)
+    const answer = await createBrowser(origin).send('POST', '/signup', body)
+    expect(answer.status).toBe(400)
+    expect(answer.json()).toMatchObject({ errors: [{ path, message: expect.any(String) }] })
+  })
+
+  it('a password of eight characters of any kind, typed on any keyboard, signs in again', async () => {
+    const { origin } = await startApp(anyDatabase)
+    const composed = 'pä😀😀😀😀😀é'.normalize('NFC')
+    expect((await createBrowser(origin).signUp('ada@example.com', composed)).status).toBe(201)
+    expect((await createBrowser(origin).signIn('ada@example.com', composed.normalize('NFD'))).status).toBe(200)
+  })
+})

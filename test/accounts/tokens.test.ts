@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Scope } from '../../src/kernel/index.ts'
+import { createApiClient, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { anyDatabase, databases, startApp } from './app.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+const Made = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  expiresAt: z.iso.datetime(),
+  lastUsedAt: z.null(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  token: z.string(),
+})
+
+type Client = ReturnType<typeof createApiClient>
+
+const makeToken = async (api: Client, wish: { scopes?: Scope[]; expiresInDays?: number } = {}) =>
+  Made.parse((await api.expectOk('POST', '/tokens', { name: 'script', ...wish })).body)
+
+describe.each(databases)('a personal access token on $kind', database => {
+  it('is shown once, good for everything and ninety days, and stored as a hash', async () => {
+    const { origin, services } = await startApp(database)
+    const api = await signUp(origin)
+    const made = await makeToken(api)
+    expect(made.token).toMatch(/^pbk_[\w-]{43}$/)
+    expect(made.scopes).toEqual(['read', 'write', 'mcp'])
+    const lifetime = Date.parse(made.expiresAt) - Date.parse(made.createdAt)
+    expect(Math.round(lifetime / DAY_MS)).toBe(90)
+    expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(200)
+    const { token, ...listed } = made
+    const list = await api.expectOk('GET', '/tokens')
+    expect(list.body).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ id: listed.id })]) })
+    expect(JSON.stringify([list.body, await services.db.accessToken.findMany()])).not.toContain(token.slice(4))
+  })
+
+  it('says when it was last used, soon after', async () => {
+    const { origin } = await startApp(database)
+    const api = await signUp(origin)
+    const made = await makeToken(api)
+    await createApiClient(origin, made.token).expectOk('GET', '/me')
+    await expect
+      .poll(async () => (await api.expectOk('GET', '/tokens')).body)
+      .toMatchObject({ items: [{}, { id: made.id, lastUsedAt: expect.any(String) }] })
+  })
+
+  it('is refused from the moment it is revoked, by the API and for MCP', async () => {
+    const { origin, services } = await startApp(database)
+    const api = await signUp(origin)
+    const made = await makeToken(api)
+    expect(await services.accounts.verifyMcpToken(made.token)).toMatchObject({ userId: api.userId, tokenId: made.id })
+    expect((await api.send('DELETE', `/tokens/${made.id}`)).status).toBe(204)
+    expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(401)
+    expect(await services.accounts.verifyMcpToken(made.token)).toBeUndefined()
+    expect((await api.send('DELETE', `/tokens/${made.id}`)).status).toBe(404)
+  })
+
+  it('is refused in every other process soon after', async () => {
+    const first = await startApp(database)
+    const second = await first.startAnother()
+    const api = await signUp(first.origin)
+    const made = await makeToken(api)
+    expect(await second.services.accounts.verifyMcpToken(made.token)).toMatchObject({ tokenId: made.id })
+    await api.expectOk('DELETE', `/tokens/${made.id}`)
+    await expect.poll(() => second.services.accounts.verifyMcpToken(made.token), { timeout: 5_000 }).toBeUndefined()
+  })
+
+  it('is refused once it has expired, though it was good a moment before', async () => {
+    const { origin, services } = await startApp(database)
+    const made = await makeToken(await signUp(origin), { expiresInDays: 1 })
+    await services.db.accessToken.updateMany({
+      where: { id: made.id },
+      data: { expiresAt: new Date(Date.now() + 300) },
+    })
+    expect(await services.accounts.verifyMcpToken(made.token)).toBeDefined()
+    await expect.poll(() => services.accounts.verifyMcpToken(made.token)).toBeUndefined()
+    expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(401)
+  })
+
+  it('is verified for MCP from memory the second time, and never without the scope', async () => {
+    const { origin, services } = await startApp(database)
+    const api = await signUp(origin)
+    const me = z
+      .object({ organizations: z.array(z.object({ id: z.string() })) })
+      .parse((await api.send('GET', '/me')).body)
+    const made = await makeToken(api, { scopes: ['mcp'] })
+    const caller = await services.accounts.verifyMcpToken(made.token)
+    expect(caller).toEqual({
+      userId: api.userId,
+      tokenId: made.id,
+      organizationIds: new Set(me.organizations.map(({ id }) => id)),
+      expiresAt: new Date(made.expiresAt),
+    })
+    expect(services.accounts.verifyMcpToken(made.token)).toBe(caller)
+    expect(services.accounts.verifyMcpToken('pbk_short')).toBeUndefined()
+    const readOnly = await makeToken(api, { scopes: ['read', 'write'] })
+    expect(await services.accounts.verifyMcpToken(readOnly.token)).toBeUndefined()
+  })
+
+  it('of another user does not exist', async () => {
+    const { origin } = await startApp(database)
+    const [ada, bob] = [await signUp(origin), await signUp(origin)]
+    const made = await makeToken(ada)
+    const foreign = await bob.send('DELETE', `/tokens/${made.id}`)
+    const absent = await bob.send('DELETE', '/tokens/0190a5a0-0000-7000-8000-000000000000')
+    expect([foreign.status, foreign.body]).toEqual([404, absent.body])
+    expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(200)
+    expect((await bob.send('GET', '/tokens')).body).toMatchObject({ items: [{ name: 'test' }] })
+  })
+
+  it('is listed page by page', async () => {
+    const { origin } = await startApp(database)
+    const api = await signUp(origin)
+    for (let count = 0; count < 4; count++) await makeToken(api)
+    const Page = z.object({ items: z.array(z.object({ id: z.string() })), nextCursor: z.string().nullable() })
+    const seen: string[] = []
+    let cursor: string | null = ''
+    do {
+      const page: z.infer<typeof Page> = Page.parse(
+        (await api.expectOk('GET', `/tokens?limit=2${cursor && `&cursor=${cursor}`}`)).body,
+      )
+      seen.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect(new Set(seen).size).toBe(5)
+    expect(seen).toHaveLength(5)
+  })
+})
+
+describe('a token with fewer scopes', () => {
+  it('makes no token that may do more than itself', async () => {
+    const { origin } = await startApp(anyDatabase)
+    const api = await signUp(origin)
+    const writer = createApiClient(origin, (await makeToken(api, { scopes: ['read', 'write'] })).token)
+    const refused = await writer.send('POST', '/tokens', { name: 'more', scopes: ['read', 'mcp'] })
+    expect(refused.status).toBe(403)
+    expect(refused.body).toMatchObject({ detail: expect.stringContaining('"mcp"') })
+    expect((await makeToken(writer)).scopes).toEqual(['read', 'write'])
+    const reader = createApiClient(origin, (await makeToken(api, { scopes: ['read'] })).token)
+    expect((await reader.send('POST', '/tokens', { name: 'x', scopes: ['read'] })).status).toBe(403)
+    const mcpOnly = createApiClient(origin, (await makeToken(api, { scopes: ['mcp'] })).token)
+    expect((await mcpOnly.send('GET', '/me')).status).toBe(403)
+  })
+
+  it('is no session', async () => {
+    const { origin } = await startApp(anyDatabase)
+    const api = await signUp(origin)
+    expect((await api.send('GET', '/session')).status).toBe(401)
+    expect((await api.send('DELETE', '/session')).status).toBe(401)
+  })
+})
+
+describe('making a token', () => {
+  it.each([
+    [{}, 'name'],
+    [{ name: ' ' }, 'name'],
+    [{ name: 'a'.repeat(101) }, 'name'],
+    [{ name: 'two\nlines' }, 'name'],
+    [{ name: 'x', scopes: [] }, 'scopes'],
+    [{ name: 'x', scopes: ['admin'] }, 'scopes[0]'],
+    [{ name: 'x', expiresInDays: 0 }, 'expiresInDays'],
+    [{ name: 'x', expiresInDays: 366 }, 'expiresInDays'],
+    [{ name: 'x', expiresInDays: 1.5 }, 'expiresInDays'],
+  ])('of %j is refused and says what is wrong', async (body, path) => {
+    const { origin } = await startApp(anyDatabase)
+    const answer = await (await signUp(origin)).send('POST', '/tokens', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ errors: [{ path }] })
+  })
+
+  it.each([
+    ['POST', '/tokens', { name: 'x' }],
+    ['DELETE', '/tokens/0190a5a0-0000-7000-8000-000000000000', undefined],
+    ['DELETE', '/session', undefined],
+  ])('and every other change by cookie takes the CSRF token: %s %s', async (method, path, body) => {
+    const { origin } = await startApp(anyDatabase)
+    const browser = createBrowser(origin)
+    await browser.signUp('ada@example.com', 'correct horse battery staple')
+    expect((await browser.send(method, path, body)).status).toBe(403)
+    await browser.loadCsrfToken()
+    expect((await browser.send(method, path, body)).status).not.toBe(403)
+  })
+})
