@@ -32,9 +32,7 @@ export const toToolTestView = ({ request, response, curl, result }: ToolTest): z
   result: toResultView(result),
 })
 
-export const toExecutionView = (
-  execution: StoredExecution,
-): z.infer<typeof ExecutionView> => ({
+export const toExecutionView = (execution: StoredExecution): z.infer<typeof ExecutionView> => ({
   id: execution.id,
   serverId: execution.serverId,
   instanceId: execution.instanceId ?? null,

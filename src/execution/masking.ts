@@ -21,11 +21,27 @@ const base64Cores = (secret: string): string[] =>
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
 
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** As encoders write it that keep to ASCII, among them Python's and PHP's. */
+const inAsciiJson = (text: string): string =>
+  inJson(text).replace(/[^\x20-\x7e]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const inHtml = (text: string): string => text.replace(/[&<>"]/g, char => HTML_ENTITIES[char] ?? char)
+const percentEncodings = (text: string): string[] => {
+  const encoded = encodeURIComponent(text.toWellFormed())
+  const lowerHex = encoded.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
+  return [encoded, lowerHex, new URLSearchParams({ s: text }).toString().slice(2)]
+}
+
+/** Every way a secret may be written in a request, and in an answer that quotes the request, perhaps twice over. */
 const formsOf = (secret: string): string[] => [
   secret,
-  encodeURIComponent(secret.toWellFormed()),
-  new URLSearchParams({ s: secret }).toString().slice(2),
-  JSON.stringify(secret).slice(1, -1),
+  ...percentEncodings(secret),
+  inJson(secret),
+  inJson(inJson(secret)),
+  inAsciiJson(secret),
+  inJson(inAsciiJson(secret)),
+  inHtml(secret),
   ...base64Cores(secret),
 ]
 

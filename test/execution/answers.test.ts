@@ -6,7 +6,10 @@ import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { freePort, startTestApp, type TestApp } from '../support/app.ts'
 import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 const Result = z.object({
   content: z.array(z.looseObject({ type: z.string() })),
   structuredContent: z.unknown().optional(),
@@ -16,14 +19,14 @@ const textOf = ({ content: [first] }: z.infer<typeof Result>): string => z.strin
 
 const answers: Record<string, (response: import('node:http').ServerResponse) => void> = {
   '/json': response => answerJson(response, { hello: 'wörld' }),
-  '/text': response => response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from('caf\xe9', 'latin1')),
+  '/text': response =>
+    response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from('caf\xe9', 'latin1')),
   '/gzip': response =>
-    response
-      .writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
-      .end(gzipSync('packed')),
+    response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('packed')),
   '/png': response => response.writeHead(200, { 'content-type': 'image/png' }).end(PNG),
   '/wav': response => response.writeHead(200, { 'content-type': 'audio/wav' }).end(Buffer.from('RIFF')),
-  '/bytes': response => response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(Buffer.from([0, 255])),
+  '/bytes': response =>
+    response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(Buffer.from([0, 255])),
   '/empty': response => response.writeHead(204).end(),
   '/missing': response => answerJson(response, { error: 'no such user' }, 404),
   '/busy': response => response.writeHead(503, { 'retry-after': '7' }).end('come back later'),

@@ -38,7 +38,9 @@ describe('a secret of a server', () => {
 
   it('reaches the API and is masked in the answer that echoes it', async () => {
     const { instanceIds } = await make()
-    const { body } = await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, { arguments: { id: '1' } })
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, {
+      arguments: { id: '1' },
+    })
     const seen = fake.seen.at(-1)
     expect(new URL(seen?.url ?? '', fake.origin).searchParams.get('key')).toBe(SECRET)
     expect(JSON.parse(seen?.body ?? '')).toEqual({ key: SECRET, note: `holds ${SECRET} as well` })
@@ -85,14 +87,18 @@ describe('a secret of a server', () => {
   })
 
   it('goes only to the allowed origins where the caller chooses the origin', async () => {
-    const { instanceIds, serverId } = await makeServer(builder, [
-      {
-        name: 'open',
-        method: 'GET',
-        url: '{{url:base}}/items?key={{apiKey}}',
-        allowedOrigins: [fake.origin],
-      },
-    ], { bindings: { open: { apiKey: { source: 'server' } } } })
+    const { instanceIds, serverId } = await makeServer(
+      builder,
+      [
+        {
+          name: 'open',
+          method: 'GET',
+          url: '{{url:base}}/items?key={{apiKey}}',
+          allowedOrigins: [fake.origin],
+        },
+      ],
+      { bindings: { open: { apiKey: { source: 'server' } } } },
+    )
     await builder.expectOk('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
     const call = (base: string) =>
       builder.expectOk('POST', `/instances/${instanceIds['open']}/call`, { arguments: { base } })
