@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+
+/**
+ * What each task needs and what it runs (arguments for Node; the user's own follow).
+ * `needs` is the last step of preparation: `dependencies` < `generated` < `built`.
+ */
+export const TASKS = {
+  command: { needs: 'built', run: ['dist/cli/main.js'] },
+  dev: { needs: 'generated', run: ['--watch', '--watch-preserve-output', 'src/cli/main.ts', 'serve'] },
+  test: { needs: 'built', run: ['node_modules/vitest/vitest.mjs', 'run'] },
+  check: { needs: 'generated', run: ['scripts/check.ts'] },
+  format: { needs: 'dependencies', run: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write'] },
+  bench: { needs: 'built', run: ['bench/run.ts'] },
+  generate: { needs: 'dependencies', run: ['scripts/generate.ts'] },
+  migration: { needs: 'generated', run: ['scripts/new-migration.ts'] },
+}
+
+/** `run` with the paths of the checkout made absolute, so that the user's working folder can be any. */
+export const commandOf = (task, root) => TASKS[task].run.map(part => (part.includes('/') ? join(root, part) : part))
