@@ -10,6 +10,7 @@ import {
   type RefusedRow,
   type WriteOutcome,
 } from './recording-batch.ts'
+import { createTimeWriter } from './sqlite-time.ts'
 
 /** How long a write waits for another connection's. It holds up this thread alone. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -18,9 +19,6 @@ const insertInto = (table: string, columns: readonly string[]): string => {
   const names = [...columns, 'createdAt', 'updatedAt'].map(name => `"${name}"`)
   return `INSERT INTO "${table}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
 }
-
-/** The form in which Prisma's adapter writes and compares times on SQLite: text, so that it must match to the letter. */
-const toTimeText = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, -1)}+00:00`
 
 /** Stored, of a server that is gone, or of a kind that the database never takes. */
 type RowFate = 'stored' | 'dropped' | { refused: string }
@@ -46,6 +44,7 @@ const reasonOf = (code: string): MissingReason => {
 const open = (target: SqliteTarget) => {
   // NORMAL: a record may be lost to a power cut, never to the end of the process.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
+  const toTimeText = createTimeWriter()
   const insertExecution = db.prepare(insertInto('Execution', EXECUTION_COLUMNS))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
 
