@@ -34,7 +34,7 @@ const tlsProblem = (code: string, host: string): Problem | undefined => {
   return { fault: 'tls', text: `${host} failed the TLS handshake; check the port, and whether the URL should be http` }
 }
 
-const connectTimeout = (host: string): Problem => ({
+const connectTimeoutProblem = ({ host }: Standing): Problem => ({
   fault: 'connect_timeout',
   text: `${host} did not accept a connection in time; check the host and the port, and that it can be reached from here`,
 })
@@ -68,47 +68,63 @@ const lostProblem = ({ host, phase, isTls }: Standing): Problem => {
   }
 }
 
+const noHttpProblem = ({ host, isTls }: Standing): Problem => {
+  const advice = isTls ? 'check the port' : 'check the port, and whether the URL should be https'
+  return { fault: 'protocol', text: `${host} answered something that is not HTTP/1.1; ${advice}` }
+}
+
+const unresolvedProblem = ({ host }: Standing): Problem => ({
+  fault: 'dns',
+  text: `the name ${host} does not resolve to an address; check the host in the URL`,
+})
+
+const interruptedProblem = (standing: Standing): Problem =>
+  standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
+
+/** By the codes of the resolver, the system, undici and its parser. */
+const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
+  ENOTFOUND: unresolvedProblem,
+  ENODATA: unresolvedProblem,
+  EAI_AGAIN: ({ host }) => ({ fault: 'dns', text: `the name ${host} cannot be resolved at the moment; try again` }),
+  ECONNREFUSED: ({ host }) => ({
+    fault: 'refused',
+    text: `${host} refused the connection; check the port, and that the API runs`,
+  }),
+  ETIMEDOUT: standing => (standing.phase === 'connecting' ? connectTimeoutProblem(standing) : lostProblem(standing)),
+  UND_ERR_CONNECT_TIMEOUT: connectTimeoutProblem,
+  UND_ERR_BODY_TIMEOUT: ({ host, bodyIdleMs }) => ({
+    fault: 'timeout',
+    text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its answer; see what holds up the API`,
+  }),
+  UND_ERR_HEADERS_OVERFLOW: ({ host, maxHeaderBytes }) => ({
+    fault: 'too_large',
+    text: `the headers of the answer of ${host} are larger than ${maxHeaderBytes} bytes; have the API send fewer`,
+  }),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: interruptedProblem,
+  HPE_INVALID_EOF_STATE: lostProblem,
+  UND_ERR_DESTROYED: () => stoppingProblem,
+  UND_ERR_CLOSED: () => stoppingProblem,
+  UND_ERR_INVALID_ARG: () => ({
+    fault: 'blocked',
+    text: 'the method or a header of the request is not valid in HTTP; correct the tool',
+  }),
+}
+
+const unreachableProblem = (code: string, host: string): Problem => {
+  const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
+  return { fault: 'unreachable', text: `${host} cannot be reached${detail}; check the host, and the network it is in` }
+}
+
 /** What an error of undici, the resolver, TLS or the system says, told in our words. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
-  const { host, phase, isTls, maxHeaderBytes, bodyIdleMs } = standing
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
-  const code = codeOf(error)
   if (isLostConnection(error)) return lostProblem(standing)
-  switch (code) {
-    case 'ENOTFOUND':
-    case 'ENODATA':
-      return { fault: 'dns', text: `the name ${host} does not resolve to an address; check the host in the URL` }
-    case 'EAI_AGAIN':
-      return { fault: 'dns', text: `the name ${host} cannot be resolved at the moment; try again` }
-    case 'ECONNREFUSED':
-      return { fault: 'refused', text: `${host} refused the connection; check the port, and that the API runs` }
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return connectTimeout(host)
-    case 'ETIMEDOUT':
-      return phase === 'connecting' ? connectTimeout(host) : lostProblem(standing)
-    case 'UND_ERR_BODY_TIMEOUT':
-      return { fault: 'timeout', text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its answer` }
-    case 'UND_ERR_HEADERS_OVERFLOW':
-      return {
-        fault: 'too_large',
-        text: `the headers of the answer of ${host} are larger than ${maxHeaderBytes} bytes`,
-      }
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-    case 'HPE_INVALID_EOF_STATE':
-      return lostProblem(standing)
-    case 'UND_ERR_DESTROYED':
-    case 'UND_ERR_CLOSED':
-      return stoppingProblem
-    case 'UND_ERR_INVALID_ARG':
-      return { fault: 'blocked', text: 'the method or a header of the request is not valid in HTTP; correct the tool' }
-  }
-  if (isNoHttp(error)) {
-    const advice = isTls ? 'check the port' : 'check the port, and whether the URL should be https'
-    return { fault: 'protocol', text: `${host} answered something that is not HTTP/1.1; ${advice}` }
-  }
-  const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
-  const unreachable = `${host} cannot be reached${detail}; check the host, and the network it is in`
-  return (isTls ? tlsProblem(code, host) : undefined) ?? { fault: 'unreachable', text: unreachable }
+  const code = codeOf(error)
+  const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined
+  if (known !== undefined) return known(standing)
+  if (isNoHttp(error)) return noHttpProblem(standing)
+  const { isTls, host } = standing
+  return (isTls ? tlsProblem(code, host) : undefined) ?? unreachableProblem(code, host)
 }
 
 const WAITED_FOR: Readonly<Record<Phase, (host: string) => string>> = {

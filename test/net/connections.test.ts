@@ -1,0 +1,297 @@
+import { getEventListeners, once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { type Api, buildClient, faultOf, requestTo, startApi, startRawApi } from './apis.ts'
+
+const urlOf = ({ port }: Api, path = '/'): string => `http://api.test:${port}${path}`
+const nextImmediate = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+describe('connections', () => {
+  it('are kept and used again', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    const client = buildClient()
+    for (let count = 0; count < 20; count++) await client.send(requestTo(urlOf(api)))
+    expect(api.connections).toBe(1)
+  })
+
+  it('are not shared between clients, whose policies may differ', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    for (const client of [buildClient(), buildClient()]) await client.send(requestTo(urlOf(api)))
+    expect(api.connections).toBe(2)
+  })
+
+  it('of one origin are never more than allowed; further calls wait their turn', async () => {
+    const held: ServerResponse[] = []
+    const api = await startApi((_, response) => {
+      // Answers come in threes: fewer connections would wait for ever.
+      if (held.push(response) === 3) for (const waiting of held.splice(0)) waiting.end('ok')
+    })
+    const client = buildClient({ maxSockets: 3 })
+    const answers = await Promise.all(Array.from({ length: 51 }, () => client.send(requestTo(urlOf(api)))))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect(api.connections).toBe(3)
+  })
+
+  it('that the API ends after each answer are replaced, also for those that wait', async () => {
+    const api = await startApi((_, response) => response.writeHead(200, { connection: 'close' }).end('ok'))
+    const client = buildClient({ maxSockets: 2 })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => client.send(requestTo(urlOf(api)))))
+    expect(answers).toHaveLength(12)
+    expect(api.connections).toBe(12)
+  })
+
+  it('that fail one after the other let every waiting call know', async () => {
+    const api = await startRawApi(socket => socket.resetAndDestroy())
+    const client = buildClient({ maxSockets: 1 })
+    const errors = await Promise.all(Array.from({ length: 10 }, () => faultOf(client.send(requestTo(urlOf(api))))))
+    expect(new Set(errors.map(({ fault }) => fault))).toEqual(new Set(['reset']))
+  })
+
+  it('to many origins are kept for the most recent ones only', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    const client = buildClient({
+      lookup: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    })
+    for (let at = 0; at < 280; at++) await client.send(requestTo(`http://host-${at}.test:${api.port}/`))
+    await expect.poll(() => api.open.size).toBeLessThanOrEqual(256)
+    const connections = api.connections
+    await client.send(requestTo(`http://host-279.test:${api.port}/`))
+    expect(api.connections).toBe(connections)
+  })
+
+  it('never mix up answers, whatever happens to the calls beside them', async () => {
+    const api = await startApi((request, response) => {
+      const id = Number(request.url?.slice(1))
+      if (id % 7 === 1) request.socket.resetAndDestroy()
+      else if (id % 7 === 2) response.write(`partial ${id}`)
+      else if (id % 7 === 3) response.writeHead(200, { connection: 'close' }).end(`answer ${id}`)
+      else if (id % 7 === 4) response.end(Buffer.alloc(2_000))
+      else setImmediate(() => response.end(`answer ${id}`))
+    })
+    const client = buildClient({ maxSockets: 4 })
+    const call = async (id: number): Promise<string> => {
+      const controller = new AbortController()
+      if (id % 7 === 5) setImmediate(() => setImmediate(() => controller.abort()))
+      const request = requestTo(urlOf(api, `/${id}`), {
+        method: id % 2 === 0 ? 'GET' : 'POST',
+        maxResponseBytes: 1_000,
+        timeoutMs: id % 7 === 2 ? 30 : 5_000,
+        signal: controller.signal,
+      })
+      return client.send(request).then(
+        ({ body }) => body.toString(),
+        ({ fault }) => fault,
+      )
+    }
+    const outcomes = await Promise.all(Array.from({ length: 210 }, (_, id) => call(id)))
+    for (const [id, outcome] of outcomes.entries()) {
+      const answer = `answer ${id}`
+      const allowed = [[answer], ['reset'], ['timeout'], [answer], ['too_large'], [answer, 'aborted'], [answer]][id % 7]
+      expect([id, allowed]).toEqual([id, expect.arrayContaining([outcome])])
+    }
+    expect((await client.send(requestTo(urlOf(api, '/0')))).body.toString()).toBe('answer 0')
+    await expect.poll(() => api.open.size).toBeLessThanOrEqual(4)
+  })
+})
+
+/** Answers the first request of each connection; what it does with the second is the test's. */
+const startFickleApi = async (second: (socket: Parameters<Parameters<typeof startRawApi>[0]>[0]) => void) => {
+  const requests: string[] = []
+  const answered = new WeakSet<object>()
+  const api = await startRawApi((socket, path) => {
+    requests.push(path)
+    if (answered.has(socket) || path === '/never') return second(socket)
+    answered.add(socket)
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+  })
+  return Object.assign(api, { requests })
+}
+
+describe('a kept connection that the API closes instead of answering', () => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('has a %s sent once more over a fresh one', async method => {
+    for (const close of ['end', 'resetAndDestroy'] as const) {
+      const api = await startFickleApi(socket => socket[close]())
+      const client = buildClient()
+      await client.send(requestTo(urlOf(api, '/first')))
+      const answer = await client.send(requestTo(urlOf(api, '/second'), { method }))
+      expect(answer.status).toBe(200)
+      expect(api.requests).toEqual(['/first', '/second', '/second'])
+      expect(api.connections).toBe(2)
+    }
+  })
+
+  it.each(['POST', 'PATCH', 'QUERY'])('has a %s fail, which is never sent twice', async method => {
+    const api = await startFickleApi(socket => socket.end())
+    const client = buildClient()
+    await client.send(requestTo(urlOf(api, '/first')))
+    const error = await faultOf(client.send(requestTo(urlOf(api, '/second'), { method, body: '{}' })))
+    expect(error.fault).toBe('reset')
+    expect(api.requests).toEqual(['/first', '/second'])
+  })
+
+  it('after a byte of the answer has nothing sent again', async () => {
+    const api = await startFickleApi(socket => socket.end('H'))
+    const client = buildClient()
+    await client.send(requestTo(urlOf(api, '/first')))
+    expect((await faultOf(client.send(requestTo(urlOf(api, '/second'))))).fault).toBe('reset')
+    expect(api.requests).toEqual(['/first', '/second'])
+  })
+
+  it('has the request sent only once more, also when the fresh one is closed as well', async () => {
+    const api = await startFickleApi(socket => socket.end())
+    const client = buildClient()
+    await client.send(requestTo(urlOf(api, '/first')))
+    expect((await faultOf(client.send(requestTo(urlOf(api, '/never'))))).fault).toBe('reset')
+    expect(api.requests).toEqual(['/first', '/never', '/never'])
+  })
+
+  it('has the second try over a connection that is really fresh, though other kept ones are there', async () => {
+    const held: (() => void)[] = []
+    const answered = new WeakSet<object>()
+    const api = await startRawApi(socket => {
+      if (answered.has(socket)) {
+        socket.end()
+        return
+      }
+      answered.add(socket)
+      held.push(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'))
+      if (held.length >= 3) for (const answer of held.splice(0)) answer()
+    })
+    const client = buildClient({ maxSockets: 3 })
+    const burst = () => Promise.all([1, 2, 3].map(() => client.send(requestTo(urlOf(api)))))
+    await burst()
+    expect(api.connections).toBe(3)
+    // All three are stale now: each call finds that out, and gets a new one.
+    expect((await burst()).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(api.connections).toBe(6)
+  })
+
+  it('on a fresh connection has nothing sent again', async () => {
+    const api = await startFickleApi(socket => socket.end())
+    expect((await faultOf(buildClient().send(requestTo(urlOf(api, '/never'))))).fault).toBe('reset')
+    expect(api.requests).toEqual(['/never'])
+  })
+
+  it.each(['resetAndDestroy', 'destroy'] as const)(
+    'before the request was written (%s) has it sent over a fresh one, a POST too',
+    async close => {
+      const api = await startFickleApi(socket => socket.end())
+      const client = buildClient()
+      await client.send(requestTo(urlOf(api, '/first')))
+      // From here the close arrives before the request's turn to be written.
+      await nextImmediate()
+      for (const socket of api.open) socket[close]()
+      const answer = await client.send(requestTo(urlOf(api, '/second'), { method: 'POST', body: '{}' }))
+      expect(answer.status).toBe(200)
+      expect(api.requests).toEqual(['/first', '/second'])
+    },
+  )
+})
+
+describe('a signal', () => {
+  const held: RequestListener = () => {}
+
+  it('that fires while the API thinks closes its connection', async () => {
+    const controller = new AbortController()
+    const api = await startApi(request => {
+      request.socket.on('close', () => closed.resolve())
+      controller.abort()
+    })
+    const closed = Promise.withResolvers<void>()
+    const error = await faultOf(buildClient().send(requestTo(urlOf(api), { signal: controller.signal })))
+    expect([error.fault, error.message]).toEqual(['aborted', expect.stringMatching(/^the call was cancelled \(after/)])
+    await closed.promise
+  })
+
+  it('that fires within the body closes the connection', async () => {
+    const controller = new AbortController()
+    const api = await startApi((_, response) => {
+      response.write('some')
+      setImmediate(() => controller.abort())
+    })
+    expect((await faultOf(buildClient().send(requestTo(urlOf(api), { signal: controller.signal })))).fault).toBe(
+      'aborted',
+    )
+    await expect.poll(() => api.open.size).toBe(0)
+  })
+
+  it('that has fired before lets no request out', async () => {
+    const api = await startApi(held)
+    const error = await faultOf(buildClient().send(requestTo(urlOf(api), { signal: AbortSignal.abort() })))
+    expect(error.fault).toBe('aborted')
+    expect(api.connections).toBe(0)
+  })
+
+  it('that fires while the connection is being made lets no request out, and leaves the connection to others', async () => {
+    const requests: (string | undefined)[] = []
+    const api = await startApi(({ url }, response) => {
+      requests.push(url)
+      response.end('ok')
+    })
+    const client = buildClient()
+    const controller = new AbortController()
+    const call = faultOf(client.send(requestTo(urlOf(api, '/cancelled'), { signal: controller.signal })))
+    controller.abort()
+    expect((await call).fault).toBe('aborted')
+    await expect.poll(() => api.connections).toBe(1)
+    await client.send(requestTo(urlOf(api, '/next')))
+    expect(requests).toEqual(['/next'])
+    expect(api.connections).toBe(1)
+  })
+
+  it('that fires while the call waits for a connection lets the next one have its turn', async () => {
+    const requests: (string | undefined)[] = []
+    const api = await startApi(({ url }, response) => {
+      requests.push(url)
+      if (url !== '/slow') response.end('ok')
+    })
+    const client = buildClient({ maxSockets: 1 })
+    const [slow, waiting] = [new AbortController(), new AbortController()]
+    const calls = [
+      faultOf(client.send(requestTo(urlOf(api, '/slow'), { signal: slow.signal }))),
+      faultOf(client.send(requestTo(urlOf(api, '/cancelled'), { signal: waiting.signal }))),
+    ]
+    const last = client.send(requestTo(urlOf(api, '/last')))
+    await expect.poll(() => requests).toEqual(['/slow'])
+    waiting.abort()
+    slow.abort()
+    expect((await Promise.all(calls)).map(({ fault }) => fault)).toEqual(['aborted', 'aborted'])
+    expect((await last).status).toBe(200)
+    expect(requests).toEqual(['/slow', '/last'])
+  })
+
+  it('of a call that is over is let go', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    const client = buildClient()
+    const { signal } = new AbortController()
+    await client.send(requestTo(urlOf(api), { signal }))
+    await faultOf(client.send(requestTo('http://nowhere.test/', { signal })))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+})
+
+describe('closing the client', () => {
+  it('ends calls under way, those that wait and those that come later', async () => {
+    const api = await startApi(() => {})
+    const client = buildClient({ maxSockets: 1 })
+    const calls = [1, 2, 3].map(() => faultOf(client.send(requestTo(urlOf(api)))))
+    await expect.poll(() => api.connections).toBe(1)
+    await client.close()
+    calls.push(faultOf(client.send(requestTo(urlOf(api)))))
+    for (const error of await Promise.all(calls)) {
+      expect([error.fault, error.message]).toEqual(['aborted', expect.stringContaining('Patchbay is stopping')])
+    }
+    await expect.poll(() => api.open.size).toBe(0)
+  })
+
+  it('closes the connections that were kept', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    const client = buildClient()
+    await client.send(requestTo(urlOf(api)))
+    const [socket] = api.open
+    const closed = socket === undefined ? Promise.reject(new Error('not kept')) : once(socket, 'close')
+    await client.close()
+    await client.close()
+    await closed
+  })
+})
