@@ -122,19 +122,21 @@ describe.each(databases)('signing up on $kind', database => {
 })
 
 describe('signing up with', () => {
-  it.each([
-    ['a short password', { email: 'a@example.com', password: 'seven77' }, 'password'],
-    ['a password of 257 characters', { email: 'a@example.com', password: 'a'.repeat(257) }, 'password'],
-    ['no password', { email: 'a@example.com' }, 'password'],
-    ['no address', { email: 'example.com', password: PASSWORD }, 'email'],
-    ['an address of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password: PASSWORD }, 'email'],
-    ['an address that is a number', { email: 1, password: PASSWORD }, 'email'],
-    ['a setup token that is an object', { email: 'a@example.com', password: PASSWORD, setupToken: {} }, 'setupToken'],
-  ])('%s is refused and says what is wrong', async (_what, body, path) => {
+  it('what is no account is refused, and what is wrong is named', async () => {
     const { origin } = await startApp(anyDatabase)
-    const answer = await createBrowser(origin).send('POST', '/signup', body)
-    expect(answer.status).toBe(400)
-    expect(answer.json()).toMatchObject({ errors: [{ path, message: expect.any(String) }] })
+    const inputs: [object, string][] = [
+      [{ email: 'a@example.com', password: 'seven77' }, 'password'],
+      [{ email: 'a@example.com', password: 'a'.repeat(257) }, 'password'],
+      [{ email: 'a@example.com' }, 'password'],
+      [{ email: 'example.com', password: PASSWORD }, 'email'],
+      [{ email: `${'a'.repeat(243)}@example.com`, password: PASSWORD }, 'email'],
+      [{ email: 1, password: PASSWORD }, 'email'],
+      [{ email: 'a@example.com', password: PASSWORD, setupToken: {} }, 'setupToken'],
+    ]
+    for (const [input, path] of inputs) {
+      const answer = await createBrowser(origin).send('POST', '/signup', input)
+      expect([answer.status, answer.json()]).toMatchObject([400, { errors: [{ path, message: expect.any(String) }] }])
+    }
   })
 
   it('a password of eight characters of any kind, typed on any keyboard, signs in again', async () => {
