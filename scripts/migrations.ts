@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { POSTGRES_SCHEMA, SQLITE_SCHEMA } from './derive-schema.ts'
@@ -32,9 +32,10 @@ export const diffMigrations = ({ directory, schema }: Migrations, databaseUrl: s
       ...['migrate', 'diff', '--script', '--exit-code', '--output', sql],
       ...['--from-migrations', directory, '--to-schema', schema],
     ])
-    if (status === AGREE) return undefined
-    if (status === DIFFER) return readFileSync(sql, 'utf8')
-    throw new Error(output)
+    // Prisma ends with 0 too when its engine broke down without an answer; only one that answered writes the file.
+    if (existsSync(sql) && status === AGREE) return undefined
+    if (existsSync(sql) && status === DIFFER) return readFileSync(sql, 'utf8')
+    throw new Error(`prisma migrate diff did not tell (status ${status}):\n${output}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -33,6 +33,14 @@ const claimFolder = (name: string, replace: boolean): string => {
   return newest
 }
 
+/**
+ * A reference without an action of its own says: who is referred to stays for as long as the reference. When a whole
+ * organization goes, both go, and SQLite looks when the statement is over; PostgreSQL would look half-way through,
+ * in an order that it does not promise, so there it is told to look when the transaction is over.
+ */
+const deferChecks = (sql: string): string =>
+  sql.replaceAll(/( ON DELETE NO ACTION ON UPDATE \w+);/g, '$1 DEFERRABLE INITIALLY DEFERRED;')
+
 const run = async (): Promise<void> => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { replace: { type: 'boolean' } } })
   const name = positionals[0]
@@ -51,7 +59,7 @@ const run = async (): Promise<void> => {
       }
       const path = join(MIGRATIONS[kind].directory, folder)
       mkdirSync(path)
-      writeFileSync(join(path, 'migration.sql'), sql)
+      writeFileSync(join(path, 'migration.sql'), kind === 'postgresql' ? deferChecks(sql) : sql)
       console.log(relative(process.cwd(), join(path, 'migration.sql')))
     }
   } finally {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils'
 
 const args = process.argv.slice(2)
 const valuesOf = flag => args.flatMap((arg, at) => (args[at - 1] === flag ? [arg] : []))
@@ -39,19 +39,25 @@ const CHAR_OID = 18
 const BPCHAR_OID = 1_042
 const SHADOW_DROP = /^DROP DATABASE "prisma_migrate_shadow_db_[^"]*"$/
 
-/** Mends two things of adapter-pg that only migrations meet. */
+/** Which columns of a result, known by its rows, are of the catalogue's internal type "char". */
+const charColumns = new WeakMap()
+
+/**
+ * Mends two things of adapter-pg that only migrations meet: it does not know the type "char", and it drops the shadow
+ * database before it closes its own pool on it.
+ */
 const patchPostgresDriver = pg => {
   for (const prototype of [pg.Pool.prototype, pg.Client.prototype]) {
     const query = prototype.query
     prototype.query = function (first, ...rest) {
-      // It drops the shadow database before it closes its own pool on it.
       if (typeof first === 'string' && SHADOW_DROP.test(first)) first += ' WITH (FORCE)'
       const answer = query.call(this, first, ...rest)
       if (!(answer instanceof Promise)) return answer
-      // It does not know the catalogue's internal type "char".
       return answer.then(result => {
-        for (const { fields = [] } of [result].flat()) {
-          for (const field of fields) if (field.dataTypeID === CHAR_OID) field.dataTypeID = BPCHAR_OID
+        for (const { fields = [], rows } of [result].flat()) {
+          const chars = fields.flatMap((field, at) => (field.dataTypeID === CHAR_OID ? [at] : []))
+          for (const at of chars) fields[at].dataTypeID = BPCHAR_OID
+          if (chars.length > 0) charColumns.set(rows, chars)
         }
         return result
       })
@@ -77,13 +83,23 @@ const createAdapterFactory = async () => {
   return new PrismaPg(Object.fromEntries(Object.entries(parts).filter(([, value]) => value != null)))
 }
 
-/** better-sqlite3 prepares one statement at a time; a migration holds many. */
-const runScriptsWhole = factory => {
+/** Rewrites what the engine and the drivers see differently. */
+const adapt = factory => {
   for (const name of ['connect', 'connectToShadowDb']) {
     const open = factory[name].bind(factory)
     factory[name] = async () => {
       const connection = await open()
+      const queryRaw = connection.queryRaw.bind(connection)
+      connection.queryRaw = async query => {
+        const result = await queryRaw(query)
+        // As text, the engine panics on it.
+        for (const at of charColumns.get(result.rows) ?? []) result.columnTypes[at] = ColumnTypeEnum.Character
+        return result
+      }
+      // adapter-pg takes a script apart at every semicolon, those within a string or a function too.
+      if (isPostgres) connection.executeScript = async sql => void (await connection.underlyingDriver().query(sql))
       const executeRaw = connection.executeRaw.bind(connection)
+      // better-sqlite3 prepares one statement at a time; a migration holds many.
       connection.executeRaw = async query => {
         if (query.args?.length) return executeRaw(query)
         await connection.executeScript(query.sql)
@@ -106,7 +122,7 @@ const loadEngine = async () => {
 }
 
 const buildEngine = async () => {
-  const factory = runScriptsWhole(await createAdapterFactory())
+  const factory = adapt(await createAdapterFactory())
   const bound = bindMigrationAwareSqlAdapterFactory(factory)
   const SchemaEngine = await loadEngine()
   const engine = await SchemaEngine.new({ datamodels: models.length > 0 ? models : undefined }, () => {}, bound)
@@ -130,6 +146,11 @@ const buildEngine = async () => {
 
 const send = message => process.stdout.write(`${JSON.stringify(message)}\n`)
 
+const sendError = (id, message, { code, meta = {} } = {}) => {
+  const data = { is_panic: false, message, meta, error_code: /^P\d{4}$/.test(code ?? '') ? code : null }
+  send({ jsonrpc: '2.0', id, error: { code: 4466, message: 'An error happened. Check the data field.', data } })
+}
+
 const answer = async (engine, { id, method, params }) => {
   try {
     const { run } = await engine
@@ -144,25 +165,22 @@ const answer = async (engine, { id, method, params }) => {
       ({ explain }) => explain(error),
       () => String(error?.message ?? error),
     )
-    // The CLI waits for ever on a code that is none of Prisma's.
-    const code = /^P\d{4}$/.test(error?.code ?? '') ? error.code : null
-    const data = { is_panic: false, message, meta: error?.meta ?? {}, error_code: code }
-    send({ jsonrpc: '2.0', id, error: { code: 4466, message: 'An error happened. Check the data field.', data } })
+    sendError(id, message, error)
   }
 }
+
+const underWay = new Map()
 
 const serve = async () => {
   const engine = buildEngine()
   engine.catch(() => {}) // told to whoever asks
-  const underWay = new Set()
   for await (const line of createInterface({ input: process.stdin })) {
     const message = line.trim() ? JSON.parse(line) : {}
     if (!message.method) continue // the CLI's answer to our print
-    const one = answer(engine, message)
-    underWay.add(one)
-    one.finally(() => underWay.delete(one))
+    const answering = answer(engine, message).finally(() => underWay.delete(message.id))
+    underWay.set(message.id, answering)
   }
-  await Promise.all(underWay)
+  await Promise.all(underWay.values())
 }
 
 /** `cli can-connect-to-database` and its like: the exit code is the answer. */
@@ -180,9 +198,17 @@ const checkConnection = async () => {
 }
 
 const CONNECTION_ENDED = '57P01'
+/** The last words of the engine when it panics: after them it answers nothing more. */
+let panic
+globalThis.PRISMA_WASM_PANIC_REGISTRY = {
+  set_message: message => {
+    panic = message
+  },
+}
 process.on('uncaughtException', error => {
   if (error?.code === CONNECTION_ENDED) return // the shadow database's idle connections, dropped by force
-  process.stderr.write(`${error?.stack ?? error}\n`)
+  for (const id of underWay.keys()) sendError(id, panic ?? String(error?.stack ?? error))
+  if (underWay.size === 0) process.stderr.write(`${error?.stack ?? error}\n`)
   process.exit(101)
 })
 

@@ -24,7 +24,11 @@ export type OpenDatabase = Database & { close: () => Promise<void> }
 const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
 /** A transaction that takes longer is rolled back: nothing may be awaited inside but the database. */
 const TRANSACTION_MS = 10_000
-const transactionOptions = { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS }
+const OPTIONS = {
+  transactionOptions: { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS },
+  // The other formats print what was to be written, secrets too.
+  errorFormat: 'minimal',
+} as const
 
 const createClient = async (target: DatabaseTarget) => {
   // Only the client that is asked for is loaded: each brings a query compiler of some megabytes.
@@ -33,13 +37,13 @@ const createClient = async (target: DatabaseTarget) => {
       import('./generated/sqlite/client.ts'),
       import('./sqlite-adapter.ts'),
     ])
-    return new PrismaClient({ adapter: sqliteAdapterFactory(target), transactionOptions })
+    return new PrismaClient({ adapter: sqliteAdapterFactory(target), ...OPTIONS })
   }
   const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/postgresql/client.ts'),
     import('@prisma/adapter-pg'),
   ])
-  const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), transactionOptions })
+  const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
   // Generated from the same models, it differs in what it can do besides (skipDuplicates, other isolation levels).
   return client as unknown as Database
 }

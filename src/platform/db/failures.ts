@@ -30,7 +30,8 @@ export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error
 export const isRowMissing = (error: unknown): boolean => prismaCodeOf(error) === 'P2025'
 
 /** A row that others refer to was to go, or one was referred to that is not there. */
-export const isForeignKeyViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2003'
+export const isForeignKeyViolation = (error: unknown): boolean =>
+  prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'
 
 /** Two transactions were in each other's way (PostgreSQL: serialization failure, deadlock): trying again helps. */
 export const isConflict = (error: unknown): boolean =>

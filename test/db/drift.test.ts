@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { POSTGRES_SCHEMA, SQLITE_SCHEMA, toPostgresSchema } from '../../scripts/derive-schema.ts'
+import { diffMigrations, MIGRATIONS } from '../../scripts/migrations.ts'
+import { runPrisma } from '../../scripts/prisma.ts'
+import { migrate } from '../../src/platform/db/index.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
+
+/** Each run of the Prisma CLI takes a second or two. */
+const TIMEOUT_MS = 60_000
+
+it('the models of PostgreSQL are those that the one set of models leads to', () => {
+  expect(readFileSync(POSTGRES_SCHEMA, 'utf8')).toBe(toPostgresSchema(readFileSync(SQLITE_SCHEMA, 'utf8')))
+})
+
+describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS }, ({ kind, createEmpty }) => {
+  let database: TestDatabase
+  let folder: string
+  beforeAll(async () => {
+    database = await createEmpty()
+    folder = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
+  })
+  afterAll(async () => {
+    await database.drop()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('lead to the models', () => {
+    expect(diffMigrations(MIGRATIONS[kind], database.url)).toBeUndefined()
+  })
+
+  it.each([
+    ['a column', 'model User {', 'model User {\n  nickname String?'],
+    ['a deletion rule', 'onDelete: NoAction', 'onDelete: Cascade'],
+  ])('are told from models that differ in %s', (_what, from, to) => {
+    const schema = join(folder, 'changed.prisma')
+    const text = readFileSync(MIGRATIONS[kind].schema, 'utf8')
+    expect(text).toContain(from)
+    writeFileSync(schema, text.replace(from, to))
+    expect(diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toMatch(/ALTER|CREATE/)
+  })
+
+  it('fail the comparison, instead of passing it, when the models cannot be read', () => {
+    const schema = join(folder, 'none.prisma')
+    expect(() => diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toThrow()
+  })
+
+  it('are, once applied by Patchbay, applied for the standard tool too', async () => {
+    const before = runPrisma(database.url, ['migrate', 'status'])
+    expect(before.output).toContain('have not yet been applied')
+    await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })
+    const after = runPrisma(database.url, ['migrate', 'status'])
+    expect(after).toMatchObject({ status: 0, output: expect.stringContaining('up to date') })
+  })
+})

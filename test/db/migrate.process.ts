@@ -1,0 +1,7 @@
+// Migrates the database of the first argument from the folder of the second, and writes what it applied as JSON.
+import { migrate, parseDatabaseUrl } from '../../src/platform/db/index.ts'
+
+const [url = '', directory = ''] = process.argv.slice(2)
+const target = parseDatabaseUrl(url)
+if (!target.ok) throw new Error(target.error)
+process.stdout.write(JSON.stringify(await migrate(target.value, { directory })))
