@@ -1,9 +1,9 @@
 import type { AccessPolicy, Caller } from '../execution/index.ts'
 import type { Result } from '../kernel/index.ts'
-import type { OriginPolicy } from '../platform/http/index.ts'
 import { refusal } from './answer.ts'
 import { type Exchange, writeRefusal } from './exchange.ts'
 import type { Mounted } from './mounted.ts'
+import type { OriginPolicy } from './origin.ts'
 import { ERROR } from './protocol.ts'
 import type { McpLogger, McpRegistry } from './registry.ts'
 

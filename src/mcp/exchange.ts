@@ -26,9 +26,13 @@ export const writeHead = ({ raw, headers }: Exchange, status: number, fields: re
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
+const MAX_JOINED_CHARACTERS = 128 * 1_024
+
 export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, fields?: readonly string[]): void => {
   const { raw } = exchange
-  const length = Buffer.byteLength(head) + (page?.length ?? 0)
+  // Node joins a text with the head of the response before it encodes both: too dear for a long one.
+  const body = head.length > MAX_JOINED_CHARACTERS ? Buffer.from(head) : head
+  const length = Buffer.byteLength(body) + (page?.length ?? 0)
   const all = [
     'content-type',
     'application/json',
@@ -39,10 +43,10 @@ export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, 
   ]
   writeHead(exchange, status, fields === undefined ? all : [...all, ...fields])
   if (page === undefined) {
-    raw.end(head)
+    raw.end(body)
     return
   }
-  raw.write(head)
+  raw.write(body)
   raw.end(page)
 }
 

@@ -118,12 +118,13 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     if (call === undefined) send(answer)
     else {
       const stopProgress = startProgress(message, json => stream.send(messageEvent(json)))
-      answer.then(done => {
+      const deliver = (done: Answer): void => {
         stopProgress?.()
         session.calls?.delete(call)
         if (!call.isCancelled) send(done)
         endWhenDone(connection)
-      })
+      }
+      answer.then(deliver).catch(error => report(error, 'an answer could not be delivered'))
     }
   }
 

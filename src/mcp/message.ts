@@ -59,6 +59,9 @@ export const parseMessage = (value: JsonValue): Message | undefined => {
   return isRequestId(id) ? { kind: 'request', id, method, params } : undefined
 }
 
+/** JSON-RPC knows fractions as ids; MCP does not, but its refusal may still carry one. */
+const isAnyId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number'
+
 /** The id that an answer to this value may carry: null where none can be read (JSON-RPC 2.0 §5). */
 export const readableId = (value: JsonValue | undefined): RequestId | null =>
-  isJsonObject(value) && typeof value.method === 'string' && isRequestId(value.id) ? value.id : null
+  isJsonObject(value) && typeof value.method === 'string' && isAnyId(value.id) ? value.id : null

@@ -1,5 +1,5 @@
-import type { OriginPolicy } from '../platform/http/index.ts'
 import { type Exchange, writeHead } from './exchange.ts'
+import type { OriginPolicy } from './origin.ts'
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
 /** Parameters may be repeated in headers of their own names, so what is asked for is granted. */

@@ -1,5 +1,6 @@
 import { type Answer, answerText } from './answer.ts'
 import type { Call } from './call.ts'
+import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeAccepted, writeAnswer } from './exchange.ts'
 import { acceptsEventStream } from './headers.ts'
 import type { RequestMessage } from './message.ts'
@@ -22,6 +23,7 @@ export type RunCallOptions = {
   /** Turns the answer into a stream. */
   stream: () => StreamedAnswer
   onDone?: (() => void) | undefined
+  report: ReportFault
 }
 
 /**
@@ -33,7 +35,7 @@ export type RunCallOptions = {
  * client can come back for it. An answer that was to be plain JSON reaches nobody any more, whatever the era: all
  * that going on would do is to load the API.
  */
-export const runCall = ({ exchange, request, call, answer, stream, onDone }: RunCallOptions): void => {
+export const runCall = ({ exchange, request, call, answer, stream, onDone, report }: RunCallOptions): void => {
   const { raw } = exchange
   let streamed: StreamedAnswer | undefined
   const stopProgress = acceptsEventStream(exchange.headers)
@@ -47,12 +49,13 @@ export const runCall = ({ exchange, request, call, answer, stream, onDone }: Run
     call.cancel()
     stopProgress?.()
   })
-  answer.then(done => {
+  const deliver = (done: Answer): void => {
     stopProgress?.()
     onDone?.()
     if (streamed !== undefined) streamed.end(call.isCancelled ? undefined : answerText(done))
     else if (raw.destroyed) return
     else if (call.isCancelled) writeAccepted(exchange)
     else writeAnswer(exchange, done)
-  })
+  }
+  answer.then(deliver).catch(error => report(error, 'an answer could not be delivered'))
 }

@@ -20,6 +20,9 @@ export type SessionPostsOptions = {
   report: ReportFault
 }
 
+const isInitialize = (message: Message): message is RequestMessage =>
+  message.kind === 'request' && message.method === 'initialize'
+
 /** What a POST of the session era brings: a new session, or messages within one. */
 export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => {
   const begin = (exchange: Exchange, { router }: Mounted, caller: Caller, request: RequestMessage): void => {
@@ -58,6 +61,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       answer,
       stream: () => streams.streamAnswer(exchange, mounted, session),
       onDone: () => session.calls?.delete(call),
+      report,
     })
   }
 
@@ -93,12 +97,15 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     exchange.raw.on('close', () => {
       if (!exchange.raw.writableFinished) for (const cancel of cancels) cancel()
     })
-    Promise.all(answers).then(done => {
+    const deliver = (done: readonly (Answer | undefined)[]): void => {
       if (exchange.raw.destroyed) return
       const texts = done.flatMap(answer => (answer === undefined ? [] : answerText(answer)))
       if (texts.length === 0) writeAccepted(exchange)
       else writeAnswer(exchange, { status: 200, head: `[${texts.join(',')}]`, page: undefined })
-    })
+    }
+    Promise.all(answers)
+      .then(deliver)
+      .catch(error => report(error, 'the answers of a batch could not be delivered'))
   }
 
   const serveSession = (
@@ -112,13 +119,15 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       writeRefusal(exchange, notAcceptable('application/json and text/event-stream'))
       return
     }
+    if (classified.era === 'session-batch' && classified.messages.some(isInitialize)) {
+      const why = 'Invalid request: initialize cannot be part of a batch'
+      writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))
+      return
+    }
     const session = findSession(sessions, exchange, mounted, caller)
-    if (classified.era === 'session' && classified.message.kind === 'request') {
-      const { message } = classified
-      if (message.method === 'initialize' && isRefused(session)) {
-        begin(exchange, mounted, caller, message)
-        return
-      }
+    if (classified.era === 'session' && isInitialize(classified.message) && isRefused(session)) {
+      begin(exchange, mounted, caller, classified.message)
+      return
     }
     if (isRefused(session)) {
       writeRefusal(exchange, session)

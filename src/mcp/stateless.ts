@@ -61,7 +61,7 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     }
     const under = createCall(id, caller, clientName(metaOf(params)?.[META.clientInfo]))
     const answer = callTool(router, found, request, under, 'stateless', report)
-    runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted) })
+    runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })
   }
   return (exchange, mounted, caller, message) => {
     // Core has no notifications from clients over HTTP in this era: what comes is taken and dropped.

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import type { AccessPolicy, Caller, CompiledServer, CompiledTool, ToolResult } from '../../src/execution/index.ts'
-import { failure, type JsonObject, success } from '../../src/kernel/index.ts'
+import { failure, success } from '../../src/kernel/index.ts'
 import { type Authorize, createMcpRegistry, mcpRoutes } from '../../src/mcp/index.ts'
+import { portOf } from './wire.ts'
 
 export const OWNER_TOKEN = 'Bearer pbk_owner'
 export const FRIEND_TOKEN = 'Bearer pbk_friend'
@@ -117,7 +117,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     }),
   )
   await app.listen({ host: '127.0.0.1', port: options.port ?? 0 })
-  const { port } = app.server.address() as AddressInfo
+  const port = portOf(app.server)
   const origin = `http://localhost:${port}`
   return {
     app,
@@ -135,9 +135,4 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
 }
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
 
-export const INITIALIZE = (version: string, id: string | number = 1): JsonObject => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'initialize',
-  params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
-})
+export { INITIALIZE } from './messages.ts'
