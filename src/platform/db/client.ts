@@ -56,11 +56,17 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   namingFailures(target, async () => {
     const client = await createClient(target)
     await client.$connect()
+    await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects with the first question
     const named = client.$extends({
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
     })
+    const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
     // It does all that the client does: the types of an extended client only say it in other words.
-    return Object.assign(named as unknown as Database, { close: () => client.$disconnect() })
+    return Object.assign(named, {
+      // Its begin and its commit are no operations in the sense above.
+      $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
+      close: () => client.$disconnect(),
+    }) as unknown as OpenDatabase
   })
 
 /**

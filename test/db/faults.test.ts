@@ -1,0 +1,165 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Client } from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  migrate,
+  type OpenDatabase,
+  openDatabase,
+  openRawSqlite,
+  type RawSqlite,
+  transact,
+} from '../../src/platform/db/index.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
+
+const kindNamed = (wanted: string) => databaseKinds.filter(({ kind }) => kind === wanted)
+const data = { name: 'written' }
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    value => expect.unreachable(`it succeeded: ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+
+describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
+  let database: TestDatabase
+  let db: OpenDatabase
+  let file: string
+  beforeEach(async () => {
+    database = await create()
+    db = await openDatabase(database.target)
+    file = database.target.kind === 'sqlite' ? database.target.file : ''
+  })
+  afterEach(async () => {
+    await db.close()
+    await database.drop()
+  })
+
+  const lock = (): RawSqlite => {
+    const other = openRawSqlite({ kind: 'sqlite', file }, { busyTimeoutMs: 0 })
+    other.exec('BEGIN IMMEDIATE')
+    return other
+  }
+
+  it('that another process holds for a moment is waited for, and read meanwhile', async () => {
+    const other = lock()
+    const order: string[] = []
+    const writes = [
+      transact(db, tx => tx.organization.create({ data })).then(() => order.push('transaction')),
+      db.organization.create({ data }).then(() => order.push('plain write')),
+    ]
+    expect(await db.organization.count()).toBe(0)
+    setTimeout(() => {
+      order.push('released')
+      other.close()
+    }, 300)
+    await Promise.all(writes)
+    expect(order).toEqual(['released', 'transaction', 'plain write'])
+  })
+
+  it('that another process does not let go of is said to be busy, and is of use again later', async () => {
+    const other = lock()
+    const failures = await Promise.all([
+      failureOf(transact(db, tx => tx.organization.create({ data }))),
+      failureOf(db.organization.create({ data })),
+    ])
+    const busy = { name: 'AppError', code: 'unavailable', message: expect.stringContaining('busy') }
+    expect(failures).toEqual([expect.objectContaining(busy), expect.objectContaining(busy)])
+    other.close()
+    await transact(db, tx => tx.organization.create({ data }))
+    expect(await db.organization.count()).toBe(1)
+  }, 20_000)
+
+  it('without room says so, undoes the transaction, is still read, and takes writes when there is room', async () => {
+    const large = { data: { name: 'x'.repeat(100_000) } }
+    await db.$queryRaw`PRAGMA max_page_count = 1`
+    const full = { code: 'storage_full', message: expect.stringContaining(file) }
+    expect(await failureOf(db.organization.create(large))).toMatchObject(full)
+    const inTransaction = transact(db, async tx => {
+      await tx.organization.create({ data: { name: 'small' } })
+      await tx.organization.create(large)
+    })
+    expect(await failureOf(inTransaction)).toMatchObject(full)
+    expect(await db.organization.count()).toBe(0)
+    await db.$queryRaw`PRAGMA max_page_count = 1000000`
+    await transact(db, tx => tx.organization.create(large))
+    expect(await db.organization.count()).toBe(1)
+  })
+
+  const damaged = { name: 'AppError', code: 'unavailable', message: expect.stringContaining('damaged') }
+
+  it('that is no database is named when it is opened and when it is migrated', async () => {
+    await db.close()
+    writeFileSync(file, 'no database at all '.repeat(1_000))
+    const opening = await failureOf(openDatabase(database.target))
+    expect(opening).toMatchObject(damaged)
+    expect(opening).toMatchObject({ message: expect.stringContaining(file) })
+    expect(await failureOf(migrate(database.target, { directory: MIGRATIONS_DIRECTORY }))).toMatchObject(damaged)
+  })
+
+  it('that is damaged inside is named when the damage is met', async () => {
+    await db.organization.createMany({ data: Array.from({ length: 1_000 }, () => data) })
+    await db.close() // moves what is in the log into the file
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, bytes.length / 2)
+    writeFileSync(file, bytes)
+    db = await openDatabase(database.target)
+    expect(await failureOf(db.organization.findMany())).toMatchObject(damaged)
+  })
+
+  it('that is not there is named', async () => {
+    const missing = failureOf(openDatabase({ kind: 'sqlite', file: `${file}.none` }))
+    expect(await missing).toMatchObject({ code: 'unavailable', message: expect.stringContaining(`${file}.none`) })
+  })
+})
+
+describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
+  let database: TestDatabase
+  let db: OpenDatabase
+  beforeEach(async () => {
+    database = await create()
+    db = await openDatabase(database.target)
+  })
+  afterEach(async () => {
+    await db.close()
+    await database.drop()
+  })
+
+  const endConnections = async (): Promise<void> => {
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+    await client.end()
+  }
+
+  it('that ends the connection in a transaction is said to be gone, and is of use again at once', async () => {
+    const broken = transact(db, async tx => {
+      await tx.organization.create({ data })
+      await endConnections()
+      await tx.organization.create({ data })
+    })
+    expect(await failureOf(broken)).toMatchObject({ name: 'AppError', code: 'unavailable' })
+    await transact(db, tx => tx.organization.create({ data }))
+    expect(await db.organization.count()).toBe(1)
+  })
+
+  it('that ends idle connections is not noticed', async () => {
+    await db.organization.create({ data })
+    await endConnections()
+    expect(await db.organization.count()).toBe(1)
+  })
+
+  it('that cannot be reached, or has no such database, is named without its password', async () => {
+    const url = new URL(database.url)
+    url.password = 'not-this-one'
+    const wrongPassword = await failureOf(
+      openDatabase({ kind: 'postgresql', url: url.href }),
+    )
+    url.port = '1'
+    const nobody = await failureOf(openDatabase({ kind: 'postgresql', url: url.href }))
+    for (const failure of [wrongPassword, nobody]) {
+      expect(failure).toMatchObject({ name: 'AppError', code: 'unavailable' })
+      expect(String(failure)).not.toContain('not-this-one')
+    }
+  })
+})

@@ -1,0 +1,24 @@
+// Writes organizations to the database of the first argument, one transaction and one plain write in turn, as many as
+// the second says, and prints the id of each when, and only when, the database has acknowledged it.
+import { writeSync } from 'node:fs'
+import { openDatabase, parseDatabaseUrl, transact } from '../../src/platform/db/index.ts'
+
+const STDOUT = 1
+const [url = '', count = '0'] = process.argv.slice(2)
+const target = parseDatabaseUrl(url)
+if (!target.ok) throw new Error(target.error)
+const db = await openDatabase(target.value)
+writeSync(STDOUT, 'open\n')
+for (let written = 0; written < Number(count); written++) {
+  const data = { name: `written by ${process.pid}` }
+  const { id } =
+    written % 2 === 0
+      ? await transact(db, async tx => {
+          // Read first, as services do: a lock taken only at the first write would come too late.
+          await tx.organization.count()
+          return tx.organization.create({ data })
+        })
+      : await db.organization.create({ data })
+  writeSync(STDOUT, `${id}\n`)
+}
+await db.close()

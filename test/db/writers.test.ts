@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase, openRawSqlite } from '../../src/platform/db/index.ts'
+import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+
+/** Ten processes start at once on what may be two cores. */
+const TIMEOUT_MS = 120_000
+
+type Writer = {
+  /** Ids of what the database has acknowledged so far. */
+  acknowledged: string[]
+  hasAcknowledged: (count: number) => Promise<void>
+  ended: Promise<number | null>
+  child: ChildProcess
+}
+
+const startWriter = (url: string, count: number): Writer => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.process.ts'), url, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const acknowledged: string[] = []
+  const waiting = new Set<() => void>()
+  createInterface({ input: child.stdout }).on('line', line => {
+    if (line !== 'open') acknowledged.push(line)
+    for (const look of waiting) look()
+  })
+  const hasAcknowledged = (wanted: number): Promise<void> =>
+    new Promise(resolve => {
+      const look = (): void => {
+        if (acknowledged.length < wanted) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
+  return { acknowledged, hasAcknowledged, child, ended: once(child, 'close').then(([code]) => code) }
+}
+
+const readIds = async ({ target }: TestDatabase): Promise<string[]> => {
+  const db = await openDatabase(target)
+  const rows = await db.organization.findMany({ select: { id: true } })
+  await db.close()
+  return rows.map(({ id }) => id)
+}
+
+describe.each(databaseKinds)('on $kind', { timeout: TIMEOUT_MS }, ({ create }) => {
+  let database: TestDatabase
+  beforeEach(async () => {
+    database = await create()
+  })
+  afterEach(() => database.drop())
+
+  it('ten processes that write at once all succeed', async () => {
+    const writers = Array.from({ length: 10 }, () => startWriter(database.url, 10))
+    expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(Array(10).fill(0))
+    const acknowledged = writers.flatMap(writer => writer.acknowledged)
+    expect(acknowledged).toHaveLength(100)
+    expect((await readIds(database)).sort()).toEqual(acknowledged.sort())
+  })
+
+  it('what was acknowledged is there after kill -9 in the middle of writes', async () => {
+    const acknowledged: string[] = []
+    for (let round = 1; round <= 3; round++) {
+      const writer = startWriter(database.url, 1_000_000)
+      await writer.hasAcknowledged(20 * round)
+      writer.child.kill('SIGKILL')
+      expect(await writer.ended).toBeNull()
+      acknowledged.push(...writer.acknowledged)
+    }
+    expect(await readIds(database)).toEqual(expect.arrayContaining(acknowledged))
+    if (database.target.kind === 'sqlite') {
+      const connection = openRawSqlite(database.target, { busyTimeoutMs: 0 })
+      expect(connection.pragma('integrity_check', { simple: true })).toBe('ok')
+      connection.close()
+    }
+  })
+})
