@@ -1,5 +1,3 @@
-export type { AccessToken, OwnOrganization, User } from './account.ts'
 export { accountRoutes } from './accounts.routes.ts'
-export { type AccountService, type AccountServiceParts, createAccountService } from './accounts.service.ts'
-export type { McpCaller } from './mcp-tokens.ts'
+export { createAccountService } from './accounts.service.ts'
 export { createSessionStore } from './sessions.store.ts'

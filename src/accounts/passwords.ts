@@ -42,4 +42,3 @@ export const createPasswords = (limits: GateLimits = HASHING) => {
     },
   }
 }
-export type Passwords = ReturnType<typeof createPasswords>

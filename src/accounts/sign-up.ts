@@ -33,7 +33,7 @@ const emailTaken = (): AppError =>
   })
 
 /** Where a new user's first membership is. */
-export type Home =
+type Home =
   /** An organization of one's own. */
   | { kind: 'own' }
   /** The organization of this name, made if need be; without a name the oldest. */

@@ -68,4 +68,3 @@ export const createThrottle = (counters: Counters) => {
     countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
   }
 }
-export type Throttle = ReturnType<typeof createThrottle>

@@ -51,4 +51,3 @@ export const createBrowser = (origin: string, { address }: { address?: string } 
     signIn: (email: string, password: string) => send('POST', '/session', { email, password }),
   }
 }
-export type Browser = ReturnType<typeof createBrowser>

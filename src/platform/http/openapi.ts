@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { RouteAccess } from './access.ts'
 import { PROBLEM_MEDIA_TYPE, problemSchema } from './problem.ts'
+import { sessionCookieName } from './sessions.ts'
 
 export type ApiDescription = { version: string; baseUrl: string }
 
@@ -69,7 +70,7 @@ export const describeApi = async (api: FastifyInstance, { version, baseUrl }: Ap
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'A personal access token, pbk_…' },
-          session: { type: 'apiKey', in: 'cookie', name: baseUrl.startsWith('https:') ? '__Host-sid' : 'sid' },
+          session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(baseUrl.startsWith('https:')) },
         },
       },
       security: [{ token: [] }, { session: [] }],

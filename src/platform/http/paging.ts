@@ -18,7 +18,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
 
 /** A cursor is opaque to clients: what it holds may change between releases. */
-export const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 const badCursor = (): AppError =>
   new AppError('invalid_request', 'The cursor is not one of this list: start again without it.', {

@@ -38,7 +38,7 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-export const toProblem = (error: AppError): Problem => ({
+const toProblem = (error: AppError): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
   status: error.status,
@@ -105,16 +105,11 @@ const fromFastify = (error: FastifyError, maxRequestBytes: number): AppError | u
   return code && new AppError(code, error.message, { cause: error })
 }
 
-/** Turns an error of a lower layer, such as a full disk, into one that may be shown; undefined when it is none of those. */
-export type TranslateError = (error: unknown) => AppError | undefined
-
-export type ErrorHandlerOptions = { maxRequestBytes: number; translateError?: TranslateError | undefined }
-
 /** The one place where a thrown error becomes an AppError; whatever is unknown becomes `internal` with a fixed text. */
-export const toAppError = (error: unknown, { maxRequestBytes, translateError }: ErrorHandlerOptions): AppError => {
+const toAppError = (error: unknown, maxRequestBytes: number): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)
-  const known = translateError?.(error) ?? (isFastifyError(error) ? fromFastify(error, maxRequestBytes) : undefined)
+  const known = isFastifyError(error) ? fromFastify(error, maxRequestBytes) : undefined
   return known ?? new AppError('internal', 'Something went wrong inside Patchbay.', { cause: error })
 }
 
@@ -123,9 +118,9 @@ const isFastifyError = (error: unknown): error is FastifyError =>
 
 /** Logs what is ours to mend, once, with the request id that the answer shows; sends the rest without a word. */
 export const createErrorHandler =
-  (options: ErrorHandlerOptions) =>
+  (maxRequestBytes: number) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const known = toAppError(error, options)
+    const known = toAppError(error, maxRequestBytes)
     if (known.status >= 500) {
       request.log.error({ err: error, requestId: request.id, method: request.method, route: request.routeOptions.url })
     }

@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { AppError } from '../../kernel/index.ts'
-import { createErrorHandler, sendProblem, type TranslateError } from './problem.ts'
+import { createErrorHandler, sendProblem } from './problem.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** All headers of a request must be here within this time; slower clients only hold sockets. */
@@ -35,8 +35,6 @@ export type HttpServerOptions = {
   trustProxy: readonly string[]
   maxRequestBytes: number
   logger: FastifyBaseLogger
-  /** Turns errors of the database into ones that may be shown. */
-  translateError?: TranslateError | undefined
 }
 
 export type HttpServer = FastifyInstance<
@@ -49,8 +47,8 @@ export type HttpServer = FastifyInstance<
 
 /** The server every feature registers with: timeouts, validation by zod, one error handler. Does not listen. */
 export const createHttpServer = (options: HttpServerOptions): HttpServer => {
-  const { trustProxy, maxRequestBytes, logger, translateError } = options
-  const handleError = createErrorHandler({ maxRequestBytes, translateError })
+  const { trustProxy, maxRequestBytes, logger } = options
+  const handleError = createErrorHandler(maxRequestBytes)
   const app = Fastify({
     loggerInstance: logger,
     // A line for each call would cost more than the call; the API's scope writes its own.

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { AppError, type FieldError } from '../../kernel/index.ts'
 
 /** `headers[0].value` for ['headers', 0, 'value']; empty for the whole. */
-export const toJsonPath = (segments: readonly PropertyKey[]): string =>
+const toJsonPath = (segments: readonly PropertyKey[]): string =>
   segments.reduce<string>((path, segment) => {
     if (typeof segment === 'number') return `${path}[${segment}]`
     const name = String(segment)
@@ -21,7 +21,7 @@ const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
 }
 
 /** Each thing that a zod schema found wrong, with its JSON path. */
-export const toFieldErrors = (error: z.ZodError): FieldError[] =>
+const toFieldErrors = (error: z.ZodError): FieldError[] =>
   error.issues.flatMap(flatten).map(({ path, message }) => ({ path: toJsonPath(path), message }))
 
 /** What was sent does not fit the route's schema; the server's error handler knows which part of the request it was. */
