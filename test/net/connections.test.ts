@@ -145,7 +145,7 @@ describe('a kept connection that the API closes instead of answering', () => {
     expect(api.requests).toEqual(['/first', '/never', '/never'])
   })
 
-  it('has the second try over a connection that is really fresh, though other kept ones are there', async () => {
+  it('has the second try over a connection that is really fresh, though others are kept or wait', async () => {
     const held: (() => void)[] = []
     const answered = new WeakSet<object>()
     const api = await startRawApi(socket => {
@@ -164,6 +164,18 @@ describe('a kept connection that the API closes instead of answering', () => {
     // All three are stale now: each call finds that out, and gets a new one.
     expect((await burst()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect(api.connections).toBe(6)
+  })
+
+  it('had another before it, which the API ended as announced, has nothing sent again', async () => {
+    const requests: string[] = []
+    const api = await startRawApi((socket, path) => {
+      requests.push(path)
+      socket.end(path === '/first' ? 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok' : '')
+    })
+    const client = buildClient()
+    await client.send(requestTo(urlOf(api, '/first')))
+    expect((await faultOf(client.send(requestTo(urlOf(api, '/second'))))).fault).toBe('reset')
+    expect(requests).toEqual(['/first', '/second'])
   })
 
   it('on a fresh connection has nothing sent again', async () => {

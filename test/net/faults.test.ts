@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { createSecureServer } from 'node:http2'
 import type { Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { OutboundFault } from '../../src/platform/net/index.ts'
-import { buildClient, faultOf, requestTo, resolverOf, startApi, startRawApi, startTlsApi } from './apis.ts'
+import { buildClient, faultOf, listen, requestTo, resolverOf, startApi, startRawApi, startTlsApi } from './apis.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 const interim = (count: number): string => 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)
@@ -173,8 +174,9 @@ describe('TLS', () => {
     onTestFinished(() => setDefaultCACertificates(before))
   }
 
-  it('with a trusted certificate brings the answer, in HTTP/1.1', async () => {
-    const api = await startTlsApi(certificate('self-signed'), (request, response) => response.end(request.httpVersion))
+  it('with a trusted certificate brings the answer, in HTTP/1.1 although the API would rather speak HTTP/2', async () => {
+    const options = { ...certificate('self-signed'), allowHTTP1: true }
+    const api = await listen(createSecureServer(options, (request, response) => response.end(request.httpVersion)))
     trust('self-signed')
     const answer = await buildClient().send(requestTo(`https://api.test:${api.port}/`))
     expect(answer.body.toString()).toBe('1.1')

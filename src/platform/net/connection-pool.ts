@@ -60,20 +60,6 @@ export const createConnectionPool = (options: ConnectionPoolOptions) => {
     return connection
   }
 
-  const take = (isFresh: boolean): Connection | undefined => {
-    const kept = isFresh ? undefined : idle.pop()
-    if (kept !== undefined) {
-      kept.isIdle = false
-      return kept
-    }
-    if (connections.size < options.maxSockets) return open()
-    const oldest = idle[0]
-    if (oldest === undefined) return undefined
-    // Only a fresh one will do, and a kept one has to go for it.
-    drop(oldest)
-    return open()
-  }
-
   const handToNext = (connection: Connection): void => {
     const [waiter] = waiting
     if (waiter === undefined) return
@@ -82,23 +68,21 @@ export const createConnectionPool = (options: ConnectionPoolOptions) => {
     queueMicrotask(() => waiter.start(connection))
   }
 
-  const drop = (connection: Connection): void => {
+  const discard = (connection: Connection): void => {
     connections.delete(connection)
     if (connection.isIdle) idle.splice(idle.indexOf(connection), 1)
     connection.isIdle = false
     void connection.client.destroy()
-  }
-
-  const discard = (connection: Connection): void => {
-    drop(connection)
     if (waiting.size > 0) handToNext(open())
     else if (connections.size === 0) options.onEmpty()
   }
 
   return {
-    /** Gives the waiter a connection, at once if there is one; `isFresh` asks for one that has carried no answer. */
-    acquire: (waiter: Waiter, isFresh: boolean): void => {
-      const connection = take(isFresh)
+    /** Gives the waiter a connection, at once if there is one. */
+    acquire: (waiter: Waiter): void => {
+      const kept = idle.pop()
+      if (kept !== undefined) kept.isIdle = false
+      const connection = kept ?? (connections.size < options.maxSockets ? open() : undefined)
       if (connection === undefined) waiting.add(waiter)
       else waiter.start(connection)
     },

@@ -40,7 +40,7 @@ export const createConnectionPools = (options: ConnectionPoolsOptions) => {
   }
 
   return {
-    /** The pool of an origin now; ask again for each attempt, since an empty one is let go. */
+    /** The pool of an origin; ask again for each request, since an empty one is let go. */
     get: (origin: string): ConnectionPool => {
       const entry = pools.get(origin) ?? add(origin)
       entry.usedAt = ++uses

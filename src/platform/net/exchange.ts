@@ -47,7 +47,7 @@ export const exchange = (hop: Hop, options: ExchangeOptions): Promise<OutboundRe
     const { target, method } = hop
     const answer = createAnswer(method, target, options.maxResponseBytes)
     let phase: Phase = 'queued'
-    let pool = options.pools.get(target.origin)
+    const pool = options.pools.get(target.origin)
     let connection: Connection | undefined
     let controller: Dispatcher.DispatchController | undefined
     let hasBegun = false
@@ -120,36 +120,36 @@ export const exchange = (hop: Hop, options: ExchangeOptions): Promise<OutboundRe
       },
       onResponseError: (_, error) => {
         controller = undefined
-        const isRetried = !isSettled && mayRetry(error)
-        if (connection !== undefined) {
-          if (phase === 'connecting' && (error === CALL_IS_OVER || isUnwritable(error))) pool.release(connection)
-          else pool.discard(connection)
+        if (connection === undefined) return
+        if (!isSettled && mayRetry(error)) {
+          isRetry = true
+          // Its socket is gone: dispatched to again, it opens another.
+          queueMicrotask(dispatch)
+          return
         }
-        if (!isRetried) return fail(problem(error))
-        isRetry = true
-        begin()
+        if (phase === 'connecting' && (error === CALL_IS_OVER || isUnwritable(error))) pool.release(connection)
+        else pool.discard(connection)
+        fail(problem(error))
       },
+    }
+
+    const dispatch = (): void => {
+      phase = 'connecting'
+      const { path } = target
+      const { headers, body = null } = hop
+      connection?.client.dispatch({ path, method, headers, body, blocking: false }, handler)
     }
 
     const waiter: Waiter = {
       start: given => {
-        if (isSettled) return pool.release(given)
         connection = given
-        phase = 'connecting'
-        const { path } = target
-        given.client.dispatch({ path, method, headers: hop.headers, body: hop.body ?? null, blocking: false }, handler)
+        dispatch()
       },
       fail: error => fail(problem(error)),
-    }
-
-    const begin = (): void => {
-      phase = 'queued'
-      pool = options.pools.get(target.origin)
-      pool.acquire(waiter, isRetry)
     }
 
     const disarm = armStops(options.timeoutMs, options.signal, why =>
       cut(why === 'timeout' ? timeoutProblem(target.host, phase) : abortProblem),
     )
-    begin()
+    pool.acquire(waiter)
   })
