@@ -152,9 +152,7 @@ describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
   it('that cannot be reached, or has no such database, is named without its password', async () => {
     const url = new URL(database.url)
     url.password = 'not-this-one'
-    const wrongPassword = await failureOf(
-      openDatabase({ kind: 'postgresql', url: url.href }),
-    )
+    const wrongPassword = await failureOf(openDatabase({ kind: 'postgresql', url: url.href }))
     url.port = '1'
     const nobody = await failureOf(openDatabase({ kind: 'postgresql', url: url.href }))
     for (const failure of [wrongPassword, nobody]) {

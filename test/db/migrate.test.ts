@@ -3,8 +3,17 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type MigrationError, migrate, migrationState, openDatabase } from '../../src/platform/db/index.ts'
+import { Client } from 'pg'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  type DatabaseTarget,
+  type MigrationError,
+  migrate,
+  migrationState,
+  openDatabase,
+  openRawSqlite,
+  toPgConfig,
+} from '../../src/platform/db/index.ts'
 import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
 
 const NEXT = '29991231000000_next'
@@ -92,15 +101,54 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(await run()).toEqual([NEXT])
   })
 
-  it('has one of two processes migrate and the other find it done', async () => {
+  it('has one of many processes do it and the others find it done', async () => {
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     const all = (await state()).pending
-    const results = await Promise.all(Array.from({ length: 4 }, () => migrateInProcess(database.url, directory)))
-    expect(results.flat().sort()).toEqual(all)
+    const processes = Array.from({ length: 4 }, () => startMigration(database.url, directory))
+    const applied = await Promise.all(processes.map(({ answer }) => answer))
+    expect(applied.flat().sort()).toEqual(all)
+  })
+
+  it('that is killed half-way leaves nothing, and succeeds when it is run again', async () => {
+    await run()
+    addMigration(`CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY); ${SLOW[kind]}`)
+    const { child, ended } = startMigration(database.url, directory)
+    await vi.waitFor(() => expectMigrating(database.target), { timeout: 10_000, interval: 10 })
+    child.kill('SIGKILL')
+    await ended
+    expect((await state()).pending).toEqual([NEXT])
+    expect(await run()).toEqual([NEXT])
   })
 })
 
-const migrateInProcess = async (url: string, directory: string): Promise<readonly string[]> => {
+/** A second or so in the middle of a migration. */
+const SLOW = {
+  sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n;`,
+  postgresql: 'SELECT pg_sleep(1.5);',
+}
+
+/** Throws unless another process is in the middle of a migration. */
+const expectMigrating = async (target: DatabaseTarget): Promise<void> => {
+  if (target.kind === 'sqlite') {
+    const connection = openRawSqlite(target, { busyTimeoutMs: 0 })
+    try {
+      expect(() => connection.exec('BEGIN IMMEDIATE')).toThrow('locked')
+    } finally {
+      connection.close()
+    }
+    return
+  }
+  const client = new Client(toPgConfig(target))
+  await client.connect()
+  const { rows } = await client.query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+  )
+  await client.end()
+  expect(rows).toHaveLength(1)
+}
+
+/** `answer` is what the process applied. */
+const startMigration = (url: string, directory: string) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate.process.ts'), url, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -108,7 +156,11 @@ const migrateInProcess = async (url: string, directory: string): Promise<readonl
   child.stdout.on('data', chunk => {
     output += chunk
   })
-  const [code] = await once(child, 'close')
-  expect(code).toBe(0)
-  return JSON.parse(output)
+  const ended = once(child, 'close')
+  const answer = ended.then(([code]): readonly string[] => {
+    expect(code).toBe(0)
+    return JSON.parse(output)
+  })
+  answer.catch(() => undefined) // who kills it does not ask
+  return { child, ended, answer }
 }
