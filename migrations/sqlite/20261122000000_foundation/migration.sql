@@ -295,10 +295,10 @@ CREATE UNIQUE INDEX "Invitation_tokenHash_key" ON "Invitation"("tokenHash");
 CREATE UNIQUE INDEX "Invitation_organizationId_email_key" ON "Invitation"("organizationId", "email");
 
 -- CreateIndex
-CREATE INDEX "Toolkit_organizationId_idx" ON "Toolkit"("organizationId");
+CREATE INDEX "Toolkit_organizationId_id_idx" ON "Toolkit"("organizationId", "id");
 
 -- CreateIndex
-CREATE INDEX "Toolkit_visibility_idx" ON "Toolkit"("visibility");
+CREATE INDEX "Toolkit_visibility_id_idx" ON "Toolkit"("visibility", "id");
 
 -- CreateIndex
 CREATE INDEX "Toolkit_snapshotOfId_idx" ON "Toolkit"("snapshotOfId");
@@ -313,13 +313,13 @@ CREATE INDEX "Tool_originId_idx" ON "Tool"("originId");
 CREATE UNIQUE INDEX "Tool_toolkitId_name_key" ON "Tool"("toolkitId", "name");
 
 -- CreateIndex
-CREATE INDEX "Server_organizationId_idx" ON "Server"("organizationId");
+CREATE INDEX "Server_organizationId_id_idx" ON "Server"("organizationId", "id");
 
 -- CreateIndex
 CREATE INDEX "Server_ownerId_idx" ON "Server"("ownerId");
 
 -- CreateIndex
-CREATE INDEX "Server_access_idx" ON "Server"("access");
+CREATE INDEX "Server_access_id_idx" ON "Server"("access", "id");
 
 -- CreateIndex
 CREATE INDEX "ServerUser_userId_idx" ON "ServerUser"("userId");
