@@ -8,10 +8,9 @@ import {
   findSecretAtRisk,
   type Instance,
 } from '../servers/index.ts'
-import type { CompiledDefinition, Tool, ToolAnnotations } from '../toolkits/index.ts'
+import { type CompiledDefinition, createSchemaCheck, type Tool, type ToolAnnotations } from '../toolkits/index.ts'
 import type { CompiledTool } from './compiled-server.ts'
 import type { Masker } from './masking.ts'
-import { createOutputCheck } from './output-schema.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
 
@@ -61,7 +60,10 @@ export const planCall = (
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
-    outputCheck: tool.outputSchema && createOutputCheck(tool.outputSchema),
+    inputCheck:
+      tool.inputSchema &&
+      createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'The arguments: the whole object'),
+    outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the whole answer'),
     mayReach: reachOf(tool),
   }
 }
@@ -79,7 +81,7 @@ export const compileTool = (
     name,
     title: tool.title,
     description: instance.description ?? tool.description,
-    inputSchema: exposedSchemaOf(compiled, bindings),
+    inputSchema: exposedSchemaOf(tool, compiled, bindings),
     outputSchema: tool.outputSchema,
     annotations: annotationsOf(tool),
     call: async (args, { caller, client, signal }) => {

@@ -34,7 +34,7 @@ export type CompiledTool = {
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
   annotations: ToolAnnotations
-  call: (args: unknown, context: CallContext) => Promise<ToolResult>
+  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult>
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

@@ -1,10 +1,11 @@
 import type { ExecutionRecord, MaskedRequest } from '../history/index.ts'
+import type { JsonValue } from '../kernel/index.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
+import type { SchemaCheck } from '../toolkits/index.ts'
 import type { ToolResult } from './compiled-server.ts'
 import { errorResult, faultText } from './faults.ts'
 import type { Masker } from './masking.ts'
-import type { OutputCheck } from './output-schema.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
 
@@ -15,7 +16,9 @@ export type CallPlan = {
   masker: Masker
   timeoutMs: number
   maxResponseBytes: number
-  outputCheck: OutputCheck | undefined
+  /** Of a tool with an input schema of the builder's own. */
+  inputCheck: SchemaCheck | undefined
+  outputCheck: SchemaCheck | undefined
   mayReach: ((origin: string) => boolean) | undefined
 }
 
@@ -46,7 +49,7 @@ export const maskRequest = ({ method, url, headers, body }: RenderedRequest, mas
 export const performCall = async (
   plan: CallPlan,
   http: HttpClient,
-  args: unknown,
+  args: JsonValue | undefined,
   signal: AbortSignal | undefined,
   onInternalError: (error: unknown) => void,
 ): Promise<CallOutcome> => {
@@ -62,6 +65,8 @@ export const performCall = async (
     durationMs: performance.now() - startedMs,
   })
   try {
+    const mismatch = plan.inputCheck?.(args ?? {})
+    if (mismatch !== undefined) return end(errorResult(`Wrong arguments: ${mismatch}.`))
     const values = resolveCall(plan.resolution, args)
     if (!values.ok) return end(errorResult(plan.masker.text(values.error)))
     const rendered = plan.template.render(values.value)

@@ -93,9 +93,9 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed'], errors:
 }
 
 /** Values of one call out of its arguments; the error names every wrong, missing or unknown one. */
-export const resolveCall = (plan: ResolutionPlan, args: unknown): Result<Values, string> => {
+export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
-  const given: unknown = args ?? {}
+  const given = args ?? {}
   if (!isJsonObject(given)) return failure('The arguments must be an object with a value by parameter name.')
   const errors: string[] = []
   const values = new Map<string, JsonValue>(plan.constants)

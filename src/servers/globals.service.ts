@@ -1,5 +1,6 @@
 import { type Actor, AppError } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from './bindings.ts'
@@ -38,9 +39,9 @@ const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string)
 }
 
 export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => ({
-  listGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
+  listGlobals: async (actor: Actor, serverId: string, page: IdPage): Promise<Global[]> => {
     await getServerFor(db, actor, serverId, 'read')
-    return store.listGlobals(db, serverId)
+    return store.listGlobalPage(db, serverId, page)
   },
 
   /** A secret stays a secret until it is said to be none. `isNew` tells a creation from a replacement. */

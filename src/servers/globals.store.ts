@@ -1,4 +1,5 @@
 import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
 import type { Sealed } from '../platform/sealing.ts'
 import type { Global } from './server.ts'
 
@@ -24,6 +25,11 @@ export const toGlobal = ({ id, serverId, key, isSecret, value, keyId, createdAt,
 
 export const listGlobals = async (tx: Transaction, serverId: string): Promise<Global[]> =>
   (await tx.global.findMany({ where: { serverId }, orderBy: { key: 'asc' } })).map(toGlobal)
+
+export const listGlobalPage = async (tx: Transaction, serverId: string, page: IdPage): Promise<Global[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  return (await tx.global.findMany({ where: { serverId, ...where }, ...rest })).map(toGlobal)
+}
 
 export const findGlobal = async (tx: Transaction, serverId: string, key: string): Promise<Global | undefined> => {
   const row = await tx.global.findUnique({ where: { serverId_key: { serverId, key } } })

@@ -1,6 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam, uuidParams } from '../platform/http/index.ts'
+import {
+  actorOf,
+  assertUnchanged,
+  idPageOf,
+  pageOf,
+  pageQuery,
+  toIdPage,
+  uuidParam,
+  uuidParams,
+} from '../platform/http/index.ts'
 import type { InstanceService } from './instances.service.ts'
 import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from './servers.schema.ts'
 import { toBindingRows, toBindings, toInstanceView } from './servers.view.ts'
@@ -48,9 +57,12 @@ export const instanceRoutes =
       '/instances/:id',
       { config, schema: { tags, params: uuidParams, body: UpdateInstance, response: { 200: InstanceView } } },
       async request => {
+        const { id } = request.params
         const { bindings, ...patch } = request.body
+        const actor = actorOf(request)
+        await assertUnchanged(['id', 'serverId'], patch, () => instances.getInstance(actor, id))
         const changed = bindings === undefined ? patch : { ...patch, bindings: toBindings(bindings) }
-        return toInstanceView(await instances.updateInstance(actorOf(request), request.params.id, changed))
+        return toInstanceView(await instances.updateInstance(actor, id, changed))
       },
     )
 

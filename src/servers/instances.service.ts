@@ -2,10 +2,10 @@ import { type Actor, AppError, assertMay, type FieldError, organizationIdsOf } f
 import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { assertDefinition, type CompiledDefinition } from '../toolkits/index.ts'
-import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
+import { explainSecretAtRisk, fillReferences, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 import { listGlobals } from './globals.store.ts'
 import * as store from './instances.store.ts'
-import type { Binding, Bindings, Instance } from './server.ts'
+import type { Binding, Bindings, Instance, Server } from './server.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { addUse, findToolForServer } from './toolkit-uses.store.ts'
 
@@ -29,8 +29,28 @@ const bindingError = ({ parameters }: CompiledDefinition, name: string, binding:
     return 'value is no key of a global'
   }
   if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
-  const checked = compiled.check(binding.value, 'text')
+  // No global is in it, but a literal brace pair may be.
+  const checked = compiled.check(
+    fillReferences(binding.value, key => key),
+    'text',
+  )
   return checked.ok ? undefined : `value must be ${checked.error.expected}, not ${checked.error.got}`
+}
+
+const NO_TOOL =
+  'is no tool of a toolkit that this server may use: add its toolkit to the server first, or accept its waiting update'
+
+/**
+ * Answers the id of the tool itself, or of its copy in a snapshot that the server holds. A toolkit of the
+ * organization's own is added to the server with its first tool.
+ */
+const takeTool = async (tx: Transaction, server: Server, toolId: string): Promise<string> => {
+  const tool = await findToolForServer(tx, server, toolId)
+  if (tool === undefined) {
+    throw new AppError('invalid_request', `The tool ${NO_TOOL}.`, { errors: [{ path: 'toolId', message: NO_TOOL }] })
+  }
+  await addUse(tx, server.id, tool.toolkitId)
+  return tool.id
 }
 
 const assertBindings = async (
@@ -81,17 +101,10 @@ export const createInstanceService = ({
       changes
         .commit(async (tx, announce) => {
           const server = await getServerFor(tx, actor, serverId, 'build')
-          const tool = await findToolForServer(tx, server, input.toolId)
-          if (tool === undefined) {
-            const message = 'is no tool of a toolkit that this server may use: add its toolkit to the server first'
-            throw new AppError('invalid_request', 'This tool cannot be used here.', {
-              errors: [{ path: 'toolId', message }],
-            })
-          }
+          const toolId = await takeTool(tx, server, input.toolId)
           await assertRoom(tx, serverId)
-          await addUse(tx, serverId, tool.toolkitId)
           const { name, description, bindings } = input
-          const instance = await store.createInstance(tx, { serverId, toolId: tool.id, name, description, bindings })
+          const instance = await store.createInstance(tx, { serverId, toolId, name, description, bindings })
           await assertBindings(tx, serverId, instance)
           announce({ type: 'server_changed', serverId })
           return instance
@@ -117,16 +130,14 @@ export const createInstanceService = ({
       return store.listAllInstances(db, serverId)
     },
 
-    updateInstance: (
-      actor: Actor,
-      id: string,
-      patch: { name?: string | undefined; description?: string | null | undefined; bindings?: Bindings | undefined },
-    ): Promise<Instance> =>
+    updateInstance: (actor: Actor, id: string, patch: store.InstancePatch): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {
           const { serverId } = await getForChange(tx, actor, id)
-          const instance = await store.updateInstance(tx, id, patch)
-          if (patch.bindings) await assertBindings(tx, serverId, instance)
+          const server = await getServerFor(tx, actor, serverId, 'build')
+          const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
+          const instance = await store.updateInstance(tx, id, { ...patch, toolId })
+          if (patch.bindings || toolId !== undefined) await assertBindings(tx, serverId, instance)
           announce({ type: 'server_changed', serverId })
           return instance
         })

@@ -94,15 +94,19 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
 export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
   tx.instance.count({ where: { serverId } })
 
-export const updateInstance = async (
-  tx: Transaction,
-  id: string,
-  patch: { name?: string | undefined; description?: string | null | undefined; bindings?: Bindings | undefined },
-): Promise<Instance> => {
-  const { name, description, bindings } = patch
+export type InstancePatch = {
+  toolId?: string | undefined
+  name?: string | undefined
+  description?: string | null | undefined
+  bindings?: Bindings | undefined
+}
+
+export const updateInstance = async (tx: Transaction, id: string, patch: InstancePatch): Promise<Instance> => {
+  const { toolId, name, description, bindings } = patch
   const row = await tx.instance.update({
     where: { id },
     data: {
+      ...(toolId === undefined ? {} : { toolId }),
       ...(name === undefined ? {} : { name }),
       ...(description === undefined ? {} : { description }),
       ...(bindings === undefined ? {} : { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),

@@ -1,6 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam } from '../platform/http/index.ts'
+import {
+  actorOf,
+  assertUnchanged,
+  idPageOf,
+  pageOf,
+  pageQuery,
+  toIdPage,
+  toPage,
+  uuidParam,
+} from '../platform/http/index.ts'
 import type { GlobalService } from './globals.service.ts'
 import type { Server } from './server.ts'
 import { CreateServer, GlobalView, PutGlobal, ServerView, UpdateServer, UsedToolkitView } from './servers.schema.ts'
@@ -15,7 +24,7 @@ const tags = ['servers']
 const params = z.object({ uuid: uuidParam })
 const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
 const globalParams = z.object({ uuid: uuidParam, key: z.string() })
-const wholePage = <T>(items: T[]) => ({ items, nextCursor: null })
+const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url'] as const
 
 export const serverRoutes =
   ({ servers, globals, toolkitUses, baseUrl }: Parts): FastifyPluginAsyncZod =>
@@ -47,7 +56,13 @@ export const serverRoutes =
     app.patch(
       '/servers/:uuid',
       { config, schema: { tags, params, body: UpdateServer, response: { 200: ServerView } } },
-      async request => viewOf(await servers.updateServer(actorOf(request), request.params.uuid, request.body)),
+      async request => {
+        const { body } = request
+        const { uuid } = request.params
+        const actor = actorOf(request)
+        await assertUnchanged(READ_ONLY, body, async () => viewOf(await servers.getServer(actor, uuid)))
+        return viewOf(await servers.updateServer(actor, uuid, body))
+      },
     )
 
     app.delete(
@@ -61,10 +76,12 @@ export const serverRoutes =
 
     app.get(
       '/servers/:uuid/toolkits',
-      { config, schema: { tags, params, response: { 200: pageOf(UsedToolkitView) } } },
+      { config, schema: { tags, params, querystring: pageQuery, response: { 200: pageOf(UsedToolkitView) } } },
       async request => {
-        const used = await toolkitUses.listUsedToolkits(actorOf(request), request.params.uuid)
-        return wholePage(used.map(toUsedToolkitView))
+        const page = idPageOf(request.query)
+        const used = await toolkitUses.listUsedToolkits(actorOf(request), request.params.uuid, page)
+        const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
+        return { items: items.map(toUsedToolkitView), nextCursor }
       },
     )
 
@@ -88,8 +105,11 @@ export const serverRoutes =
 
     app.get(
       '/servers/:uuid/globals',
-      { config, schema: { tags, params, response: { 200: pageOf(GlobalView) } } },
-      async request => wholePage((await globals.listGlobals(actorOf(request), request.params.uuid)).map(toGlobalView)),
+      { config, schema: { tags, params, querystring: pageQuery, response: { 200: pageOf(GlobalView) } } },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await globals.listGlobals(actorOf(request), request.params.uuid, page), page, toGlobalView)
+      },
     )
 
     app.put(

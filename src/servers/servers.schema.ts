@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timeSchema } from '../platform/http/index.ts'
+import { readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { ACCESS_TIERS } from './server.ts'
 
 const access = z.enum(ACCESS_TIERS)
@@ -20,6 +20,12 @@ export const CreateServer = z.strictObject({
 })
 
 export const UpdateServer = z.strictObject({
+  id: readOnlyField,
+  uuid: readOnlyField,
+  organizationId: readOnlyField,
+  ownerId: readOnlyField,
+  url: readOnlyField,
+  ...readOnlyTimes,
   name: CreateServer.shape.name.optional(),
   description: CreateServer.shape.description.nullable(),
   access: access.optional(),
@@ -86,6 +92,12 @@ export const CreateInstance = z.strictObject({
 })
 
 export const UpdateInstance = z.strictObject({
+  id: readOnlyField,
+  serverId: readOnlyField,
+  // Follows from tool and bindings.
+  inputSchema: readOnlyField,
+  ...readOnlyTimes,
+  toolId: CreateInstance.shape.toolId.optional(),
   name: instanceName.optional(),
   description: CreateInstance.shape.description.nullable(),
   bindings: CreateInstance.shape.bindings.unwrap().optional(),

@@ -29,6 +29,19 @@ export const getServerFor = async (
   return server
 }
 
+/** Who may use a server, and when it goes, is for its owner to say, and for those who manage the organization. */
+const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
+  if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
+}
+
+/** Neither holds an id twice. */
+const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every(id => b.includes(id))
+
+const isOtherAccess = (server: Server, access: AccessTier | undefined, userIds: readonly string[] | undefined) =>
+  (access !== undefined && access !== server.access) ||
+  (userIds !== undefined && !isSameGroup(userIds, server.allowedUserIds))
+
 const toUserIds = async (tx: Transaction, names: readonly string[]): Promise<string[]> => {
   const ids = await store.findUserIds(tx, names)
   const errors = ids.flatMap((id, index) =>
@@ -77,28 +90,29 @@ export const createServerService = ({ db, changes }: ServerServiceParts) => ({
 
   listServers: (actor: Actor, page: IdPage): Promise<Server[]> => store.listServers(db, organizationIdsOf(actor), page),
 
+  /** Access and allowed users of somebody else's server: only for those who manage the organization. */
   updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
     changes.commit(async (tx, announce) => {
-      await getServerFor(tx, actor, id, 'build')
+      const server = await getServerFor(tx, actor, id, 'build')
       const { allowedUsers, ...rest } = input
       const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers)
-      const server = await store.updateServer(tx, id, { ...rest, allowedUserIds })
+      if (isOtherAccess(server, rest.access, allowedUserIds)) assertOwnOrManaged(actor, server)
+      const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
       announce({ type: 'server_changed', serverId: id })
-      return server
+      return updated
     }),
 
+  /** Somebody else's: only for those who manage the organization. */
   removeServer: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      await getServerFor(tx, actor, id, 'build')
+      assertOwnOrManaged(actor, await getServerFor(tx, actor, id, 'build'))
       await store.removeServer(tx, id)
       announce({ type: 'server_removed', serverId: id })
     }),
 
   /** Servers a caller may use, without any when nobody calls; for discovery. */
-  listUsableServers: (
-    caller: { userId: string; organizationIds: readonly string[] } | undefined,
-    limit: number,
-  ): Promise<Server[]> => store.listUsableServers(db, caller, limit),
+  listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
+    store.listUsableServers(db, caller, limit),
 })
 
 export type ServerService = ReturnType<typeof createServerService>

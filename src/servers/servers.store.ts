@@ -114,24 +114,35 @@ export const findUserIds = async (tx: Transaction, names: readonly string[]): Pr
   return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)
 }
 
-/** Servers that somebody may use, for discovery: the public ones, and for a user theirs as well. */
+export type DiscoveryCaller = { userId: string; organizationIds: readonly string[] }
+
+const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
+  const where = {
+    OR: [
+      { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
+      { access: 'private' as const, ownerId: caller.userId },
+      { access: 'private' as const, allowedUsers: { some: { userId: caller.userId } } },
+    ],
+  }
+  return (await tx.server.findMany({ where, include: WITH_USERS, orderBy: { id: 'asc' }, take })).map(toServer)
+}
+
+/**
+ * Servers that somebody may use, for discovery: first those that are not for everybody, which no number of strangers'
+ * public ones may crowd out, then the public ones.
+ */
 export const listUsableServers = async (
   tx: Transaction,
-  caller: { userId: string; organizationIds: readonly string[] } | undefined,
+  caller: DiscoveryCaller | undefined,
   limit: number,
 ): Promise<Server[]> => {
-  const open = { access: 'public' as const }
-  const where =
-    caller === undefined
-      ? open
-      : {
-          OR: [
-            open,
-            { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
-            { access: 'private' as const, ownerId: caller.userId },
-            { access: 'private' as const, allowedUsers: { some: { userId: caller.userId } } },
-          ],
-        }
-  const rows = await tx.server.findMany({ where, include: WITH_USERS, orderBy: { id: 'asc' }, take: limit })
-  return rows.map(toServer)
+  const closed = caller === undefined ? [] : await listClosedServersFor(tx, caller, limit)
+  const where = { access: 'public' as const }
+  const rows = await tx.server.findMany({
+    where,
+    include: WITH_USERS,
+    orderBy: { id: 'asc' },
+    take: limit - closed.length,
+  })
+  return [...closed, ...rows.map(toServer)]
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { inputSchemaOf } from '../templates/index.ts'
-import { type CompiledDefinition, checkDefinition } from '../toolkits/index.ts'
+import { type CompiledDefinition, checkDefinition, type Tool } from '../toolkits/index.ts'
 import { bindingOf } from './bindings.ts'
 import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
 import type {
@@ -76,9 +76,25 @@ const toBindingView = (binding: Binding): { source: string; value?: JsonValue } 
   }
 }
 
+/** A schema of the builder's own, without the parameters that the caller does not give. */
+const withoutBound = (schema: JsonObject, isExposed: (name: string) => boolean): JsonObject => {
+  const { properties, required, ...rest } = schema
+  const needed = Array.isArray(required) ? required.filter(name => typeof name !== 'string' || isExposed(name)) : []
+  return {
+    ...rest,
+    ...(isJsonObject(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isExposed(name))) }
+      : {}),
+    ...(needed.length === 0 ? {} : { required: needed }),
+  }
+}
+
 /** What the caller of an instance may give: its exposed parameters only. */
-export const exposedSchemaOf = ({ parameters }: CompiledDefinition, bindings: Bindings): JsonObject =>
-  inputSchemaOf(parameters.filter(({ parameter }) => bindingOf(bindings, parameter.name).source === 'exposed'))
+export const exposedSchemaOf = (tool: Tool, { parameters }: CompiledDefinition, bindings: Bindings): JsonObject => {
+  const isExposed = (name: string) => bindingOf(bindings, name).source === 'exposed'
+  if (tool.inputSchema !== undefined) return withoutBound(tool.inputSchema, isExposed)
+  return inputSchemaOf(parameters.filter(({ parameter }) => isExposed(parameter.name)))
+}
 
 export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView> => {
   const compiled = checkDefinition(instance.tool)
@@ -91,7 +107,7 @@ export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView>
     bindings: Object.fromEntries(
       Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingView(binding)]),
     ),
-    inputSchema: compiled.ok ? exposedSchemaOf(compiled.value, instance.bindings) : { type: 'object' },
+    inputSchema: compiled.ok ? exposedSchemaOf(instance.tool, compiled.value, instance.bindings) : { type: 'object' },
     ...timesOf(instance),
   }
 }

@@ -1,5 +1,6 @@
-import { type Actor, AppError, organizationIdsOf } from '../kernel/index.ts'
+import { type Actor, AppError } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
 import {
   acceptUpdate,
   compareSnapshot,
@@ -18,6 +19,8 @@ import { addUse, listUsedToolkits, removeUse } from './toolkit-uses.store.ts'
 
 /** A toolkit as a server uses it. */
 export type UsedToolkit = {
+  /** Of the use itself: what pages go by. */
+  useId: string
   /** The toolkit's own id, also where a snapshot of it is used. */
   id: string
   title: string
@@ -28,6 +31,10 @@ export type UsedToolkit = {
 }
 
 const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
+
+/** A toolkit of the server's own organization, or a public one; not a private one of another that the actor is in. */
+const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>
+  findUsableToolkit(tx, toolkitId, [organizationId])
 
 const useForeignToolkit = async (tx: Transaction, server: Server, origin: Toolkit): Promise<void> => {
   const held = await findSnapshot(tx, server.id, origin.id)
@@ -51,7 +58,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
   useToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const toolkit = await findUsableToolkit(tx, toolkitId, organizationIdsOf(actor))
+      const toolkit = await findToolkitFor(tx, server, toolkitId)
       if (toolkit === undefined) throw noToolkit()
       if (toolkit.organizationId === server.organizationId) await addUse(tx, serverId, toolkitId)
       else await useForeignToolkit(tx, server, toolkit)
@@ -70,17 +77,17 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       announce({ type: 'server_changed', serverId })
     }),
 
-  listUsedToolkits: async (actor: Actor, serverId: string): Promise<UsedToolkit[]> => {
-    await getServerFor(db, actor, serverId, 'read')
+  listUsedToolkits: async (actor: Actor, serverId: string, page: IdPage): Promise<UsedToolkit[]> => {
+    const server = await getServerFor(db, actor, serverId, 'read')
     const snapshots = new Map((await listSnapshots(db, serverId)).map(snapshot => [snapshot.id, snapshot]))
-    const rows = await listUsedToolkits(db, serverId)
+    const rows = await listUsedToolkits(db, serverId, page)
     return Promise.all(
-      rows.map(async ({ createdAt, updatedAt, toolkit }) => {
+      rows.map(async ({ id: useId, createdAt, updatedAt, toolkit }) => {
         const held = snapshots.get(toolkit.id)
-        const used = { title: toolkit.title, createdAt, updatedAt }
+        const used = { useId, title: toolkit.title, createdAt, updatedAt }
         if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
         // An origin that is gone or no longer public offers no update.
-        const origin = await findUsableToolkit(db, held.snapshotOfId, organizationIdsOf(actor))
+        const origin = await findToolkitFor(db, server, held.snapshotOfId)
         const update = origin && (await compareSnapshot(db, held))
         return { ...used, id: held.snapshotOfId, snapshot: { takenAt: held.snapshotAt, update } }
       }),

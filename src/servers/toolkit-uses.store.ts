@@ -1,4 +1,5 @@
 import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
 import type { Uses } from '../toolkits/index.ts'
 
 /** Lets a server take tools from a toolkit; nothing happens when it may already. */
@@ -11,11 +12,12 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0
 
-/** Ids of the toolkits, snapshots among them, that a server may take tools from; oldest use first. */
-export const listUsedToolkits = async (tx: Transaction, serverId: string) => {
+/** The toolkits, snapshots among them, that a server may take tools from; oldest use first. */
+export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
+  const { where, ...rest } = idPageQuery(page)
   const rows = await tx.toolkitUse.findMany({
-    where: { serverId },
-    orderBy: { id: 'asc' },
+    where: { serverId, ...where },
+    ...rest,
     include: {
       toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
     },

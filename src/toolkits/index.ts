@@ -1,3 +1,4 @@
+export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
 export { acceptUpdate, compareSnapshot, type SnapshotDifference, takeSnapshot } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'

@@ -23,6 +23,7 @@ const Stored = z.object({
       pattern: z.string().optional(),
     }),
   ),
+  inputSchema: z.record(z.string(), z.json()).optional(),
   outputSchema: z.record(z.string(), z.json()).optional(),
   annotations: z
     .object({

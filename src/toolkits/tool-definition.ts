@@ -1,6 +1,15 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import { AppError, type FieldError, failure, isJsonObject, type Result, success } from '../kernel/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  AppError,
+  type FieldError,
+  failure,
+  isJsonObject,
+  type JsonObject,
+  type Result,
+  success,
+} from '../kernel/index.ts'
 import { type CheckedParameter, type CompiledTemplate, compileParameters, compileTemplate } from '../templates/index.ts'
+import { schemaProblem } from './json-schema.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /** A definition whose every part was checked. */
@@ -20,17 +29,24 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
   )
 }
 
-/** Whether a schema is valid JSON Schema 2020-12; the reason when it is not. */
-const outputSchemaError = (schema: unknown): string | undefined => {
-  if (!isJsonObject(schema)) return 'is no JSON Schema object'
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  if (ajv.validateSchema(schema) !== true) return `is no JSON Schema 2020-12: ${ajv.errorsText()}`
-  try {
-    ajv.compile(schema)
-    return undefined
-  } catch (error) {
-    return `cannot be compiled: ${error instanceof Error ? error.message : 'unknown reason'}`
-  }
+/** A schema of one's own must be of an object, and speak of the template's parameters only. */
+const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
+  const path = 'inputSchema'
+  const problem = schema['type'] === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
+  if (problem !== undefined) return [{ path, message: problem }]
+  const properties = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  return properties
+    .filter(name => parameters.every(({ parameter }) => parameter.name !== name))
+    .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no place named "${name}"` }))
+}
+
+const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition | undefined): FieldError[] => {
+  const { inputSchema, outputSchema } = definition
+  const outputProblem = outputSchema && schemaProblem(outputSchema)
+  return [
+    ...(outputProblem === undefined ? [] : [{ path: 'outputSchema', message: outputProblem }]),
+    ...(inputSchema === undefined || compiled === undefined ? [] : inputSchemaErrors(inputSchema, compiled)),
+  ]
 }
 
 /** Compiles a definition's template and parameters; all errors at once. */
@@ -45,11 +61,27 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
 /** For what is about to be saved: throws `invalid_request` with every error beside its field. */
 export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
   const checked = checkDefinition(definition)
-  const schemaError = definition.outputSchema && outputSchemaError(definition.outputSchema)
-  const errors: FieldError[] = checked.ok ? [] : [...checked.error]
-  if (schemaError) errors.push({ path: 'outputSchema', message: schemaError })
+  const errors = [
+    ...(checked.ok ? [] : checked.error),
+    ...schemaErrors(definition, checked.ok ? checked.value : undefined),
+  ]
   if (checked.ok && errors.length === 0) return checked.value
   throw new AppError('invalid_request', 'This tool cannot be saved as it is: see errors.', { errors })
+}
+
+/**
+ * Drops defaults that only repeat the template's own, as an answer shows them: sent back with it they are no second
+ * ones, which would be refused.
+ */
+export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinition => {
+  const template = compileTemplate(definition)
+  if (!template.ok) return definition
+  const defaults = new Map(template.value.parameters.map(parameter => [parameter.name, parameter.default]))
+  const kept = Object.entries(definition.parameters).map(([name, { default: value, ...meta }]) => {
+    const isRepeated = value === undefined || isDeepStrictEqual(value, defaults.get(name))
+    return [name, isRepeated ? meta : { ...meta, default: value }] as const
+  })
+  return { ...definition, parameters: Object.fromEntries(kept) }
 }
 
 /** Drops what is said of parameters that an edited template no longer has. */

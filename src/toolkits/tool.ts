@@ -21,6 +21,8 @@ export type ToolDefinition = {
   body?: string | undefined
   timeoutMs?: number | undefined
   parameters: Readonly<Record<string, ParameterMeta>>
+  /** Instead of the schema that the parameters make: for what types, enums and limits cannot say. */
+  inputSchema?: JsonObject | undefined
   outputSchema?: JsonObject | undefined
   annotations?: ToolAnnotations | undefined
   /** Origins a secret may go to where a parameter decides the origin; when set, no other origin is reached. */

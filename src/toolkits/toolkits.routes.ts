@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
+import { actorOf, assertUnchanged, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
 import { CreateTool, CreateToolkit, ToolkitView, ToolView, UpdateTool, UpdateToolkit } from './toolkits.schema.ts'
 import type { ToolkitService } from './toolkits.service.ts'
 import { toToolkitView, toToolView } from './toolkits.view.ts'
@@ -50,7 +50,12 @@ export const toolkitRoutes =
     app.patch(
       '/toolkits/:id',
       { config, schema: { tags, params: uuidParams, body: UpdateToolkit, response: { 200: ToolkitView } } },
-      async request => toToolkitView(await toolkits.updateToolkit(actorOf(request), request.params.id, request.body)),
+      async request => {
+        const { body, params } = request
+        const actor = actorOf(request)
+        await assertUnchanged(['id', 'organizationId'], body, () => toolkits.getToolkit(actor, params.id))
+        return toToolkitView(await toolkits.updateToolkit(actor, params.id, body))
+      },
     )
 
     app.delete(
@@ -89,7 +94,12 @@ export const toolkitRoutes =
     app.patch(
       '/tools/:id',
       { config, schema: { tags, params: uuidParams, body: UpdateTool, response: { 200: ToolView } } },
-      async request => toToolView(await tools.updateTool(actorOf(request), request.params.id, request.body)),
+      async request => {
+        const { body, params } = request
+        const actor = actorOf(request)
+        await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, params.id))
+        return toToolView(await tools.updateTool(actor, params.id, body))
+      },
     )
 
     app.delete(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_TOOL_TIMEOUT_MS } from '../kernel/index.ts'
+import { readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
 /** Names of tools, as MCP clients take them: 1 to 64 of A-Z a-z 0-9 _ - */
 export const toolName = z
@@ -47,8 +47,12 @@ export const CreateTool = z.strictObject({
     .max(100)
     .default([]),
   body: z.string().max(1_000_000).optional(),
-  timeoutMs: z.int().min(1).max(MAX_TOOL_TIMEOUT_MS).optional(),
+  // The most is a setting: the service knows it.
+  timeoutMs: z.int().min(1).optional(),
   parameters: z.record(z.string(), parameterMeta).default({}),
+  inputSchema: jsonObject
+    .optional()
+    .describe('JSON Schema 2020-12 of the arguments, instead of the one that the parameters make'),
   outputSchema: jsonObject.optional(),
   annotations: z
     .strictObject({
@@ -64,6 +68,9 @@ export const CreateTool = z.strictObject({
 
 /** In a change, `null` takes an optional field away and what is left out stays. */
 export const UpdateTool = z.strictObject({
+  id: readOnlyField,
+  toolkitId: readOnlyField,
+  ...readOnlyTimes,
   name: CreateTool.shape.name.optional(),
   title: CreateTool.shape.title.nullable(),
   description: CreateTool.shape.description.nullable(),
@@ -73,6 +80,7 @@ export const UpdateTool = z.strictObject({
   body: CreateTool.shape.body.nullable(),
   timeoutMs: CreateTool.shape.timeoutMs.nullable(),
   parameters: CreateTool.shape.parameters.unwrap().optional(),
+  inputSchema: CreateTool.shape.inputSchema.nullable(),
   outputSchema: CreateTool.shape.outputSchema.nullable(),
   annotations: CreateTool.shape.annotations.nullable(),
   allowedOrigins: CreateTool.shape.allowedOrigins.nullable(),
@@ -88,12 +96,15 @@ export const CreateToolkit = z.strictObject({
 })
 
 export const UpdateToolkit = z.strictObject({
+  id: readOnlyField,
+  organizationId: readOnlyField,
+  ...readOnlyTimes,
   title: CreateToolkit.shape.title.optional(),
   description: CreateToolkit.shape.description.nullable(),
   visibility: visibility.optional(),
 })
 
-const times = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() }
+const times = { createdAt: timeSchema, updatedAt: timeSchema }
 
 export const ToolkitView = z.object({
   id: z.string(),
@@ -129,6 +140,7 @@ export const ToolView = z.object({
   body: z.string().nullable(),
   timeoutMs: z.int().nullable(),
   parameters: z.record(z.string(), ParameterView),
+  inputSchema: jsonObject.nullable(),
   outputSchema: jsonObject.nullable(),
   annotations: z.record(z.string(), z.union([z.string(), z.boolean()])).nullable(),
   allowedOrigins: z.array(z.string()).nullable(),

@@ -53,6 +53,7 @@ export const toToolView = (tool: Tool): z.infer<typeof ToolView> => ({
   body: tool.body ?? null,
   timeoutMs: tool.timeoutMs ?? null,
   parameters: parametersOf(tool),
+  inputSchema: tool.inputSchema ?? null,
   outputSchema: tool.outputSchema ?? null,
   annotations: definedOnly(tool.annotations),
   allowedOrigins: tool.allowedOrigins === undefined ? null : [...tool.allowedOrigins],

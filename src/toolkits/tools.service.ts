@@ -2,7 +2,7 @@ import { type Actor, AppError, assertMay, organizationIdsOf } from '../kernel/in
 import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
-import { assertDefinition, withoutLostParameters } from './tool-definition.ts'
+import { assertDefinition, withoutLostParameters, withoutRepeatedDefaults } from './tool-definition.ts'
 import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
 import { findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
@@ -34,11 +34,12 @@ const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
     body: take('body'),
     timeoutMs: take('timeoutMs'),
     parameters: patch.parameters ?? tool.parameters,
+    inputSchema: take('inputSchema'),
     outputSchema: take('outputSchema'),
     annotations: take('annotations'),
     allowedOrigins: take('allowedOrigins'),
   }
-  return patch.parameters ? edited : withoutLostParameters(edited)
+  return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
 }
 
 export const createToolService = ({

@@ -1,0 +1,41 @@
+/** One body part; `contentType` as it stands there. */
+export type BodyPart = { contentType: string | undefined; body: Buffer }
+
+/** More parts than any model could read. */
+const MAX_PARTS = 100
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
+
+const toPart = (bytes: Buffer): BodyPart | undefined => {
+  // No header at all: the blank line comes at once (RFC 2046 §5.1.1).
+  if (bytes.indexOf('\r\n') === 0) return { contentType: undefined, body: bytes.subarray(2) }
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const head = bytes.toString('latin1', 0, end)
+  return { contentType: /^content-type:[ \t]*(.*)$/im.exec(head)?.[1]?.trim(), body: bytes.subarray(end + 4) }
+}
+
+/**
+ * Takes a multipart body apart (RFC 2046 §5.1); what stands before the first delimiter and after the last is ignored.
+ * Undefined when it is not well-formed or holds too many parts.
+ */
+export const splitMultipart = (contentType: string, body: Buffer): BodyPart[] | undefined => {
+  const match = BOUNDARY.exec(contentType)
+  const boundary = match?.[1] ?? match?.[2]
+  if (boundary === undefined) return undefined
+  // A line break in front, so that the first delimiter is found like the others.
+  const bytes = Buffer.concat([Buffer.from('\r\n'), body])
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  const parts: BodyPart[] = []
+  let at = bytes.indexOf(delimiter)
+  while (at !== -1) {
+    const after = at + delimiter.length
+    if (bytes.toString('latin1', after, after + 2) === '--') return parts.length === 0 ? undefined : parts
+    const lineEnd = bytes.indexOf('\r\n', after)
+    const next = bytes.indexOf(delimiter, after)
+    const part = lineEnd === -1 || next === -1 || lineEnd > next ? undefined : toPart(bytes.subarray(lineEnd + 2, next))
+    if (part === undefined || parts.length === MAX_PARTS) return undefined
+    parts.push(part)
+    at = next
+  }
+  return undefined
+}
