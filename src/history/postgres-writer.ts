@@ -59,16 +59,6 @@ const insertRows = (table: string, values: Record<string, string>): string => {
 const INSERT_EXECUTIONS = { name: 'insert-executions', text: insertRows('Execution', EXECUTION_VALUES) }
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair; both become U+FFFD. */
-const cleanText = (text: string | null): string | null => text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
-
-const cleanRow = ([...row]: ExecutionRow): ExecutionRow => {
-  row[3] = cleanText(row[3]) ?? ''
-  row[5] = cleanText(row[5])
-  row[12] = cleanText(row[12])
-  return row
-}
-
 /** Whether a row's own values are at fault: data exception, or a constraint (PostgreSQL, appendix A, classes 22, 23). */
 const isRowAtFault = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
@@ -137,7 +127,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
 
   const write = async (executions: readonly ExecutionRow[], gaps: readonly GapRow[]): Promise<WriteOutcome> => {
     const client = await connect()
-    const { kept, refused } = await insertExecutions(client, executions.map(cleanRow))
+    const { kept, refused } = await insertExecutions(client, executions)
     await insertGaps(client, gaps)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }

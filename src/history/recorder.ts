@@ -152,6 +152,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     await flush()
     clearTimeout(deadline)
     totals.missing += queue.heldRecords()
+    totals.settled = totals.accepted
     const unreported = totals.missing - totals.reported
     if (unreported > 0) {
       logger.error({ missing: unreported }, 'Execution records could not be written before the stop and are lost')

@@ -73,20 +73,24 @@ export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: '
 /** Writes batches into one database over a connection of its own. `write` never throws. */
 export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
 
+/** No column of PostgreSQL holds NUL or half a surrogate pair: both become U+FFFD, on SQLite too. */
+const toStorable = (text: string): string =>
+  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
+
 export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
   record.id,
   record.serverId,
   record.instanceId ?? null,
   record.tool,
   record.userId ?? null,
-  record.client ?? null,
+  record.client === undefined ? null : toStorable(record.client),
   record.startedAt.getTime(),
   record.durationMs,
   record.outcome,
   record.status ?? null,
   record.requestBytes,
   record.responseBytes,
-  record.error ?? null,
+  record.error === undefined ? null : toStorable(record.error),
   record.request === undefined ? null : JSON.stringify(record.request),
 ]
 

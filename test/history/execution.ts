@@ -1,0 +1,20 @@
+import { type ExecutionRecord, newExecutionId } from '../../src/history/index.ts'
+
+/** A call of a server that went well, but for what is said otherwise. */
+export const buildExecution = (serverId: string, changes: Partial<ExecutionRecord> = {}): ExecutionRecord => ({
+  id: newExecutionId(),
+  serverId,
+  instanceId: undefined,
+  tool: 'get_weather',
+  userId: undefined,
+  client: undefined,
+  startedAt: new Date(),
+  durationMs: 12.5,
+  outcome: 'ok',
+  status: 200,
+  requestBytes: 0,
+  responseBytes: 300,
+  error: undefined,
+  request: { method: 'GET', url: 'https://api.example.com/weather', headers: [['accept', 'application/json']] },
+  ...changes,
+})

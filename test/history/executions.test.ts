@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ExecutionRecord, newExecutionId } from '../../src/history/index.ts'
+import { createTimeWriter } from '../../src/history/sqlite-time.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { buildExecution } from './execution.ts'
+import { createHistoryWorld, createServer, type HistoryWorld } from './history-world.ts'
+
+const NOON = new Date('2026-11-22T12:00:00.000Z').getTime()
+const at = (milliseconds: number): Date => new Date(NOON + milliseconds)
+
+const store = async ({ recorder }: HistoryWorld, records: readonly ExecutionRecord[]): Promise<void> => {
+  for (const record of records) recorder.record(record)
+  await recorder.flush()
+}
+
+describe.each(databaseKinds)('the history of a server on $kind', kind => {
+  it('shows a record with all that is known of it', async () => {
+    const world = await createHistoryWorld(kind)
+    const record = buildExecution(world.serverId, {
+      instanceId: newExecutionId(),
+      userId: newExecutionId(),
+      client: 'claude/1.0',
+      startedAt: at(83),
+      durationMs: 3.0625,
+      outcome: 'error',
+      status: 503,
+      requestBytes: 11,
+      responseBytes: 10_485_760,
+      error: 'The API answered 503 Service Unavailable. “Später” 🌧',
+      request: {
+        method: 'POST',
+        url: 'https://api.example.com/a?b=%00',
+        headers: [
+          ['x-a', '1'],
+          ['x-a', '2'],
+        ],
+        body: '{"a":"\u0000\ud800"}',
+      },
+    })
+    await store(world, [record])
+    expect(await world.executions.find(record.id)).toMatchObject(record)
+    const { items, nextCursor } = await world.executions.list({ serverId: world.serverId, limit: 10 })
+    expect(items).toEqual([await world.executions.find(record.id)])
+    expect(nextCursor).toBeNull()
+  })
+
+  it('shows a record of which little is known, and none for an unknown id', async () => {
+    const world = await createHistoryWorld(kind)
+    const record = buildExecution(world.serverId, { status: undefined, request: undefined })
+    await store(world, [record])
+    expect(await world.executions.find(record.id)).toMatchObject(record)
+    expect(await world.executions.find(newExecutionId())).toBeUndefined()
+  })
+
+  it('keeps a record whose texts no database column can hold, readably', async () => {
+    const world = await createHistoryWorld(kind)
+    const record = buildExecution(world.serverId, { client: 'a\ud800', error: 'b\u0000\udc00' })
+    await store(world, [record])
+    expect(await world.executions.find(record.id)).toMatchObject({ client: 'a\ufffd', error: 'b\ufffd\ufffd' })
+  })
+
+  it('holds times to the millisecond in the very form in which other code writes and compares them', async () => {
+    const { db, ...world } = await createHistoryWorld(kind)
+    const record = buildExecution(world.serverId, { startedAt: at(7) })
+    await store({ db, ...world }, [record])
+    const { id, serverId, tool, startedAt } = buildExecution(world.serverId, { startedAt: at(7) })
+    await db.execution.create({
+      data: { id, serverId, tool, startedAt, durationMs: 1, outcome: 'ok', requestBytes: 0, responseBytes: 0 },
+    })
+    const same = await db.execution.findMany({ where: { startedAt: at(7) }, select: { id: true } })
+    expect(same.map(row => row.id).toSorted()).toEqual([record.id, id].toSorted())
+    const texts = await db.$queryRaw<{ text: string }[]>`
+      SELECT DISTINCT CAST("startedAt" AS TEXT) AS text FROM "Execution"`
+    expect(texts).toHaveLength(1)
+    const [stored] = await db.execution.findMany({ where: { id: record.id } })
+    expect(stored?.createdAt.getTime()).toBeGreaterThan(Date.now() - 60_000)
+    expect(stored?.createdAt.getTime()).toBeLessThanOrEqual(Date.now())
+    expect(stored?.updatedAt).toEqual(stored?.createdAt)
+  })
+
+  it('is listed newest first, in pages that neither repeat nor leave out a record, also of one millisecond', async () => {
+    const world = await createHistoryWorld(kind)
+    const records = Array.from({ length: 25 }, (_, index) =>
+      buildExecution(world.serverId, { startedAt: at(Math.floor(index / 10)) }),
+    )
+    await store(world, records)
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await world.executions.list({ serverId: world.serverId, limit: 4, cursor })
+      seen.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    expect(seen).toEqual(records.map(({ id }) => id).toReversed())
+  })
+
+  it('can be narrowed to a time, an outcome and a tool, and holds no other server’s records', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const early = buildExecution(serverId, { startedAt: at(0) })
+    const failed = buildExecution(serverId, { startedAt: at(1), outcome: 'error' })
+    const other = buildExecution(serverId, { startedAt: at(2), tool: 'other' })
+    const elsewhere = buildExecution(await createServer(world.db), { startedAt: at(1) })
+    await store(world, [early, failed, other, elsewhere])
+    const idsOf = async (query: object) =>
+      (await world.executions.list({ serverId, limit: 200, ...query })).items.map(({ id }) => id)
+    expect(await idsOf({})).toEqual([other.id, failed.id, early.id])
+    expect(await idsOf({ from: at(1) })).toEqual([other.id, failed.id])
+    expect(await idsOf({ to: at(1) })).toEqual([early.id])
+    expect(await idsOf({ from: at(1), to: at(2) })).toEqual([failed.id])
+    expect(await idsOf({ outcome: 'error' })).toEqual([failed.id])
+    expect(await idsOf({ outcome: 'ok', tool: 'get_weather' })).toEqual([early.id])
+  })
+
+  it('refuses a cursor that is none of its own', async () => {
+    const { executions, serverId } = await createHistoryWorld(kind)
+    for (const cursor of ['', 'x', 'WzFd', Buffer.from('["yesterday","x"]').toString('base64url')]) {
+      await expect(executions.list({ serverId, limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid_request' })
+    }
+  })
+
+  it('shows the gaps that touch a time, newest first', async () => {
+    const { db, serverId, executions } = await createHistoryWorld(kind)
+    const gap = (from: number, to: number) => ({ serverId, missing: 3, from: at(from), to: at(to), reason: 'why' })
+    await db.executionGap.createMany({ data: [gap(0, 10), gap(20, 30), gap(40, 50)] })
+    expect(await executions.listGaps({ serverId })).toEqual([gap(40, 50), gap(20, 30), gap(0, 10)])
+    expect(await executions.listGaps({ serverId, from: at(10), to: at(40) })).toEqual([gap(20, 30), gap(0, 10)])
+    expect(await executions.listGaps({ serverId, from: at(51) })).toEqual([])
+  })
+})
+
+describe('times written for SQLite', () => {
+  it('are those of Prisma’s adapter, whatever time came before', () => {
+    const toTimeText = createTimeWriter()
+    const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+    fc.assert(
+      fc.property(times, fc.integer({ min: -2_000, max: 2_000 }), (date, step) => {
+        for (const time of [date, new Date(Math.max(0, date.getTime() + step))]) {
+          expect(toTimeText(time.getTime())).toBe(time.toISOString().replace('Z', '+00:00'))
+        }
+      }),
+    )
+  })
+
+  it('are refused for what is no time', () => {
+    expect(() => createTimeWriter()(Number.NaN)).toThrow(RangeError)
+  })
+})

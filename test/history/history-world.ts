@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
+import { Client } from 'pg'
+import { onTestFinished } from 'vitest'
+import { createExecutionStore, createRecorder, type Recorder, type RecorderOptions } from '../../src/history/index.ts'
+import { type DatabaseTarget, type OpenDatabase, openDatabase, openRawSqlite } from '../../src/platform/db/index.ts'
+import type { DatabaseKindForTests } from '../support/databases.ts'
+
+/** What the recorder said, in order, and a way to wait for it. */
+export const createLog = () => {
+  const lines: { message: string; details: object }[] = []
+  let waiting: { pattern: RegExp; resolve: () => void }[] = []
+  const add = (details: object, message: string): void => {
+    lines.push({ message, details })
+    for (const { pattern, resolve } of waiting) if (pattern.test(message)) resolve()
+    waiting = waiting.filter(({ pattern }) => !pattern.test(message))
+  }
+  return {
+    lines,
+    logger: { info: add, warn: add, error: add },
+    /** Resolves at the next line that matches. */
+    next: (pattern: RegExp): Promise<void> => new Promise(resolve => waiting.push({ pattern, resolve })),
+  }
+}
+
+/** Lets nobody else write executions or gaps until it is released. */
+export const lockDatabase = async (target: DatabaseTarget): Promise<{ release: () => Promise<void> }> => {
+  if (target.kind === 'sqlite') {
+    const connection = openRawSqlite(target, { busyTimeoutMs: 5_000 })
+    connection.exec('BEGIN IMMEDIATE')
+    return { release: async () => void connection.close() }
+  }
+  const client = new Client({ connectionString: target.url })
+  await client.connect()
+  await client.query('BEGIN; LOCK TABLE "Execution", "ExecutionGap" IN SHARE MODE')
+  return { release: () => client.end() }
+}
+
+export const createServer = async (db: OpenDatabase): Promise<string> => {
+  const server = await db.server.create({
+    data: {
+      name: 'Weather',
+      organization: { create: { name: 'Us' } },
+      owner: { create: { email: `${randomUUID()}@example.com`, passwordHash: '' } },
+    },
+  })
+  return server.id
+}
+
+/** A database with one server, its history, and a recorder for it; all closed with the test. */
+export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Partial<RecorderOptions> = {}) => {
+  const database = await kind.create()
+  const { target } = database
+  const db = await openDatabase(target)
+  const serverId = await createServer(db)
+  const log = createLog()
+  const workers: Worker[] = []
+  const recorder: Recorder = createRecorder({
+    target,
+    logger: log.logger,
+    startWorker: (file, workerOptions) => {
+      const worker = new Worker(file, workerOptions)
+      workers.push(worker)
+      return worker
+    },
+    ...options,
+  })
+  onTestFinished(async () => {
+    await recorder.close()
+    await db.close()
+    await database.drop()
+  })
+  return {
+    target,
+    db,
+    serverId,
+    log,
+    recorder,
+    executions: createExecutionStore(db),
+    countStored: () => db.execution.count(),
+    /** The threads started so far, the last one at work. */
+    workers,
+  }
+}
+
+export type HistoryWorld = Awaited<ReturnType<typeof createHistoryWorld>>

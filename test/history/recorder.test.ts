@@ -1,0 +1,224 @@
+import { Worker } from 'node:worker_threads'
+import { Client } from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ExecutionRecord } from '../../src/history/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { buildExecution } from './execution.ts'
+import { createHistoryWorld, createServer, type HistoryWorld, lockDatabase } from './history-world.ts'
+
+const recordMany = ({ recorder, serverId }: HistoryWorld, count: number): ExecutionRecord[] => {
+  const records = Array.from({ length: count }, () => buildExecution(serverId))
+  for (const record of records) recorder.record(record)
+  return records
+}
+
+const listIds = async ({ db }: HistoryWorld): Promise<string[]> =>
+  (await db.execution.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id)
+
+const CANNOT_BE_WRITTEN = /cannot be written/
+const IS_OVER_FULL = { maxQueued: 100 }
+
+describe.each(databaseKinds)('the recorder on $kind', kind => {
+  it('writes records by itself, without being asked to', async () => {
+    const world = await createHistoryWorld(kind)
+    recordMany(world, 3)
+    await expect.poll(world.countStored, { timeout: 10_000 }).toBe(3)
+    expect(world.recorder.stats()).toMatchObject({ queued: 0, missing: 0, stored: 3 })
+  })
+
+  it('loses none of 10,000 records when it is closed right after them', async () => {
+    const world = await createHistoryWorld(kind)
+    recordMany(world, 10_000)
+    await world.recorder.close()
+    expect(await world.countStored()).toBe(10_000)
+    expect(world.recorder.stats()).toEqual({ queued: 0, missing: 0, stored: 10_000 })
+    expect(world.log.lines).toEqual([])
+  })
+
+  it('counts what comes after the close as missing, and closes only once', async () => {
+    const world = await createHistoryWorld(kind)
+    await Promise.all([world.recorder.close(), world.recorder.close()])
+    recordMany(world, 2)
+    expect(world.recorder.stats()).toEqual({ queued: 0, missing: 2, stored: 0 })
+  })
+
+  it('loses nothing while another holds the lock, and says once that it waits and once that it goes on', async () => {
+    const world = await createHistoryWorld(kind)
+    const lock = await lockDatabase(world.target)
+    const failed = world.log.next(CANNOT_BE_WRITTEN)
+    const records = recordMany(world, 300)
+    await failed
+    await lock.release()
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual(records.map(({ id }) => id))
+    expect(world.log.lines).toMatchObject([
+      { message: expect.stringMatching(CANNOT_BE_WRITTEN), details: { reason: 'the database was locked' } },
+      { message: expect.stringMatching(/written again/) },
+    ])
+  })
+
+  it('counts what its queue does not hold, keeps the rest, and writes a gap for each server when it can', async () => {
+    const world = await createHistoryWorld(kind, IS_OVER_FULL)
+    const otherServerId = await createServer(world.db)
+    const lock = await lockDatabase(world.target)
+    const kept = recordMany(world, 100)
+    const missing = recordMany(world, 40)
+    world.recorder.record(buildExecution(otherServerId))
+    expect(world.recorder.stats()).toMatchObject({ queued: 100, missing: 41 })
+    await lock.release()
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual(kept.map(({ id }) => id))
+    expect(await world.executions.listGaps({ serverId: world.serverId })).toEqual([
+      {
+        serverId: world.serverId,
+        missing: 40,
+        from: missing[0]?.startedAt,
+        to: missing.at(-1)?.startedAt,
+        reason: 'the queue was full',
+      },
+    ])
+    expect(await world.executions.listGaps({ serverId: otherServerId })).toMatchObject([{ missing: 1 }])
+    expect(world.recorder.stats()).toEqual({ queued: 0, missing: 41, stored: 100 })
+  })
+
+  it('writes gaps by itself once it can, and says in them why records are missing', async () => {
+    const world = await createHistoryWorld(kind, IS_OVER_FULL)
+    const lock = await lockDatabase(world.target)
+    const failed = world.log.next(CANNOT_BE_WRITTEN)
+    recordMany(world, 100)
+    await failed
+    recordMany(world, 5)
+    await lock.release()
+    await expect
+      .poll(() => world.executions.listGaps({ serverId: world.serverId }), { timeout: 10_000 })
+      .toMatchObject([{ missing: 5, reason: 'the database was locked' }])
+  })
+
+  it('bounds the memory of what waits, too', async () => {
+    const world = await createHistoryWorld(kind, { maxQueuedBytes: 1_000_000 })
+    const request = { method: 'POST', url: 'https://api.example.com/', headers: [], body: 'x'.repeat(100_000) }
+    for (let index = 0; index < 10; index++) world.recorder.record(buildExecution(world.serverId, { request }))
+    const { queued, missing } = world.recorder.stats()
+    expect(queued).toBeGreaterThan(0)
+    expect(missing).toBeGreaterThan(0)
+    await world.recorder.flush()
+    expect(await world.countStored()).toBe(queued)
+  })
+
+  it('loses nothing when its worker ends while it writes, nor when it ends idle', async () => {
+    const world = await createHistoryWorld(kind)
+    const first = recordMany(world, 600)
+    const flushed = world.recorder.flush()
+    await world.workers.at(-1)?.terminate()
+    await flushed
+    await world.workers.at(-1)?.terminate()
+    const second = recordMany(world, 10)
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual([...first, ...second].map(({ id }) => id))
+    expect(world.workers).toHaveLength(3)
+  })
+
+  it('gives up a batch that ends the worker twice, says so in a gap, and goes on with the next', async () => {
+    let starts = 0
+    const world = await createHistoryWorld(kind, {
+      startWorker: (file, options) =>
+        ++starts <= 2 ? new Worker('process.exit(1)', { eval: true }) : new Worker(file, options),
+    })
+    recordMany(world, 7)
+    await world.recorder.flush()
+    const next = recordMany(world, 2)
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual(next.map(({ id }) => id))
+    expect(await world.executions.listGaps({ serverId: world.serverId })).toMatchObject([
+      { missing: 7, reason: 'the recorder stopped' },
+    ])
+  })
+
+  it('drops the records of a server that is deleted meanwhile, without a word, and keeps the others', async () => {
+    const world = await createHistoryWorld(kind)
+    const deletedId = await createServer(world.db)
+    await world.db.server.delete({ where: { id: deletedId } })
+    const kept = recordMany(world, 2)
+    world.recorder.record(buildExecution(deletedId))
+    kept.push(...recordMany(world, 2))
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual(kept.map(({ id }) => id))
+    expect(world.recorder.stats()).toEqual({ queued: 0, missing: 0, stored: 4 })
+    expect(world.log.lines).toEqual([])
+  })
+
+  it('lets a server be deleted while records of it stream in', async () => {
+    const world = await createHistoryWorld(kind)
+    const deletedIds = await Promise.all(Array.from({ length: 5 }, () => createServer(world.db)))
+    const records = deletedIds.flatMap(id => Array.from({ length: 500 }, () => buildExecution(id)))
+    for (const record of records) world.recorder.record(record)
+    await Promise.all([...deletedIds.map(id => world.db.server.delete({ where: { id } })), world.recorder.flush()])
+    const kept = recordMany(world, 3)
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual(kept.map(({ id }) => id))
+    expect(world.recorder.stats()).toMatchObject({ queued: 0, missing: 0 })
+  })
+
+  it('counts a record that the database refuses, and keeps those beside it', async () => {
+    const world = await createHistoryWorld(kind)
+    const before = recordMany(world, 300)
+    world.recorder.record(buildExecution(world.serverId, { durationMs: Number.NaN }))
+    const after = recordMany(world, 3)
+    await world.recorder.close()
+    expect(await listIds(world)).toEqual([...before, ...after].map(({ id }) => id))
+    expect(await world.executions.listGaps({ serverId: world.serverId })).toMatchObject([
+      { missing: 1, reason: 'the database refused the record' },
+    ])
+  })
+
+  it('stores a record once, however often it is given', async () => {
+    const world = await createHistoryWorld(kind)
+    const record = buildExecution(world.serverId)
+    world.recorder.record(record)
+    world.recorder.record(record)
+    await world.recorder.flush()
+    world.recorder.record(record)
+    await world.recorder.flush()
+    expect(await listIds(world)).toEqual([record.id])
+  })
+
+  it('ends a close in bounded time when nothing can be written, and says how much is lost', async () => {
+    const world = await createHistoryWorld(kind, { closeTimeoutMs: 100 })
+    const lock = await lockDatabase(world.target)
+    onTestFinished(lock.release)
+    recordMany(world, 1_000)
+    await world.recorder.close()
+    expect(world.log.lines.at(-1)).toMatchObject({
+      message: expect.stringMatching(/lost/),
+      details: { missing: 1_000 },
+    })
+    expect(world.recorder.stats()).toEqual({ queued: 0, missing: 1_000, stored: 0 })
+  })
+})
+
+describe('the recorder, its PostgreSQL connection cut again and again', () => {
+  it('connects anew and loses nothing', async () => {
+    const [, postgres] = databaseKinds
+    if (postgres === undefined) throw new Error('no PostgreSQL')
+    const world = await createHistoryWorld(postgres)
+    const records: ExecutionRecord[] = []
+    for (let round = 0; round < 3; round++) {
+      records.push(...recordMany(world, 300))
+      if (round > 0) await cutConnections(world)
+      await world.recorder.flush()
+    }
+    expect(await listIds(world)).toEqual(records.map(({ id }) => id))
+  })
+})
+
+const cutConnections = async ({ target }: HistoryWorld): Promise<void> => {
+  if (target.kind !== 'postgresql') throw new Error('no PostgreSQL')
+  const client = new Client({ connectionString: target.url })
+  await client.connect()
+  const { rows } = await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'patchbay history'`,
+  )
+  await client.end()
+  expect(rows).toHaveLength(1)
+}
