@@ -1,7 +1,7 @@
 // The import rules of ARCHITECTURE.md. test/architecture shows that they see every file and catch what they forbid.
 
 /** A folder of src imports only folders of a lower rank. A folder that is not here may not be in src. */
-export const RANKS = {
+const RANKS = {
   kernel: 0,
   platform: 1,
   accounts: 2,
@@ -35,7 +35,13 @@ const rankRules = Object.entries(RANKS).map(([folder, rank]) => ({
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
-const DOORS = ['^src/[^/]+/index\\.ts$', '^src/platform/[^/]+\\.ts$', '^src/platform/[^/]+/index\\.ts$']
+/** The ways into a folder. The generated client is one: who may take it has a rule of its own. */
+const DOORS = [
+  '^src/[^/]+/index\\.ts$',
+  '^src/platform/[^/]+\\.ts$',
+  '^src/platform/[^/]+/index\\.ts$',
+  '^src/platform/db/generated/',
+]
 const SOCKET_MODULES = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls']
 const DRAWER = '(^|/)(utils?|helpers?|common|managers?)(/|\\.ts$)'
 
@@ -78,6 +84,12 @@ export default {
       'Only platform/net, platform/db and platform/mail open connections outwards: the rest goes through them',
       { path: '^src/', pathNot: '^src/platform/(net|db|mail)/' },
       { path: [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/undici/'], dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'environment-is-for-settings',
+      "Only platform/settings.ts reads the environment (process.env itself is the linter's part)",
+      { path: '^src/', pathNot: '^src/platform/settings\\.ts$' },
+      { path: '^(node:)?process$' },
     ),
     rule('no-circle', 'Two files that import each other are one, or a third is missing', {}, { circular: true }),
     rule('no-drawer', 'A file or folder is named after what it holds', {}, { path: DRAWER, pathNot: 'node_modules' }),

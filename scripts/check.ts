@@ -11,7 +11,7 @@ const CHECKS = [
   { name: 'types', args: ['typescript/bin/tsc', '-p', 'tsconfig.json'] },
   {
     name: 'import rules',
-    args: ['dependency-cruiser/bin/dependency-cruise.mjs', '--config', '.dependency-cruiser.mjs'].concat([
+    args: ['dependency-cruiser/bin/dependency-cruiser.mjs', '--config', '.dependency-cruiser.mjs'].concat([
       'src',
       'bin',
       'test',

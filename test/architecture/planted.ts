@@ -1,0 +1,91 @@
+const packageJson = JSON.stringify({
+  name: 'planted',
+  type: 'module',
+  dependencies: { undici: '1.0.0' },
+  devDependencies: { vitest: '1.0.0' },
+})
+
+const modules = {
+  'node_modules/undici/package.json': '{"name":"undici","version":"1.0.0","main":"index.js"}',
+  'node_modules/undici/index.js': 'export const request = 1\n',
+  'node_modules/vitest/package.json': '{"name":"vitest","version":"1.0.0","main":"index.js"}',
+  'node_modules/vitest/index.js': 'export const it = 1\n',
+}
+
+const keeping = {
+  'src/mcp/good.ts': "import { execution } from '../execution/index.ts'\nexport const good = execution\n",
+  'src/platform/net/good.ts': "import { request } from 'undici'\nimport net from 'node:net'\nexport { net, request }\n",
+  'src/mcp/typed.ts': "import type { Socket } from 'node:net'\nexport type Client = Socket\n",
+  'src/accounts/users.store.ts': "export { client } from '../platform/db/generated/client.ts'\n",
+  'src/cli/serve.ts': "import { main } from '../main.ts'\nexport const serve = main\n",
+  'src/services.ts': "import { mcp } from './mcp/index.ts'\nexport const services = mcp\n",
+}
+
+/** Folders of the same rank or above never import each other: each tries the command line, that one the sample. */
+const breachOfRank = (folder: string) => ({
+  from: `src/${folder}/rank.ts`,
+  target: folder === 'cli' ? 'sample' : 'cli',
+})
+
+const filesOfRank = (folder: string): [string, string][] => {
+  const { from, target } = breachOfRank(folder)
+  return [
+    [`src/${folder}/index.ts`, `export const ${folder} = 1\n`],
+    [from, `import { ${target} } from '../${target}/index.ts'\nexport const rank = ${target}\n`],
+  ]
+}
+
+/** A small project with these feature folders: it keeps the rules in `allowed`, and breaks each as `breaches` lists. */
+export const plant = (folders: readonly string[]) => ({
+  files: {
+    'package.json': packageJson,
+    ...modules,
+    ...Object.fromEntries(folders.flatMap(filesOfRank)),
+    ...keeping,
+    'src/main.ts': 'export const main = 1\n',
+    'src/platform/db/index.ts': 'export const db = 1\n',
+    'src/platform/db/sqlite.ts': 'export const sqlite = 1\n',
+    'src/platform/db/generated/client.ts': 'export const client = 1\n',
+    'src/stray/thing.ts': "import { kernel } from '../kernel/index.ts'\nexport const thing = kernel\n",
+    'src/toolkits/inside.ts': 'export const inside = 1\n',
+    'src/servers/reaching.ts': "import { inside } from '../toolkits/inside.ts'\nexport const reaching = inside\n",
+    'src/platform/net/reaching.ts': "import { sqlite } from '../db/sqlite.ts'\nexport const reaching = sqlite\n",
+    'src/discovery/composing.ts': "import { services } from '../services.ts'\nexport const composing = services\n",
+    'src/servers/service.ts':
+      "import { client } from '../platform/db/generated/client.ts'\nexport const service = client\n",
+    'src/execution/dialling.ts': "import net from 'node:net'\nexport const dial = net.connect\n",
+    'src/execution/fetching.ts': "import { request } from 'undici'\nexport const send = request\n",
+    'src/execution/reading.ts': "import { env } from 'node:process'\nexport const key = env.KEY\n",
+    'src/mcp/hen.ts': "import { egg } from './egg.ts'\nexport const hen = () => egg\n",
+    'src/mcp/egg.ts': "import { hen } from './hen.ts'\nexport const egg = () => hen\n",
+    'src/mcp/utils.ts': "import { kernel } from '../kernel/index.ts'\nexport const anything = kernel\n",
+    'src/mcp/taking.ts': "import { anything } from './utils.ts'\nexport const taking = anything\n",
+    'src/mcp/testing.ts': "import { it } from 'vitest'\nexport const testing = it\n",
+    'src/mcp/borrowing.ts': "import { support } from '../../test/support.ts'\nexport const borrowing = support\n",
+    'src/mcp/guessing.ts': "import { nothing } from './nowhere.ts'\nexport const guessing = nothing\n",
+    'test/support.ts': 'export const support = 1\n',
+    'bin/launch.mjs': "import { request } from 'undici'\nexport const launch = request\n",
+  },
+  allowed: Object.keys(keeping),
+  breaches: [
+    ...folders.map(folder => {
+      const { from, target } = breachOfRank(folder)
+      return `rank-of-${folder}: ${from} → src/${target}/index.ts`
+    }),
+    'known-folder: src/stray/thing.ts → src/kernel/index.ts',
+    'through-index: src/servers/reaching.ts → src/toolkits/inside.ts',
+    'through-index-of-platform: src/platform/net/reaching.ts → src/platform/db/sqlite.ts',
+    'composition-is-for-cli: src/discovery/composing.ts → src/services.ts',
+    'generated-client-is-for-stores: src/servers/service.ts → src/platform/db/generated/client.ts',
+    'sockets-are-for-platform: src/execution/dialling.ts → net',
+    'sockets-are-for-platform: src/execution/fetching.ts → node_modules/undici/index.js',
+    'environment-is-for-settings: src/execution/reading.ts → process',
+    'no-circle: src/mcp/egg.ts → src/mcp/hen.ts',
+    'no-drawer: src/mcp/taking.ts → src/mcp/utils.ts',
+    'no-drawer-importing: src/mcp/utils.ts → src/kernel/index.ts',
+    'declared-dependency: src/mcp/testing.ts → node_modules/vitest/index.js',
+    'production-only: src/mcp/borrowing.ts → test/support.ts',
+    'resolvable: src/mcp/guessing.ts → ./nowhere.ts',
+    'launcher-of-built-ins: bin/launch.mjs → node_modules/undici/index.js',
+  ],
+})

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createProject, saidBy } from './project.ts'
+
+/** A Node of this machine that is too old for Patchbay, if there is one: the launcher is to manage with it. */
+const findOldNode = (): { file: string; version: string } | undefined => {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
+  for (const file of new Set(folders.map(folder => join(folder, 'node')))) {
+    if (!existsSync(file)) continue
+    const version = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout.trim().slice(1)
+    const major = Number(version.split('.')[0])
+    if (major >= 18 && major < 22) return { file, version }
+  }
+  return undefined
+}
+
+const old = findOldNode()
+const FETCH_MS = 120_000
+
+describe.skipIf(old === undefined)('a machine whose Node is too old (skipped where there is none)', () => {
+  const node = old?.file ?? ''
+
+  it(
+    'has Node 24 fetched into the checkout once, whatever an interrupted start left, and everything runs on it',
+    async () => {
+      const project = await createProject()
+      await project.write('.runtime/fetching-1/node_modules/half', '')
+      const first = await project.run(['count', '3'], { node })
+      expect(saidBy(first)[0]).toBe(
+        `Node ${old?.version} is older than 22.19: fetching Node 24.21.0 into .runtime, once`,
+      )
+      expect(first.code).toBe(3)
+      const { version, path } = JSON.parse(first.stdout)
+      expect(version).toBe('v24.21.0')
+      expect(path.split(delimiter)[0]).toContain(join(project.root, '.runtime/node-24.21.0'))
+      expect(await readdir(join(project.root, '.runtime'))).toEqual(['node-24.21.0'])
+
+      const second = await project.run(['count', '4'], { node })
+      expect(second).toMatchObject({ stderr: '', code: 4 })
+
+      const served = project.start(['serve'], { node })
+      await served.said('"serve"')
+      served.child.kill('SIGTERM')
+      expect(await served.ended).toMatchObject({ code: 7, signal: null })
+    },
+    FETCH_MS,
+  )
+
+  it('is told in one line when Node 24 cannot be fetched', async () => {
+    const project = await createProject()
+    const env = {
+      npm_config_registry: 'http://127.0.0.1:9/',
+      npm_config_fetch_retries: '0',
+      npm_config_cache: project.root,
+    }
+    const ended = await project.run(['anything'], { node, env })
+    expect(ended.code).toBe(1)
+    expect(saidBy(ended).at(-1)).toMatch(/^cannot fetch Node 24.* the npm registry cannot be reached: check/)
+  })
+
+  it('is told in one line what an image needs', async () => {
+    const project = await createProject()
+    await project.remove('src')
+    await project.write('dist/cli/main.js', '')
+    const ended = await project.run(['anything'], { node })
+    expect(ended.code).toBe(1)
+    expect(saidBy(ended)).toEqual([`Node ${old?.version} is too old: install Node 22.19 or later, best Node 24`])
+  })
+})

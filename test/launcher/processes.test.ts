@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { describe, expect, it, vi } from 'vitest'
+import { createProject } from './project.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** npm sets this; the launcher then stays as a parent, as it must where a process cannot become another. */
+const UNDER_NPM = { npm_lifecycle_event: 'start' }
+
+const prepared = async () => {
+  const project = await createProject()
+  await project.run(['anything'])
+  return project
+}
+
+describe.each([
+  { how: 'that has become the command', env: {} },
+  { how: 'that stands before the command', env: UNDER_NPM },
+])('a launcher $how', ({ env }) => {
+  it('passes SIGTERM on and ends with the exit code of the command', async () => {
+    const project = await prepared()
+    const running = project.start(['serve'], { env })
+    await running.said('"serve"')
+    running.child.kill('SIGTERM')
+    const { stdout, code } = await running.ended
+    expect(stdout).toContain('stopped by SIGTERM')
+    expect(code).toBe(7)
+  })
+
+  it('that is killed leaves no process behind', async () => {
+    const project = await prepared()
+    const running = project.start(['serve'], { env })
+    await running.said('"serve"')
+    running.child.kill('SIGKILL')
+    await once(running.child, 'exit')
+    // Standard output closes when its last holder is gone: the command too.
+    await running.ended
+  })
+})
+
+describe('a launcher under npm', () => {
+  it('takes the death of the shell before it, which passes no signal on, as SIGTERM', async () => {
+    const project = await prepared()
+    const running = project.startShell(`"${process.execPath}" bin/patchbay serve; exit`, UNDER_NPM)
+    await running.said('"serve"')
+    running.child.kill('SIGTERM')
+    expect((await running.ended).stdout).toContain('stopped by SIGTERM')
+  })
+})
+
+describe('a launcher that is told to stop while it prepares', () => {
+  it('ends the step and itself, and the next start prepares again', async () => {
+    const project = await createProject()
+    await project.write('scripts/generate.ts', "process.kill(process.ppid, 'SIGTERM'); setInterval(() => {}, 1_000)\n")
+    const running = project.start(['anything'])
+    expect((await running.ended).code).toBe(143)
+    await project.write(
+      'scripts/generate.ts',
+      "import { mkdirSync } from 'node:fs'\nmkdirSync('src/platform/db/generated', { recursive: true })\n",
+    )
+    expect((await project.run(['count', '3'])).code).toBe(3)
+  })
+})

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Stands in for the compiler: copies src, and refuses a source that holds the words BAD SOURCE. */
+const TSC = `
+const { cpSync, readdirSync, readFileSync, renameSync } = require('node:fs')
+const out = process.argv[process.argv.indexOf('--outDir') + 1]
+cpSync('src', out, { recursive: true })
+for (const entry of readdirSync(out, { recursive: true })) {
+  if (!entry.endsWith('.ts')) continue
+  if (readFileSync(out + '/' + entry, 'utf8').includes('BAD SOURCE')) {
+    console.log(entry + ': this does not compile')
+    process.exit(2)
+  }
+  renameSync(out + '/' + entry, out + '/' + entry.replace(/ts$/, 'js'))
+}
+`
+
+/** Says what it is and was asked; \`serve\` stays until a signal, another command exits with the number behind it. */
+const MAIN = `
+import { version } from 'node:process'
+const [command, code] = process.argv.slice(2)
+const hello = JSON.stringify({ version, command, path: process.env.PATH })
+if (command === 'serve') {
+  setInterval(() => {}, 1_000)
+  process.on('SIGTERM', () => {
+    console.log('stopped by SIGTERM')
+    process.exit(7)
+  })
+  console.log(hello)
+} else {
+  console.log(hello)
+  process.exitCode = Number(code ?? 0)
+}
+`
+
+const DEPENDENCIES = { typescript: 'file:./fake-typescript' }
+
+const packageJson = (dependencies: Record<string, string>) =>
+  JSON.stringify({
+    name: 'patchbay',
+    version: '0.0.0',
+    type: 'module',
+    bin: { patchbay: 'bin/patchbay' },
+    dependencies,
+  })
+
+const lock = JSON.stringify({
+  name: 'patchbay',
+  version: '0.0.0',
+  lockfileVersion: 3,
+  requires: true,
+  packages: {
+    '': { name: 'patchbay', version: '0.0.0', dependencies: DEPENDENCIES, bin: { patchbay: 'bin/patchbay' } },
+    'fake-typescript': { name: 'typescript', version: '1.0.0', bin: { tsc: 'bin/tsc' } },
+    'node_modules/typescript': { resolved: 'fake-typescript', link: true },
+  },
+})
+
+const FILES = {
+  'package.json': packageJson(DEPENDENCIES),
+  'package-lock.json': lock,
+  'fake-typescript/package.json': '{"name":"typescript","version":"1.0.0","bin":{"tsc":"bin/tsc"}}',
+  'fake-typescript/bin/tsc': TSC,
+  'prisma/schema.prisma': '// models',
+  'scripts/generate.ts':
+    "import { mkdirSync } from 'node:fs'\nmkdirSync('src/platform/db/generated', { recursive: true })\n",
+  'src/cli/main.ts': MAIN,
+  'tsconfig.json': '{}',
+  'tsconfig.build.json': '{}',
+}
+
+/** The environment of somebody at a terminal: nothing of the npm that runs these tests. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE|VITEST|INIT_CWD|PATCHBAY_|DATABASE_URL)/.test(name)),
+  )
+
+type RunOptions = { node?: string; env?: NodeJS.ProcessEnv; uid?: number }
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type Running = {
+  child: ChildProcess
+  stdout(): string
+  ended: Promise<Ended>
+  said(text: string): Promise<void>
+}
+
+const follow = (child: ChildProcess): Running => {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk
+  })
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+  const said = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (stdout.includes(text)) resolve()
+      }
+      child.stdout?.on('data', look)
+      child.once('close', () => reject(new Error(`ended without saying ${text}: ${stdout}${stderr}`)))
+      look()
+    })
+  return { child, stdout: () => stdout, ended, said }
+}
+
+/** A small project around the real launcher: the compiler and the models are stand-ins, npm and Node are real. */
+export const createProject = async () => {
+  const root = await mkdtemp(join(tmpdir(), 'patchbay-launcher-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+  await cp(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true })
+  for (const [path, text] of Object.entries(FILES)) await write(path, text)
+
+  const start = (args: readonly string[], { node = process.execPath, env = {}, uid }: RunOptions = {}): Running => {
+    const child = spawn(node, [join(root, 'bin/patchbay'), ...args], {
+      cwd: root,
+      env: { ...cleanEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid, gid: uid }),
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    return follow(child)
+  }
+  return {
+    root,
+    write,
+    remove: (path: string) => rm(join(root, path), { recursive: true }),
+    /** Declares a dependency that only a registry has, in package.json and the lock alike. */
+    needFromRegistry: async (name: string, version: string) => {
+      const locked = JSON.parse(lock)
+      locked.packages[''].dependencies[name] = version
+      locked.packages[`node_modules/${name}`] = { version }
+      await write('package.json', packageJson({ ...DEPENDENCIES, [name]: version }))
+      await write('package-lock.json', JSON.stringify(locked))
+    },
+    start,
+    run: (args: readonly string[], options?: RunOptions): Promise<Ended> => start(args, options).ended,
+    /** Runs a shell line in the project, as npm does with its scripts. */
+    startShell: (line: string, env: NodeJS.ProcessEnv = {}): Running => {
+      const child = spawn('sh', ['-c', line], {
+        cwd: root,
+        env: { ...cleanEnvironment(), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      return follow(child)
+    },
+  }
+}
+
+/** The lines that the launcher said, without its name before them. */
+export const saidBy = ({ stderr }: Ended): string[] =>
+  stderr
+    .split('\n')
+    .filter(line => line.startsWith('patchbay: '))
+    .map(line => line.slice('patchbay: '.length))
