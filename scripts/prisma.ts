@@ -5,12 +5,11 @@ const ROOT = join(import.meta.dirname, '..')
 
 export type PrismaRun = { status: number; output: string }
 
-/** The environment in which the Prisma CLI works offline, on the Node that runs us and on the given database. */
+/** For the given database; the CLI's engine is a script of ours, which must run on the Node that runs us. */
 const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   ...process.env,
   DATABASE_URL: databaseUrl,
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-  PRISMA_SCHEMA_ENGINE_BINARY: join(ROOT, 'scripts/schema-engine.mjs'),
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
   CHECKPOINT_DISABLE: '1',
 })

@@ -55,8 +55,13 @@ const createClient = async (target: DatabaseTarget) => {
 export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   namingFailures(target, async () => {
     const client = await createClient(target)
-    await client.$connect()
-    await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects with the first question
+    try {
+      await client.$connect()
+      await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects with the first question
+    } catch (error) {
+      await client.$disconnect()
+      throw error
+    }
     const named = client.$extends({
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
     })
@@ -71,8 +76,9 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
 
 /**
  * Runs `work` in a transaction that holds, on either database, as if it were alone: what was read in it is still true
- * when it commits. `work` may run more than once, so it must do nothing but read and write through `tx`. Throws what
- * `work` throws, and an AppError `unavailable` when others keep it waiting for too long.
+ * when it commits. `work` may run more than once, so it must do nothing but read and write through `tx`; a write
+ * through `db` in it would wait for its own end. Throws what `work` throws, and an AppError `unavailable` when others
+ * keep it waiting for too long.
  */
 export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {
   const deadline = performance.now() + DATABASE_WAIT_MS

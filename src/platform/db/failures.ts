@@ -81,6 +81,9 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   return new AppError('unavailable', `PostgreSQL cannot be used: ${message}`, { ...options, retryAfterSeconds: 1 })
 }
 
+/** Prisma rolled back a transaction that took too long, or did not get to begin it. */
+const TRANSACTION_EXPIRED = 'P2028'
+
 /**
  * What is wrong with the database as such, as an AppError: `unavailable` (busy, gone, damaged) or `storage_full`. An
  * error that is about the statement comes back as it is.
@@ -89,6 +92,7 @@ export const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unkno
   if (error instanceof AppError) return error
   // Prisma makes an error with a code its own, so what our adapter found itself travels as a cause.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause
+  if (prismaCodeOf(error) === TRANSACTION_EXPIRED) return databaseBusy(error)
   return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error
 }
 

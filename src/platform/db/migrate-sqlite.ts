@@ -55,7 +55,7 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
 
 /** The file and its folder are made when they are not there. */
 export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
-  mkdirSync(dirname(target.file), { recursive: true })
+  mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // password hashes are in it
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
