@@ -26,7 +26,7 @@ const convert = (query: URLSearchParams): Answer => {
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
 const contacts = (path: string, query: URLSearchParams): Answer => {
-  const id = /^\/contacts\/(\d+)$/.exec(path)?.[1]
+  const id = /^\/contacts\/(.+)$/.exec(path)?.[1]
   if (id !== undefined) {
     const contact = CONTACTS.find(candidate => candidate.id === Number(id))
     return contact === undefined ? notFound(`there is no contact ${id}`) : { status: 200, body: { ...contact } }

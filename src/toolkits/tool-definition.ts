@@ -32,9 +32,9 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
 /** A schema of one's own must be of an object, and speak of the template's parameters only. */
 const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
   const path = 'inputSchema'
-  const problem = schema['type'] === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
+  const problem = schema.type === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
   if (problem !== undefined) return [{ path, message: problem }]
-  const properties = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  const properties = isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
   return properties
     .filter(name => parameters.every(({ parameter }) => parameter.name !== name))
     .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no place named "${name}"` }))

@@ -24,11 +24,15 @@ const parameterMeta = z
   })
   .transform(({ type: _type, required: _required, places: _places, ...meta }) => meta)
 
+/** Whether the text is http or https, a host, perhaps a port, and nothing else. */
+const isOrigin = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+}
+
 const origin = z
   .string()
-  .refine(text => URL.canParse(text) && /^https?:\/\//i.test(text) && new URL(text).pathname === '/', {
-    error: 'must be an origin such as https://api.example.com',
-  })
+  .refine(isOrigin, 'must be an origin such as https://api.example.com')
   .transform(text => new URL(text).origin)
 
 export const CreateTool = z.strictObject({

@@ -1,0 +1,36 @@
+import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+
+const headersOf = (token: string | undefined) => ({
+  requestInit: { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } },
+})
+
+/** The official client at a server's address; it goes with the test. */
+export const connect = async (url: string, token?: string): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), headersOf(token)))
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** The same over the transport of 2024-11-05. */
+export const connectBySse = async (url: string): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(new SSEClientTransport(new URL(`${url}/sse`)))
+  onTestFinished(() => client.close())
+  return client
+}
+
+export const toolNames = async (client: Client): Promise<string[]> =>
+  (await client.listTools()).tools.map(tool => tool.name)
+
+/** The text of a tool's first block, and whether it is an error. */
+export const callText = async (
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<{ text: string; isError: boolean }> => {
+  const { content, isError } = await client.callTool({ name, arguments: args })
+  const [block] = content
+  return { text: block?.type === 'text' ? block.text : '', isError: isError === true }
+}

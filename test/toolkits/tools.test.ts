@@ -1,0 +1,336 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+
+const Problem = z.object({
+  status: z.int(),
+  detail: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
+
+const WEATHER = {
+  name: 'get_forecast',
+  title: 'Forecast',
+  description: 'The weather of a town.',
+  method: 'post',
+  url: 'https://api.example.com/{{town}}?days={{integer:days=3}}&units={{units?}}',
+  headers: [{ name: 'X-Key', value: '{{key}}' }],
+  body: '{\n  "town": "{{town}}",\n  "extra": {{json:extra?}}\n}',
+  timeoutMs: 5_000,
+  parameters: {
+    town: { description: 'Name of the town', example: 'Turin', pattern: '^[A-Z]' },
+    units: { enum: ['metric', 'imperial'], default: 'metric' },
+    days: { minimum: 1, maximum: 14 },
+  },
+  inputSchema: { type: 'object', properties: { town: { type: 'string', maxLength: 40 } }, required: ['town'] },
+  outputSchema: { type: 'object', properties: { degrees: { type: 'number' } } },
+  annotations: { readOnlyHint: true },
+  allowedOrigins: ['https://API.example.com/'],
+}
+
+const MINIMAL = { name: 'tool', method: 'GET', url: 'https://api.example.com/items' }
+
+describe('a tool', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_MAX_TOOL_TIMEOUT_MS: '400000' })
+  let ada: ApiClient
+  let toolkitId: string
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    toolkitId = (await ada.create('/toolkits', { title: 'Toolkit' })).id
+  })
+  let made = 0
+  const create = (definition: object) =>
+    ada.create(`/toolkits/${toolkitId}/tools`, { ...definition, name: `tool_${++made}` })
+  const refuse = async (method: string, path: string, body: object) => {
+    const answer = await ada.send(method, path, body)
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    return Problem.parse(answer.body)
+  }
+
+  it('is answered as it was described, with its parameters as extracted', async () => {
+    const answer = await ada.send('POST', `/toolkits/${toolkitId}/tools`, WEATHER)
+    expect(answer.status).toBe(201)
+    const { parameters, ...rest } = WEATHER
+    expect(answer.body).toEqual({
+      ...rest,
+      id: expect.any(String),
+      toolkitId,
+      method: 'POST',
+      allowedOrigins: ['https://api.example.com'],
+      parameters: {
+        town: {
+          type: 'string',
+          required: true,
+          places: [
+            { kind: 'path', field: 'url', line: 1, column: 25 },
+            { kind: 'json-string', field: 'body', line: 2, column: 12 },
+          ],
+          ...parameters.town,
+        },
+        days: {
+          type: 'integer',
+          required: false,
+          places: [{ kind: 'query', field: 'url', line: 1, column: 39 }],
+          default: 3,
+          minimum: 1,
+          maximum: 14,
+        },
+        units: {
+          type: 'string',
+          required: false,
+          places: [{ kind: 'query', field: 'url', line: 1, column: 64 }],
+          ...parameters.units,
+        },
+        key: {
+          type: 'string',
+          required: true,
+          places: [{ kind: 'header', field: 'headers[0].value', line: 1, column: 1 }],
+        },
+        extra: {
+          type: 'json',
+          required: false,
+          places: [{ kind: 'json', field: 'body', line: 3, column: 12 }],
+        },
+      },
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    })
+    const { id } = z.object({ id: z.string() }).parse(answer.body)
+    expect((await ada.send('GET', `/tools/${id}`)).body).toEqual(answer.body)
+  })
+
+  it('of the fewest words has null for what was not said', async () => {
+    expect(await create(MINIMAL)).toMatchObject({
+      title: null,
+      description: null,
+      headers: [],
+      body: null,
+      timeoutMs: null,
+      parameters: {},
+      inputSchema: null,
+      outputSchema: null,
+      annotations: null,
+      allowedOrigins: null,
+    })
+  })
+
+  it('loses in a change what is set to null, and keeps what is left out', async () => {
+    const { id } = await create(WEATHER)
+    const without = {
+      title: null,
+      description: null,
+      timeoutMs: null,
+      inputSchema: null,
+      outputSchema: null,
+      annotations: null,
+      allowedOrigins: null,
+    }
+    const { body } = await ada.send('PATCH', `/tools/${id}`, without)
+    expect(body).toMatchObject({ ...without, url: WEATHER.url, body: WEATHER.body, headers: WEATHER.headers })
+    expect(body).toHaveProperty('parameters.town.description', 'Name of the town')
+    const bodiless = (await ada.send('PATCH', `/tools/${id}`, { body: null })).body
+    expect(bodiless).toMatchObject({ body: null, parameters: { town: { description: 'Name of the town' } } })
+    expect(bodiless).not.toHaveProperty('parameters.extra')
+  })
+
+  it.each(['name', 'method', 'url', 'headers', 'parameters'])('cannot be left without %s', async field => {
+    const { id } = await create(MINIMAL)
+    expect((await refuse('PATCH', `/tools/${id}`, { [field]: null })).errors).toMatchObject([{ path: field }])
+  })
+
+  it('takes its own answer back, edited or not', async () => {
+    const { id } = await create(WEATHER)
+    const { body } = await ada.send('GET', `/tools/${id}`)
+    const same = await ada.send('PATCH', `/tools/${id}`, body)
+    expect(same.status).toBe(200)
+    expect({ ...z.looseObject({}).parse(same.body), updatedAt: '' }).toEqual({
+      ...z.looseObject({}).parse(body),
+      updatedAt: '',
+    })
+    const edited = { ...z.looseObject({}).parse(body), title: 'Better', url: `${WEATHER.url}&lang={{lang=en}}` }
+    expect(await ada.send('PATCH', `/tools/${id}`, edited)).toMatchObject({
+      status: 200,
+      body: { title: 'Better', parameters: { lang: { default: 'en' }, days: { default: 3 } } },
+    })
+  })
+
+  it('does not move, nor change its id', async () => {
+    const { id } = await create(MINIMAL)
+    const other = await ada.create('/toolkits', { title: 'Other' })
+    const problem = await refuse('PATCH', `/tools/${id}`, { id: other.id, toolkitId: other.id, title: 'x' })
+    expect(problem.errors?.map(({ path }) => path)).toEqual(['id', 'toolkitId'])
+    expect((await ada.send('GET', `/tools/${id}`)).body).toMatchObject({ toolkitId, title: null })
+  })
+
+  it('forgets what was said of a parameter that an edited URL no longer has', async () => {
+    const { id } = await create({ ...MINIMAL, url: 'https://a.example/{{x}}', parameters: { x: { description: 'X' } } })
+    const { body } = await ada.expectOk('PATCH', `/tools/${id}`, { url: 'https://a.example/{{y}}' })
+    expect(body).toMatchObject({ parameters: { y: { required: true } } })
+    expect(body).not.toHaveProperty('parameters.x')
+  })
+
+  it('may take as long as the setting says, and not longer, naming the setting', async () => {
+    expect(await create({ ...MINIMAL, timeoutMs: 400_000 })).toMatchObject({ timeoutMs: 400_000 })
+    const problem = await refuse('POST', `/toolkits/${toolkitId}/tools`, { ...MINIMAL, timeoutMs: 400_001 })
+    expect(problem.detail).toContain('PATCHBAY_MAX_TOOL_TIMEOUT_MS')
+    expect(problem.errors).toMatchObject([{ path: 'timeoutMs' }])
+    const { id } = await create(MINIMAL)
+    expect((await refuse('PATCH', `/tools/${id}`, { timeoutMs: 400_001 })).detail).toContain('400000')
+  })
+
+  it.each([
+    ['a place never closed', { url: 'https://a.example/\n{{x' }, 'url', /line 2, column 1/],
+    ['an unknown type', { url: 'https://a.example/{{date:x}}' }, 'url', /line 1, column 19.*"date"/],
+    ['a place for the port', { url: 'https://a.example:{{port}}/' }, 'url', /line 1, column 19/],
+    ['a scheme that is not http', { url: 'ftp://a.example/' }, 'url', /line 1/],
+    ['a header that may not be set', { headers: [{ name: 'Host', value: 'x' }] }, 'headers[0].name', /Host/i],
+    [
+      'a place in the name of a header',
+      { headers: [{ name: '{{n}}', value: 'x' }] },
+      'headers[0].name',
+      /line 1, column 1/,
+    ],
+    [
+      'two types for one name',
+      { method: 'POST', url: 'https://a.example/{{integer:x}}', body: '{\n "x": {{boolean:x}}}' },
+      'body',
+      /line 2, column 7.*integer in url, line 1, column 19.*boolean in body, line 2, column 7/,
+    ],
+    ['a name that could never be given', { url: 'https://a.example/{{__proto__}}' }, 'url', /__proto__/],
+    [
+      'two defaults',
+      { url: 'https://a.example/{{integer:x=1}}', parameters: { x: { default: 2 } } },
+      'parameters.x.default',
+      /default/,
+    ],
+    ['a word on no parameter', { parameters: { nobody: { description: 'x' } } }, 'parameters.nobody', /no place/],
+    [
+      'a pattern that needs backtracking',
+      { url: 'https://a.example/{{x}}', parameters: { x: { pattern: '(?=a)' } } },
+      'parameters.x.pattern',
+      /pattern/,
+    ],
+    ['an output schema that is none', { outputSchema: { type: 'wrong' } }, 'outputSchema', /JSON Schema/],
+    ['an output schema with a dead reference', { outputSchema: { $ref: '#/$defs/gone' } }, 'outputSchema', /\$defs/],
+    ['an input schema of no object', { inputSchema: { type: 'array' } }, 'inputSchema', /object/],
+    [
+      'an input schema of a parameter that is not there',
+      { inputSchema: { type: 'object', properties: { nobody: {} } } },
+      'inputSchema.properties.nobody',
+      /no place/,
+    ],
+    ['an origin with a path', { allowedOrigins: ['https://a.example/x'] }, 'allowedOrigins[0]', /origin/],
+    ['an origin with a query', { allowedOrigins: ['https://a.example?x'] }, 'allowedOrigins[0]', /origin/],
+    ['an origin with a user', { allowedOrigins: ['https://u:p@a.example'] }, 'allowedOrigins[0]', /origin/],
+    ['a name no client would take', { name: 'not a name' }, 'name', /A-Z/],
+    ['an empty method', { method: ' ' }, 'method', /./],
+    ['a method that is no word', { method: 'GE T' }, 'method', /./],
+    ['no time at all', { timeoutMs: 0 }, 'timeoutMs', /./],
+  ])('with %s is refused at save, saying where', async (_what, wrong, path, message) => {
+    const whole = { ...MINIMAL, ...wrong }
+    const { errors } = await refuse('POST', `/toolkits/${toolkitId}/tools`, whole)
+    expect(errors).toContainEqual({ path, message: expect.stringMatching(message) })
+    const { id } = await create(MINIMAL)
+    const changed = await refuse('PATCH', `/tools/${id}`, wrong)
+    expect(changed.errors).toContainEqual({ path, message: expect.stringMatching(message) })
+    expect((await ada.send('GET', `/tools/${id}`)).body).toMatchObject({ url: MINIMAL.url, outputSchema: null })
+  })
+
+  it('with its template’s default said again is refused when made, and taken in a change, where answers show it', async () => {
+    const url = 'https://a.example/{{integer:x=1}}'
+    const again = { ...MINIMAL, url, parameters: { x: { default: 1 } } }
+    expect(await refuse('POST', `/toolkits/${toolkitId}/tools`, again)).toMatchObject({
+      errors: [{ path: 'parameters.x.default' }],
+    })
+    const { id } = await create({ ...MINIMAL, url })
+    expect((await ada.send('PATCH', `/tools/${id}`, { parameters: { x: { default: 1 } } })).status).toBe(200)
+  })
+
+  it('with several things wrong hears of all of them at once', async () => {
+    const wrong = { ...MINIMAL, url: 'https://a.example/{{a', headers: [{ name: 'Host', value: '{{b' }] }
+    const { errors = [] } = await refuse('POST', `/toolkits/${toolkitId}/tools`, wrong)
+    expect(errors.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['url', 'headers[0].name', 'headers[0].value']),
+    )
+  })
+})
+
+describe('a body', () => {
+  const patchbay = runPatchbay()
+  let ada: ApiClient
+  let ids: Record<'toolkit' | 'tool' | 'server' | 'instance', string>
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    const toolkit = await ada.create('/toolkits', { title: 'Toolkit' })
+    const tool = await ada.create(`/toolkits/${toolkit.id}/tools`, MINIMAL)
+    const server = await ada.create('/servers', { name: 'Server' })
+    const instance = await ada.create(`/servers/${server.id}/instances`, { toolId: tool.id, name: 'tool' })
+    ids = { toolkit: toolkit.id, tool: tool.id, server: server.id, instance: instance.id }
+  })
+
+  const writes = (): [string, string, object][] => [
+    ['POST', '/toolkits', { title: 'x' }],
+    ['PATCH', `/toolkits/${ids.toolkit}`, {}],
+    ['POST', `/toolkits/${ids.toolkit}/tools`, { ...MINIMAL, name: 'more' }],
+    ['PATCH', `/tools/${ids.tool}`, {}],
+    ['POST', `/tools/${ids.tool}/test`, {}],
+    ['POST', '/servers', { name: 'x' }],
+    ['PATCH', `/servers/${ids.server}`, {}],
+    ['PUT', `/servers/${ids.server}/globals/key`, { value: 'x' }],
+    ['POST', `/servers/${ids.server}/instances`, { toolId: ids.tool, name: 'more' }],
+    ['PATCH', `/instances/${ids.instance}`, {}],
+    ['POST', `/instances/${ids.instance}/call`, {}],
+  ]
+
+  it('with a key that nobody knows is refused, naming the key', async () => {
+    for (const [method, path, body] of writes()) {
+      const answer = await ada.send(method, path, { ...body, colour: 'blue' })
+      expect(answer, `${method} ${path}`).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringMatching(/colour/) },
+      })
+    }
+  })
+
+  it('with the key __proto__ is refused, wherever it stands, and pollutes nothing', async () => {
+    for (const [method, path, body] of writes()) {
+      for (const text of ['{"__proto__":{"polluted":true}', '{"deep":{"__proto__":{"polluted":true}}']) {
+        const rest = JSON.stringify(body).slice(1)
+        const response = await fetch(`${patchbay.origin}/api/v1${path}`, {
+          method,
+          headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+          body: rest === '}' ? `${text}}` : `${text},${rest}`,
+        })
+        expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('__proto__')])
+      }
+    }
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('that is missing, or no object, is refused', async () => {
+    for (const [method, path] of writes()) {
+      for (const body of [undefined, [], 'text', 1, null]) {
+        expect((await ada.send(method, path, body)).status, `${method} ${path} ${JSON.stringify(body)}`).toBe(400)
+      }
+    }
+  })
+
+  it('with names that every object has makes parameters like any other', async () => {
+    const url = 'https://api.example.com/{{constructor}}/{{toString}}?hasOwnProperty={{hasOwnProperty?}}'
+    const tool = await ada.create(`/toolkits/${ids.toolkit}/tools`, {
+      ...MINIMAL,
+      name: 'inherited',
+      url,
+      parameters: { constructor: { description: 'C' } },
+    })
+    const { body } = await ada.expectOk('GET', `/tools/${tool.id}`)
+    expect(Object.keys(z.object({ parameters: z.looseObject({}) }).parse(body).parameters).sort()).toEqual([
+      'constructor',
+      'hasOwnProperty',
+      'toString',
+    ])
+    expect(body).toMatchObject({ parameters: { constructor: { description: 'C', required: true } } })
+  })
+})
