@@ -15,7 +15,7 @@ const Result = z.object({
   structuredContent: z.unknown().optional(),
   isError: z.boolean().optional(),
 })
-const textOf = ({ content: [first] }: z.infer<typeof Result>): string => z.string().parse(first?.['text'])
+const textOf = ({ content: [first] }: z.infer<typeof Result>): string => z.string().parse(first?.text)
 
 const answers: Record<string, (response: import('node:http').ServerResponse) => void> = {
   '/json': response => answerJson(response, { hello: 'wörld' }),
@@ -68,7 +68,7 @@ describe('what a call returns', () => {
   const call = async (path: string, more: Record<string, unknown> = {}) => {
     const url = path.startsWith('http') ? path : `${fake.origin}${path}`
     const { instanceIds } = await makeServer(builder, [{ name: 'tool', method: 'GET', url, ...more }])
-    const { body } = await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, { arguments: {} })
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })
     return Result.parse(body)
   }
 

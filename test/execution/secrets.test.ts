@@ -38,7 +38,7 @@ describe('a secret of a server', () => {
 
   it('reaches the API and is masked in the answer that echoes it', async () => {
     const { instanceIds } = await make()
-    const { body } = await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, {
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, {
       arguments: { id: '1' },
     })
     const seen = fake.seen.at(-1)
@@ -54,8 +54,8 @@ describe('a secret of a server', () => {
 
   it('is masked in the test of the tool, its cURL, and the history', async () => {
     const { serverId, toolIds, instanceIds } = await make()
-    await builder.expectOk('POST', `/instances/${instanceIds['tool']}/call`, { arguments: { id: '1' } })
-    const tested = await builder.expectOk('POST', `/tools/${toolIds['tool']}/test`, {
+    await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: { id: '1' } })
+    const tested = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, {
       arguments: { id: '1', note: 'n' },
       serverId,
     })
@@ -101,7 +101,7 @@ describe('a secret of a server', () => {
     )
     await builder.expectOk('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
     const call = (base: string) =>
-      builder.expectOk('POST', `/instances/${instanceIds['open']}/call`, { arguments: { base } })
+      builder.expectOk('POST', `/instances/${instanceIds.open}/call`, { arguments: { base } })
     expect((await call(fake.origin)).body).not.toHaveProperty('isError')
     const other = await call('http://127.0.0.1:9')
     expect(other.body).toMatchObject({ isError: true })

@@ -47,7 +47,7 @@ export const startTestApp = async ({ databaseUrl, env = {} }: TestAppOptions = {
     },
     directory,
   )
-  const logger = createLogger(env['PATCHBAY_LOG_LEVEL'] ?? 'silent')
+  const logger = createLogger(env.PATCHBAY_LOG_LEVEL ?? 'silent')
   const services = await buildServices(settings, logger)
   const app = await buildApp(settings, services, logger)
   await app.http.listen({ host: '127.0.0.1', port })

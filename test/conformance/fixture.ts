@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http'
+import { answerJson } from '../support/fake-api.ts'
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+/** 44 bytes of header and no sample: the smallest WAV there is. */
+const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=', 'base64')
+
+const sendParts = (response: ServerResponse): void => {
+  const part = (type: string, body: Buffer | string) =>
+    Buffer.concat([Buffer.from(`--part\r\nContent-Type: ${type}\r\n\r\n`), Buffer.from(body), Buffer.from('\r\n')])
+  response.writeHead(200, { 'content-type': 'multipart/mixed; boundary=part' })
+  const parts = [
+    part('text/plain', 'Multiple content types test:'),
+    part('image/png', PNG),
+    part('application/pdf', '%PDF'),
+  ]
+  response.end(Buffer.concat([...parts, Buffer.from('--part--\r\n')]))
+}
+
+/** What the API behind the test tools answers, by path. */
+export const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  '/text': response =>
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('This is a simple text response for testing.'),
+  '/image': response => response.writeHead(200, { 'content-type': 'image/png' }).end(PNG),
+  '/audio': response => response.writeHead(200, { 'content-type': 'audio/wav' }).end(WAV),
+  '/resource': response => response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF'),
+  '/mixed': sendParts,
+  '/error': response => answerJson(response, { error: 'This tool intentionally returns an error for testing' }, 500),
+  '/json': response => answerJson(response, { ok: true }),
+}
+
+const get = (name: string, path: string) => (origin: string) => ({
+  name,
+  description: `Answers ${path} of the test API.`,
+  method: 'GET',
+  url: `${origin}${path}`,
+})
+
+/** Tools by the names that the official conformance suite calls, made as a builder makes them. */
+export const conformanceTools = (origin: string) => [
+  get('test_simple_text', '/text')(origin),
+  get('test_image_content', '/image')(origin),
+  get('test_audio_content', '/audio')(origin),
+  get('test_embedded_resource', '/resource')(origin),
+  get('test_multiple_content_types', '/mixed')(origin),
+  get('test_error_handling', '/error')(origin),
+  // The suite only looks whether these two, once listed, keep quiet: no log line and no request of the server's own.
+  get('test_logging_tool', '/text')(origin),
+  get('test_streaming_elicitation', '/text')(origin),
+  {
+    name: 'json_schema_2020_12_tool',
+    description: 'Tool with JSON Schema 2020-12 features',
+    method: 'POST',
+    url: `${origin}/json`,
+    body: '{"name": {{name?}}, "address": {{json:address?}}, "contactMethod": {{contactMethod?}}, "phone": {{phone?}}, "email": {{email?}}}',
+    inputSchema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      $defs: {
+        address: {
+          $anchor: 'addressDef',
+          type: 'object',
+          properties: { street: { type: 'string' }, city: { type: 'string' } },
+        },
+      },
+      properties: {
+        name: { type: 'string' },
+        address: { $ref: '#/$defs/address' },
+        contactMethod: { type: 'string', enum: ['phone', 'email'] },
+        phone: { type: 'string' },
+        email: { type: 'string' },
+      },
+      allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+      if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+      then: { required: ['phone'] },
+      else: { required: ['email'] },
+      additionalProperties: false,
+    },
+  },
+]
