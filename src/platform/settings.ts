@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import * as limits from '../kernel/limits.ts'
+import * as limits from '../kernel/index.ts'
 import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
 import { isCidr } from './net/index.ts'
 
@@ -24,6 +23,10 @@ const isOrigin = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
 }
 
+/** A name, an IPv4 address, or an IPv6 address with or without brackets. */
+const isHostName = (text: string): boolean =>
+  URL.canParse(`http://${text.includes(':') ? `[${text.replace(/^\[|\]$/g, '')}]` : text}/`)
+
 const masterKeys = list.refine(
   keys => keys.every(key => /^[A-Za-z0-9+/]{43}=$/.test(key)),
   'is no base64 of 32 bytes (make one with: npx patchbay key generate)',
@@ -31,7 +34,10 @@ const masterKeys = list.refine(
 
 const ENVIRONMENT = z.object({
   NODE_ENV: z.string().optional(),
-  PATCHBAY_HOST: z.string().min(1).default('127.0.0.1'),
+  PATCHBAY_HOST: z
+    .string()
+    .refine(isHostName, 'is no host name or address (the port goes into PATCHBAY_PORT)')
+    .default('127.0.0.1'),
   PATCHBAY_PORT: wholeNumber(0, 65_535).default(8_080),
   PATCHBAY_BASE_URL: z
     .string()
@@ -128,9 +134,6 @@ const conflictsOf = (env: Environment, database: DatabaseTarget): string[] => {
   const conflicts: string[] = []
   if (database.kind === 'postgresql' && isProduction && env.PATCHBAY_MASTER_KEY === undefined) {
     conflicts.push('PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one')
-  }
-  if (env.PATCHBAY_HOST.includes(':') && isIP(env.PATCHBAY_HOST.replace(/^\[|\]$/g, '')) === 0) {
-    conflicts.push('PATCHBAY_HOST is no host name or address (the port goes into PATCHBAY_PORT)')
   }
   return conflicts
 }
