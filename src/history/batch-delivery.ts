@@ -94,3 +94,5 @@ export const createBatchDelivery = (options: {
     },
   }
 }
+
+export type BatchDelivery = ReturnType<typeof createBatchDelivery>

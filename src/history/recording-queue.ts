@@ -14,7 +14,8 @@ export type TakenRecords = { records: ExecutionRecord[]; bytes: number }
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
   let waiting: ExecutionRecord[] = []
-  let heldRecords = 0
+  let accepted = 0
+  let released = 0
   let heldBytes = 0
 
   /** How many of the waiting records make the next batch, and their size; one at least, however large. */
@@ -34,8 +35,8 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
     /** False when a bound is reached: the record is not kept. */
     push: (record: ExecutionRecord): boolean => {
       const bytes = roughBytesOf(record)
-      if (heldRecords >= maxRecords || heldBytes + bytes > maxBytes) return false
-      heldRecords++
+      if (accepted - released >= maxRecords || heldBytes + bytes > maxBytes) return false
+      accepted++
       heldBytes += bytes
       waiting.push(record)
       return true
@@ -48,12 +49,22 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
       return { records, bytes }
     },
     release: ({ records, bytes }: TakenRecords): void => {
-      heldRecords -= records.length
+      released += records.length
       heldBytes -= bytes
+    },
+    /** Lets go of all that waits; answers how many that were. */
+    drop: (): number => {
+      const dropped = waiting.length
+      for (const record of waiting) heldBytes -= roughBytesOf(record)
+      waiting = []
+      released += dropped
+      return dropped
     },
     isEmpty: (): boolean => waiting.length === 0,
     hasFullBatch: (): boolean => waiting.length >= MAX_BATCH_RECORDS,
-    heldRecords: (): number => heldRecords,
+    /** How many were ever accepted, and how many of them are released: the first ones. */
+    accepted: (): number => accepted,
+    released: (): number => released,
   }
 }
 

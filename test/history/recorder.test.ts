@@ -180,6 +180,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     world.recorder.record(record)
     await world.recorder.flush()
     expect(await listIds(world)).toEqual([record.id])
+    expect(world.recorder.stats().missing).toBe(0)
   })
 
   it('ends a close in bounded time when nothing can be written, and says how much is lost', async () => {

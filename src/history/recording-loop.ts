@@ -1,0 +1,121 @@
+import type { BatchDelivery } from './batch-delivery.ts'
+import type { MissingLedger } from './missing-ledger.ts'
+import { type GapRow, toExecutionRow } from './recording-batch.ts'
+import type { RecordingQueue } from './recording-queue.ts'
+
+/** A second of missing records becomes one gap row a server, not one a batch. */
+const GAP_INTERVAL_MS = 1_000
+
+/** What a flush waits for: so many records released, so many missing ones reported. */
+type FlushGoal = { released: number; reported: number; resolve: () => void }
+
+/** Something asked for now and done later: at most one timer, which keeps no process alive. */
+const createDueTimer = (afterMs: number, onDue: () => void) => {
+  let isArmed = false
+  const fire = (): void => {
+    isArmed = false
+    onDue()
+  }
+  return {
+    arm: (): void => {
+      if (isArmed) return
+      isArmed = true
+      setTimeout(fire, afterMs).unref()
+    },
+  }
+}
+
+/**
+ * Decides when records and gaps go: records after `flushIntervalMs` or as soon as they fill a batch, gaps once a
+ * second, one batch at a time.
+ */
+export const createRecordingLoop = (options: {
+  queue: RecordingQueue
+  ledger: MissingLedger
+  delivery: BatchDelivery
+  flushIntervalMs: number
+}) => {
+  const { queue, ledger, delivery } = options
+  let areRecordsDue = false
+  let areGapsDue = false
+  let sending: Promise<void> | undefined
+  let flushes: FlushGoal[] = []
+  let stored = 0
+  let isEnded = false
+
+  const isReached = ({ released, reported }: Omit<FlushGoal, 'resolve'>): boolean =>
+    isEnded || (queue.released() >= released && ledger.reported() >= reported)
+
+  const endFlushes = (): void => {
+    for (const goal of flushes) if (isReached(goal)) goal.resolve()
+    flushes = flushes.filter(goal => !isReached(goal))
+  }
+
+  const takeGaps = (): GapRow[] => {
+    if (!areGapsDue) return []
+    areGapsDue = false
+    return ledger.take()
+  }
+
+  const sendOne = async (): Promise<void> => {
+    const taken = queue.take()
+    if (queue.isEmpty()) areRecordsDue = false
+    const gaps = takeGaps()
+    stored += await delivery.deliver({ executions: taken.records.map(toExecutionRow), gaps })
+    queue.release(taken)
+    if (!isEnded) ledger.report(gaps)
+    if (!ledger.isEmpty()) gapTimer.arm()
+    endFlushes()
+  }
+
+  const isWorkDue = (): boolean =>
+    !isEnded && (queue.hasFullBatch() || (areRecordsDue && !queue.isEmpty()) || (areGapsDue && !ledger.isEmpty()))
+
+  const sendAll = async (): Promise<void> => {
+    do await sendOne()
+    while (isWorkDue())
+    sending = undefined
+  }
+  const send = (): void => {
+    if (sending === undefined && isWorkDue()) sending = sendAll()
+  }
+
+  const recordTimer = createDueTimer(options.flushIntervalMs, () => {
+    areRecordsDue = true
+    send()
+  })
+  const batchTimer = createDueTimer(0, send)
+  const gapTimer = createDueTimer(GAP_INTERVAL_MS, () => {
+    areGapsDue = true
+    send()
+  })
+
+  return {
+    /** A record came into the queue. */
+    noteRecord: (): void => {
+      recordTimer.arm()
+      if (sending === undefined && queue.hasFullBatch()) batchTimer.arm()
+    },
+    /** A record was counted as missing. */
+    noteMissing: gapTimer.arm,
+    /** Resolves once all that is in the queue and the ledger now is written, or the loop is ended. */
+    flush: async (): Promise<void> => {
+      const goal = { released: queue.accepted(), reported: ledger.total() }
+      if (isReached(goal)) return
+      areRecordsDue = true
+      areGapsDue = true
+      delivery.hurry()
+      send()
+      await new Promise<void>(resolve => flushes.push({ ...goal, resolve }))
+    },
+    /** Stops for good, whatever is still waiting. */
+    end: async (): Promise<void> => {
+      isEnded = true
+      await delivery.giveUp()
+      await sending
+      endFlushes()
+    },
+    /** How many records were stored since the start. */
+    stored: (): number => stored,
+  }
+}
