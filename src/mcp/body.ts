@@ -50,7 +50,7 @@ export const readBody = (
   incoming.on('data', (chunk: Buffer) => {
     const hasFitted = size <= maxBytes
     size += chunk.length
-    if (size > maxBytes * MAX_DRAINED_REQUESTS) raw.destroy()
+    if (size > maxBytes * MAX_DRAINED_REQUESTS) incoming.socket.destroy()
     else if (size > maxBytes) {
       first = more = undefined
       if (hasFitted) writeRefusal(exchange, tooLarge(maxBytes))

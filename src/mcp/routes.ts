@@ -1,8 +1,8 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../execution/index.ts'
 import { createOriginPolicy } from '../platform/http/index.ts'
 import { type Authorize, createAdmission } from './admission.ts'
-import { refusal } from './answer.ts'
+import { errorAnswer, refusal } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import { createHttpSse } from './http-sse.routes.ts'
 import type { CheckRoom } from './listen.ts'
@@ -71,6 +71,14 @@ export const mcpRoutes =
     // Bodies are read by the handlers, after the checks of access: nobody makes us hold one for nothing.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+    // What Fastify refuses by itself, such as a Content-Type that is none.
+    app.setErrorHandler<FastifyError>((error, _request, reply) => {
+      const status = error.statusCode ?? 500
+      const why = refusal(status, ERROR.transport, status < 500 ? error.message : 'Internal error')
+      if (status >= 500) report(error, 'a request failed for a reason nobody thought of')
+      return reply.code(status).type('application/json').send(errorAnswer(null, why).head)
+    })
 
     const exchangeOf = (request: FastifyRequest<ServerParams>, reply: FastifyReply): Exchange => {
       reply.hijack()

@@ -8,6 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { CompiledServer } from '../../src/execution/index.ts'
+import type { JsonObject } from '../../src/kernel/index.ts'
 import { portOf } from './wire.ts'
 
 const buildServer = ({ name, tools }: CompiledServer): McpServer => {
@@ -22,7 +23,7 @@ const buildServer = ({ name, tools }: CompiledServer): McpServer => {
       {
         ...(description === undefined ? {} : { description }),
         annotations,
-        inputSchema: fromJsonSchema(tool.inputSchema),
+        inputSchema: fromJsonSchema<JsonObject>(tool.inputSchema),
       },
       async (args, { mcpReq }) => {
         const context = { caller: undefined, client: undefined, signal: mcpReq.signal }

@@ -19,6 +19,8 @@ export type WireRequest = {
   path: string
   headers?: Record<string, string | undefined>
   body?: JsonValue | Buffer | undefined
+  /** Keeps connections for many requests; without it each has its own. */
+  agent?: http.Agent
 }
 
 export const POST_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -34,12 +36,12 @@ const defined = (headers: Record<string, string | undefined>): Record<string, st
 /** A request as it is given, which fetch would not send: any Host, any Origin, no Accept. A text is sent as it is. */
 export const send = (
   app: Listening,
-  { method = 'POST', path, headers = {}, body }: WireRequest,
+  { method = 'POST', path, headers = {}, body, agent }: WireRequest,
 ): Promise<WireResponse> =>
   new Promise((resolve, reject) => {
     const bytes = toBytes(body)
     const length = bytes === undefined ? {} : { 'content-length': String(bytes.length) }
-    const options = { host: '127.0.0.1', port: app.port, method, path, agent: false }
+    const options = { host: '127.0.0.1', port: app.port, method, path, agent: agent ?? false }
     const request = http.request(
       { ...options, headers: { host: `localhost:${app.port}`, ...length, ...defined(headers) } },
       response => {

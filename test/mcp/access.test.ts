@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { failure, success } from '../../src/kernel/index.ts'
+import { authorize, FRIEND_TOKEN, makeServer, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
+import { errorCode, post, send, statelessRequest } from './wire.ts'
+
+const open = makeServer()
+const closed = makeServer({ tier: 'private' })
+let app: TestApp
+beforeAll(async () => {
+  app = await startTestApp({ servers: [open, closed], allowedOrigins: ['https://app.example.com'] })
+})
+afterAll(() => app.close())
+
+const discover = statelessRequest('server/discover')
+const ask = (target: TestApp, serverId: string, headers: Record<string, string | undefined> = {}) =>
+  post(target, serverId, discover.body, { ...discover.headers, ...headers })
+
+const ROUTES: [method: string, path: string][] = [
+  ['POST', ''],
+  ['GET', ''],
+  ['DELETE', ''],
+  ['GET', '/sse'],
+  ['POST', '/messages?sessionId=x'],
+]
+
+describe.each(ROUTES)('%s /s/:uuid%s', (method, path) => {
+  const at = (serverId: string, headers: Record<string, string | undefined> = {}) =>
+    send(app, {
+      method,
+      path: `/s/${serverId}${path}`,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(method === 'POST' ? { body: discover.body } : {}),
+    })
+
+  it.each(['3b241101-e2bb-4255-8caf-4136c566a962', 'nothing', '..', '%2e%2e', 'x'.repeat(90)])(
+    'of "%s", which is no server: 404',
+    async id => {
+      expect((await at(id)).status).toBe(404)
+    },
+  )
+
+  it('without a token where one is needed: 401 and a challenge without an error (RFC 6750 §3)', async () => {
+    const response = await at(closed.id)
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+  })
+
+  it('with an unknown token: 401 and invalid_token', async () => {
+    const response = await at(closed.id, { authorization: 'Bearer pbk_unknown' })
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
+  })
+
+  it('with the token of somebody else: 403', async () => {
+    const response = await at(closed.id, { authorization: FRIEND_TOKEN })
+    expect([response.status, errorCode(response)]).toEqual([403, -32000])
+  })
+
+  it.each(['https://evil.example', 'null', 'http://localhost', 'https://app.example.com.evil.example'])(
+    'from a page of %s: 403, which the page cannot read',
+    async origin => {
+      const response = await at(open.id, { origin })
+      expect(response.status).toBe(403)
+      expect(response.headers['access-control-allow-origin']).toBeUndefined()
+    },
+  )
+
+  it.each(['evil.example', 'evil.example:8080', '127.0.0.1.evil.example', '10.0.0.1'])(
+    'under the Host %s, on loopback: 403 (DNS rebinding)',
+    async host => {
+      expect((await at(open.id, { host })).status).toBe(403)
+    },
+  )
+})
+
+describe('access', () => {
+  it('is open to the owner, and to anyone where the server is public', async () => {
+    expect((await ask(app, closed.id, { authorization: OWNER_TOKEN })).status).toBe(200)
+    expect((await ask(app, open.id)).status).toBe(200)
+    expect((await ask(app, open.id.toUpperCase())).status).toBe(200)
+  })
+
+  it('may be decided later: the request waits', async () => {
+    const waiting = await startTestApp({
+      servers: [closed],
+      authorize: async (policy, authorization) => authorize(policy, authorization),
+    })
+    expect((await ask(waiting, closed.id, { authorization: OWNER_TOKEN })).status).toBe(200)
+    expect((await ask(waiting, closed.id)).status).toBe(401)
+    await waiting.close()
+  })
+
+  it('that cannot be decided is answered 503, and logged', async () => {
+    const broken = await startTestApp({
+      servers: [closed],
+      authorize: async () => Promise.reject(new Error('no database')),
+    })
+    const response = await ask(broken, closed.id)
+    expect([response.status, errorCode(response)]).toEqual([503, -32603])
+    expect(response.text).not.toContain('database')
+    expect(broken.faults).toHaveLength(1)
+    await broken.close()
+  })
+
+  it('is asked for anew with every request', async () => {
+    let isIn = true
+    const changing = await startTestApp({
+      servers: [closed],
+      authorize: () => (isIn ? success({ userId: 'owner', tokenId: 't' }) : failure('unauthenticated')),
+    })
+    expect((await ask(changing, closed.id)).status).toBe(200)
+    isIn = false
+    expect((await ask(changing, closed.id)).status).toBe(401)
+    await changing.close()
+  })
+})
+
+describe('a page of an allowed origin', () => {
+  it.each(['https://app.example.com', 'http://localhost:8080'])(
+    'of %s reads answers and their headers',
+    async origin => {
+      const response = await ask(app, open.id, { origin })
+      expect(response.status).toBe(200)
+      expect(response.headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate',
+        vary: 'Origin',
+      })
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined()
+    },
+  )
+
+  it('reads why it was refused, so that it can ask for a token', async () => {
+    const response = await ask(app, closed.id, { origin: 'https://app.example.com' })
+    expect(response.status).toBe(401)
+    expect(response.headers).toMatchObject({ 'www-authenticate': 'Bearer', vary: 'Origin' })
+  })
+
+  it.each(['', '/sse', '/messages'])('may ask first what it may send to /s/:uuid%s', async path => {
+    const headers = {
+      origin: 'https://app.example.com',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, mcp-session-id, mcp-param-region',
+    }
+    const response = await send(app, { method: 'OPTIONS', path: `/s/${open.id}${path}`, headers })
+    expect(response.status).toBe(204)
+    expect(response.headers).toMatchObject({
+      'access-control-allow-origin': 'https://app.example.com',
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'authorization, mcp-session-id, mcp-param-region',
+      vary: 'Origin',
+    })
+  })
+
+  it('is not told anything when it is of another origin', async () => {
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+    const response = await send(app, { method: 'OPTIONS', path: `/s/${open.id}`, headers })
+    expect(response.status).toBe(403)
+    expect(response.headers['access-control-allow-origin']).toBeUndefined()
+  })
+})
+
+describe('beyond loopback', () => {
+  it('any Host is taken, and still only known origins', async () => {
+    const wide = await startTestApp({ servers: [open], listensOnLoopback: false })
+    expect((await ask(wide, open.id, { host: 'mcp.example.com' })).status).toBe(200)
+    expect((await ask(wide, open.id, { origin: 'https://evil.example' })).status).toBe(403)
+    await wide.close()
+  })
+})
+
+describe('methods that are not served', () => {
+  it.each([
+    ['PUT', '', 'GET, POST, DELETE'],
+    ['PATCH', '', 'GET, POST, DELETE'],
+    ['HEAD', '', 'GET, POST, DELETE'],
+    ['POST', '/sse', 'GET'],
+    ['GET', '/messages', 'POST'],
+  ])('%s /s/:uuid%s: 405, with what is', async (method, path, allowed) => {
+    const response = await send(app, { method, path: `/s/${open.id}${path}` })
+    expect([response.status, response.headers.allow]).toEqual([405, allowed])
+  })
+})
