@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CompiledServer } from '../../src/execution/index.ts'
+import { createMcpRegistry } from '../../src/mcp/index.ts'
+import { makeServer, makeTool, startTestApp, text } from './support.ts'
+import { callStateless, nextMessage, openStream, POST_HEADERS, replyOf, statelessRequest } from './wire.ts'
+
+type Build = { serverId: string; answer: (server: CompiledServer | undefined) => void; fail: (error: Error) => void }
+
+/** A registry whose builds end when the test says so. */
+const createBuilds = (options: { idleMs?: number; maxMounted?: number; now?: () => number } = {}) => {
+  const builds: Build[] = []
+  const faults: string[] = []
+  const registry = createMcpRegistry({
+    compile: serverId => {
+      const { promise, resolve, reject } = Promise.withResolvers<CompiledServer | undefined>()
+      builds.push({ serverId, answer: resolve, fail: reject })
+      return promise
+    },
+    serverInfo: { name: 'patchbay', version: '0' },
+    now: options.now ?? Date.now,
+    idleMs: options.idleMs ?? 60_000,
+    maxMounted: options.maxMounted ?? 100,
+    logger: { error: (_details, message) => void faults.push(message), warn: () => {} },
+  })
+  const build = (index: number): Build => {
+    const found = builds[index]
+    if (found === undefined) throw new Error(`there was no build ${index}`)
+    return found
+  }
+  return { registry, builds, build, faults }
+}
+
+const server = makeServer()
+const named = (name: string): CompiledServer => ({ ...server, name })
+
+describe('a first use', () => {
+  it('mounts once, however many wait for it', async () => {
+    const { registry, builds, build } = createBuilds()
+    const waiting = [registry.find(server.id), registry.find(server.id), registry.find(server.id)]
+    build(0).answer(server)
+    const found = await Promise.all(waiting)
+    expect(new Set(found).size).toBe(1)
+    expect(builds).toHaveLength(1)
+    expect(registry.find(server.id)).toBe(found[0])
+  })
+
+  it('that fails is told to all who wait, and the next one tries again', async () => {
+    const { registry, builds, build } = createBuilds()
+    const waiting = [registry.find(server.id), registry.find(server.id)]
+    build(0).fail(new Error('no database'))
+    for (const one of waiting) await expect(one).rejects.toThrow('no database')
+    const again = registry.find(server.id)
+    build(1).answer(server)
+    expect(await again).toBeDefined()
+    expect(builds).toHaveLength(2)
+  })
+
+  it('overtaken by a change gives what the change made', async () => {
+    const { registry, build } = createBuilds()
+    const first = registry.find(server.id)
+    const refreshed = registry.refresh(server.id)
+    const second = registry.find(server.id)
+    build(1).answer(named('new'))
+    await refreshed
+    build(0).answer(named('old'))
+    expect((await first)?.router.server.name).toBe('new')
+    expect((await second)?.router.server.name).toBe('new')
+  })
+})
+
+describe('an unknown server', () => {
+  it('is asked for once in a while, not with every request', async () => {
+    let at = 0
+    const { registry, builds, build } = createBuilds({ now: () => at })
+    const first = registry.find(server.id)
+    build(0).answer(undefined)
+    expect(await first).toBeUndefined()
+    expect(registry.find(server.id)).toBeUndefined()
+    at += 10_000
+    const later = registry.find(server.id)
+    build(1).answer(server)
+    expect(await later).toBeDefined()
+    expect(builds).toHaveLength(2)
+  })
+
+  it('is known as soon as it is made', async () => {
+    const { registry, build } = createBuilds()
+    const first = registry.find(server.id)
+    build(0).answer(undefined)
+    await first
+    await registry.refresh(server.id)
+    const found = registry.find(server.id)
+    build(1).answer(server)
+    expect(await found).toBeDefined()
+  })
+
+  it('that is made while it is looked for is found', async () => {
+    const { registry, build } = createBuilds()
+    const first = registry.find(server.id)
+    const refreshed = registry.refresh(server.id)
+    build(0).answer(undefined)
+    build(1).answer(server)
+    await refreshed
+    expect(await first).toBeUndefined()
+    expect(registry.find(server.id)).toBeDefined()
+  })
+
+  it('takes no room, however many are asked for', async () => {
+    const registry = createMcpRegistry({
+      compile: async () => undefined,
+      serverInfo: { name: 'patchbay', version: '0' },
+      now: Date.now,
+      idleMs: 60_000,
+      maxMounted: 10,
+      logger: { error: () => {}, warn: () => {} },
+    })
+    for (let count = 0; count < 5_000; count++) expect(await registry.find(randomUUID())).toBeUndefined()
+    expect(registry.mountedCount()).toBe(0)
+  })
+})
+
+describe('a change', () => {
+  const mounted = async () => {
+    const setup = createBuilds()
+    const first = setup.registry.find(server.id)
+    setup.build(0).answer(named('first'))
+    await first
+    return { ...setup, nameNow: async () => (await setup.registry.find(server.id))?.router.server.name }
+  }
+
+  it('is live when refresh is done, and not before', async () => {
+    const { registry, build, nameNow } = await mounted()
+    const refreshed = registry.refresh(server.id)
+    expect(await nameNow()).toBe('first')
+    build(1).answer(named('second'))
+    await refreshed
+    expect(await nameNow()).toBe('second')
+  })
+
+  it('that cannot be built leaves what was live, and is logged', async () => {
+    const { registry, build, faults, nameNow } = await mounted()
+    const refreshed = registry.refresh(server.id)
+    build(1).fail(new Error('broken'))
+    await refreshed
+    expect(await nameNow()).toBe('first')
+    expect(faults).toHaveLength(1)
+  })
+
+  it('overtaken by a newer one changes nothing', async () => {
+    const { registry, build, nameNow } = await mounted()
+    const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
+    build(2).answer(named('newest'))
+    await newer
+    build(1).answer(named('late'))
+    await older
+    expect(await nameNow()).toBe('newest')
+  })
+
+  it('is live although a newer one is still being built', async () => {
+    const { registry, build, nameNow } = await mounted()
+    const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
+    build(1).answer(named('second'))
+    await older
+    expect(await nameNow()).toBe('second')
+    build(2).answer(named('third'))
+    await newer
+    expect(await nameNow()).toBe('third')
+  })
+
+  it('of a server that nobody uses builds nothing', async () => {
+    const { registry, builds } = createBuilds()
+    await registry.refresh(server.id)
+    expect(builds).toHaveLength(0)
+  })
+
+  it('that removes a server makes it unknown', async () => {
+    const { registry, build } = await mounted()
+    const refreshed = registry.refresh(server.id)
+    build(1).answer(undefined)
+    await refreshed
+    expect(registry.find(server.id)).toBeUndefined()
+    expect(registry.mountedCount()).toBe(0)
+  })
+
+  it('that may have been missed is caught up with for every mounted server', async () => {
+    const { registry, builds, build, nameNow } = await mounted()
+    const caughtUp = registry.invalidateAll()
+    build(1).answer(named('caught up'))
+    await caughtUp
+    expect(await nameNow()).toBe('caught up')
+    expect(builds).toHaveLength(2)
+  })
+})
+
+describe('letting go', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const mountAll = async (
+    registry: ReturnType<typeof createBuilds>['registry'],
+    servers: readonly CompiledServer[],
+    build: (index: number) => Build,
+  ) => {
+    for (const [index, one] of servers.entries()) {
+      const found = registry.find(one.id)
+      build(index).answer(one)
+      await found
+      vi.advanceTimersByTime(1)
+    }
+  }
+
+  it('happens to a server that nobody used for the idle time', async () => {
+    const { registry, build } = createBuilds({ idleMs: 10_000 })
+    const servers = [makeServer(), makeServer()]
+    await mountAll(registry, servers, build)
+    vi.advanceTimersByTime(8_000)
+    registry.find(servers[1]?.id ?? '')
+    vi.advanceTimersByTime(8_000)
+    expect(registry.mountedCount()).toBe(1)
+    vi.advanceTimersByTime(20_000)
+    expect(registry.mountedCount()).toBe(0)
+    registry.close()
+  })
+
+  it('happens to those unused for longest when there are too many', async () => {
+    const { registry, build, builds } = createBuilds({ maxMounted: 10 })
+    const servers = Array.from({ length: 11 }, () => makeServer())
+    await mountAll(registry, servers, build)
+    expect(registry.mountedCount()).toBe(10)
+    for (const { id } of servers.slice(1)) expect(registry.find(id)).not.toBeInstanceOf(Promise)
+    expect(registry.find(servers[0]?.id ?? '')).toBeInstanceOf(Promise)
+    expect(builds).toHaveLength(12)
+    registry.close()
+  })
+})
+
+describe('a server with an open stream', () => {
+  it('is never let go for want of room', async () => {
+    const servers = Array.from({ length: 12 }, () => makeServer())
+    const [first] = servers
+    if (first === undefined) throw new Error('no servers')
+    const app = await startTestApp({ servers, maxMounted: 3 })
+    const { body, headers } = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    const all = { ...POST_HEADERS, ...headers }
+    const stream = await openStream(app, { method: 'POST', path: `/s/${first.id}`, headers: all, body })
+    await nextMessage(stream)
+    for (const { id } of servers.slice(1)) await callStateless(app, id, 'server/discover')
+    app.servers.set(first.id, { ...first, tools: [] })
+    await app.registry.refresh(first.id)
+    expect(await nextMessage(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
+    stream.close()
+    await app.close()
+  })
+})
+
+describe('calls under way', () => {
+  it('finish on the router they began with, while 200 changes are made and more calls come', async () => {
+    const release = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const old = makeTool('old', {
+      call: async () => {
+        started.resolve()
+        await release.promise
+        return text('from before')
+      },
+    })
+    const app = await startTestApp({ servers: [{ ...server, tools: [old] }] })
+    const early = callStateless(app, server.id, 'tools/call', { name: 'old' })
+    await started.promise
+    const calls: Promise<string>[] = []
+    for (let version = 0; version < 200; version++) {
+      const echo = makeTool('echo', { call: async () => text(`version ${version}`) })
+      app.servers.set(server.id, { ...server, tools: [echo] })
+      await app.registry.refresh(server.id)
+      calls.push(callStateless(app, server.id, 'tools/call', { name: 'echo' }).then(response => response.text))
+    }
+    for (const [version, answer] of (await Promise.all(calls)).entries()) {
+      const live = Number(/version (\d+)/.exec(answer)?.[1])
+      expect(live).toBeGreaterThanOrEqual(version)
+    }
+    release.resolve()
+    expect(replyOf(await early).result).toMatchObject({ content: [{ text: 'from before' }] })
+    expect(replyOf(await callStateless(app, server.id, 'tools/call', { name: 'old' })).error).toMatchObject({
+      code: -32602,
+    })
+    await app.close()
+  })
+
+  it('that break their promise are answered as an internal error, and logged', async () => {
+    const breaking = makeTool('breaking', { call: async () => Promise.reject(new Error('secret detail')) })
+    const app = await startTestApp({ servers: [{ ...server, tools: [breaking] }] })
+    const response = await callStateless(app, server.id, 'tools/call', { name: 'breaking' })
+    expect(replyOf(response).error).toEqual({ code: -32603, message: 'Internal error' })
+    expect(app.faults).toHaveLength(1)
+    await app.close()
+  })
+})

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { INITIALIZE, makeServer, startTestApp, type TestApp, type TestAppOptions } from './support.ts'
+import { beginSession, openStream, post, replyOf } from './wire.ts'
+
+const HOUR = 60 * 60 * 1_000
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const server = makeServer()
+const started: TestApp[] = []
+
+const start = async (options: TestAppOptions): Promise<TestApp> => {
+  const app = await startTestApp({ servers: [server], ...options })
+  started.push(app)
+  return app
+}
+afterEach(async () => {
+  for (const app of started.splice(0)) await app.close()
+})
+
+describe('a session', () => {
+  it('ends after 24 hours without a request, counted from the last one', async () => {
+    let at = 0
+    const app = await start({ now: () => at })
+    const [used, unused] = [await beginSession(app, server.id), await beginSession(app, server.id)]
+    at += 23 * HOUR
+    expect((await post(app, server.id, ping, used)).status).toBe(200)
+    at += 2 * HOUR
+    expect((await post(app, server.id, ping, unused)).status).toBe(404)
+    expect((await post(app, server.id, ping, used)).status).toBe(200)
+    at += 25 * HOUR
+    expect((await post(app, server.id, ping, used)).status).toBe(404)
+  })
+
+  it('with an open stream does not end', async () => {
+    let at = 0
+    const app = await start({ now: () => at })
+    const session = await beginSession(app, server.id)
+    const stream = await openStream(app, { path: `/s/${server.id}`, headers: session })
+    at += 25 * HOUR
+    expect((await post(app, server.id, ping, session)).status).toBe(200)
+    stream.close()
+  })
+
+  it('goes on in another process with the same keys, its version and client known', async () => {
+    const signingKeys = [{ id: 'one', key: randomBytes(32) }]
+    const session = await beginSession(await start({ signingKeys }), server.id, '2025-03-26')
+    const other = await start({ signingKeys })
+    const { 'mcp-protocol-version': _, ...withoutVersion } = session
+    // Only 2025-03-26 has batches, so the version came along.
+    const response = await post(other, server.id, [ping], withoutVersion)
+    expect(response.json()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
+  })
+
+  it('outlives a restart, however long ago it was begun', async () => {
+    const signingKeys = [{ id: 'one', key: randomBytes(32) }]
+    let at = 0
+    const now = () => at
+    const session = await beginSession(await start({ signingKeys, now }), server.id)
+    at += 48 * HOUR
+    const restarted = await start({ signingKeys, now })
+    expect((await post(restarted, server.id, ping, session)).status).toBe(200)
+    at += 25 * HOUR
+    expect((await post(restarted, server.id, ping, session)).status).toBe(404)
+  })
+
+  it('signed by an older key is known until that key is gone', async () => {
+    const [older, newer] = [
+      { id: 'older', key: randomBytes(32) },
+      { id: 'newer', key: randomBytes(32) },
+    ]
+    const session = await beginSession(await start({ signingKeys: [older] }), server.id)
+    expect((await post(await start({ signingKeys: [newer, older] }), server.id, ping, session)).status).toBe(200)
+    expect((await post(await start({ signingKeys: [newer] }), server.id, ping, session)).status).toBe(404)
+    const forged = { id: 'older', key: randomBytes(32) }
+    expect((await post(await start({ signingKeys: [forged] }), server.id, ping, session)).status).toBe(404)
+  })
+})
+
+describe('sessions beyond the limit', () => {
+  it('are refused, naming limit and setting, until others have been quiet for a while', async () => {
+    let at = 0
+    const app = await start({ now: () => at, limits: { maxSessionsPerServer: 3 } })
+    const sessions = []
+    for (let count = 0; count < 3; count++) sessions.push(await beginSession(app, server.id))
+    const refused = await post(app, server.id, INITIALIZE('2025-11-25'))
+    expect(refused.status).toBe(503)
+    expect(refused.headers['retry-after']).toBeDefined()
+    expect(replyOf(refused).error?.message).toMatch(/3 sessions.*PATCHBAY_MAX_SESSIONS_PER_SERVER/)
+    expect((await post(app, server.id, ping, sessions[0])).status).toBe(200)
+    at += HOUR
+    await beginSession(app, server.id)
+    expect((await post(app, server.id, ping, sessions[1])).status).toBe(200)
+  })
+
+  it('of one server leave room on another', async () => {
+    const other = makeServer()
+    const app = await start({ servers: [server, other], limits: { maxSessionsPerServer: 1 } })
+    await beginSession(app, server.id)
+    await beginSession(app, other.id)
+    expect((await post(app, server.id, INITIALIZE('2025-11-25'))).status).toBe(503)
+  })
+})
