@@ -1,0 +1,250 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callText, connect, toolNames } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+
+const Used = z.object({
+  items: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      snapshot: z
+        .object({
+          takenAt: z.string(),
+          update: z
+            .object({ added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) })
+            .nullable(),
+        })
+        .nullable(),
+    }),
+  ),
+})
+
+describe.each(databaseKinds)('a public toolkit of another organization on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi()
+  let ada: ApiClient
+  let bob: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    bob = await signUp(patchbay.origin)
+  })
+
+  const tool = (name: string, path = name) => ({ name, method: 'GET', url: `${fake.origin}/${path}/{{town}}` })
+
+  /** A toolkit of Ada's with two tools, which Bob's server uses; the first is at work there. */
+  const share = async () => {
+    const toolkit = await ada.create('/toolkits', { title: 'Weather', visibility: 'public' })
+    const forecast = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('forecast'))
+    const history = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('history'))
+    const server = await bob.create('/servers', { name: 'Bob’s', access: 'public' })
+    const use = `/servers/${server.id}/toolkits/${toolkit.id}`
+    expect((await bob.send('PUT', use)).status).toBe(204)
+    const work = { toolId: forecast.id, name: 'forecast', description: 'Ask for the weather' }
+    const instance = await bob.create(`/servers/${server.id}/instances`, work)
+    const used = async () => {
+      const { items } = Used.parse((await bob.expectOk('GET', `/servers/${server.id}/toolkits`)).body)
+      expect(items).toHaveLength(1)
+      return items[0]
+    }
+    return { toolkit, forecast, history, server, instance, use, used, url: `${patchbay.origin}/s/${server.id}` }
+  }
+
+  it('is taken as it is now: a snapshot, in which nothing waits, and whose tools work', async () => {
+    const { toolkit, forecast, instance, used, url } = await share()
+    expect(await used()).toEqual({
+      id: toolkit.id,
+      title: 'Weather',
+      snapshot: { takenAt: expect.stringMatching(/Z$/), update: null },
+    })
+    expect(instance).toMatchObject({ toolId: forecast.id, name: 'forecast', description: 'Ask for the weather' })
+    const client = await connect(url)
+    expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
+    expect(JSON.stringify((await bob.send('GET', '/toolkits')).body)).not.toContain('Weather')
+  })
+
+  it('does not reach its users when it is edited; they see what would change, and take it when they say so', async () => {
+    const { toolkit, forecast, history, use, used, url } = await share()
+    const client = await connect(url)
+    const before = await used()
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v2'))
+    await ada.expectOk('DELETE', `/tools/${history.id}`)
+    await ada.expectOk('POST', `/toolkits/${toolkit.id}/tools`, tool('alerts'))
+    expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
+    expect((await used())?.snapshot).toEqual({
+      takenAt: before?.snapshot?.takenAt,
+      update: { added: ['alerts'], changed: ['forecast'], removed: ['history'] },
+    })
+
+    expect((await bob.send('PUT', use)).status).toBe(204)
+    expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('"/v2/Turin"')
+    const after = (await used())?.snapshot
+    expect(after?.update).toBeNull()
+    expect(Date.parse(after?.takenAt ?? '')).toBeGreaterThan(Date.parse(before?.snapshot?.takenAt ?? ''))
+  })
+
+  it('lets tools be put to work that came with an update, and no sooner', async () => {
+    const { toolkit, server, use } = await share()
+    const alerts = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('alerts'))
+    const putToWork = () => bob.send('POST', `/servers/${server.id}/instances`, { toolId: alerts.id, name: 'alerts' })
+    expect(await putToWork()).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'toolId', message: expect.stringContaining('waiting update') }] },
+    })
+    await bob.expectOk('PUT', use)
+    expect(await putToWork()).toMatchObject({ status: 201, body: { toolId: alerts.id } })
+  })
+
+  it('whose tools swapped names is taken over as it is', async () => {
+    const { forecast, history, use, used, url } = await share()
+    await ada.expectOk('PATCH', `/tools/${history.id}`, { name: 'between' })
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, { name: 'history' })
+    await ada.expectOk('PATCH', `/tools/${history.id}`, { name: 'forecast' })
+    expect((await used())?.snapshot?.update).toEqual({ added: [], changed: ['forecast', 'history'], removed: [] })
+    await bob.expectOk('PUT', use)
+    expect((await used())?.snapshot?.update).toBeNull()
+    // The instance keeps its own name, and its tool.
+    expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
+  })
+
+  it('whose update takes a tool away that is at work is refused, naming the instance, and changes nothing', async () => {
+    const { toolkit, forecast, history, instance, use, used, url } = await share()
+    await ada.expectOk('DELETE', `/tools/${forecast.id}`)
+    await ada.expectOk('PATCH', `/tools/${history.id}`, { description: 'Edited' })
+    const waiting = { added: [], changed: ['history'], removed: ['forecast'] }
+    expect((await used())?.snapshot?.update).toEqual(waiting)
+    expect(await bob.send('PUT', use)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/removes the tool "forecast".*"forecast" uses/) },
+    })
+    expect((await used())?.snapshot?.update).toEqual(waiting)
+    expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).isError).toBe(false)
+    await bob.expectOk('DELETE', `/instances/${instance.id}`)
+    expect((await bob.send('PUT', use)).status).toBe(204)
+    expect((await bob.send('GET', `/toolkits/${toolkit.id}/tools`)).body).toMatchObject({
+      items: [{ name: 'history' }],
+    })
+  })
+
+  it('keeps working where it is used once it is private, and cannot be taken anew', async () => {
+    const { toolkit, use, used, url, server } = await share()
+    await ada.expectOk('PATCH', `/toolkits/${toolkit.id}`, { visibility: 'private', title: 'Secret' })
+    expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
+    expect(await used()).toMatchObject({ title: 'Weather', snapshot: { update: null } })
+    expect((await bob.send('PUT', use)).status).toBe(404)
+    const other = await bob.create('/servers', { name: 'Other' })
+    expect((await bob.send('PUT', `/servers/${other.id}/toolkits/${toolkit.id}`)).status).toBe(404)
+    expect((await bob.send('GET', `/toolkits/${toolkit.id}`)).status).toBe(404)
+    const instances = await bob.send('GET', `/servers/${server.id}/instances`)
+    expect(instances.body).toMatchObject({ items: [{ name: 'forecast' }] })
+  })
+
+  it('may be deleted by its owner, without a word of who else uses it, and keeps working there', async () => {
+    const { toolkit, forecast, use, used, url, instance } = await share()
+    expect((await ada.send('DELETE', `/tools/${forecast.id}`)).status).toBe(204)
+    expect(await ada.send('DELETE', `/toolkits/${toolkit.id}`)).toMatchObject({ status: 204 })
+    const client = await connect(url)
+    expect(await toolNames(client)).toEqual(['forecast'])
+    expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
+    expect(await used()).toMatchObject({ id: toolkit.id, snapshot: { update: null } })
+    // What holds it can still be changed, and can let go of it.
+    expect(
+      (await bob.send('PATCH', `/instances/${instance.id}`, { toolId: forecast.id, name: 'renamed' })).status,
+    ).toBe(200)
+    expect((await bob.send('DELETE', use)).status).toBe(409)
+    await bob.expectOk('DELETE', `/instances/${instance.id}`)
+    expect((await bob.send('DELETE', use)).status).toBe(204)
+    expect((await bob.send('DELETE', use)).status).toBe(404)
+  })
+
+  it('cannot be deleted by its owner while servers of their own use it: the answer names those alone', async () => {
+    const { toolkit, forecast } = await share()
+    const mine = await ada.create('/servers', { name: 'Ada’s own' })
+    await ada.expectOk('POST', `/servers/${mine.id}/instances`, { toolId: forecast.id, name: 'forecast' })
+    for (const path of [`/toolkits/${toolkit.id}`, `/tools/${forecast.id}`]) {
+      const { status, body } = await ada.send('DELETE', path)
+      expect(status).toBe(409)
+      expect(JSON.stringify(body)).toContain('Ada’s own')
+      expect(JSON.stringify(body)).not.toContain('Bob')
+    }
+    await ada.expectOk('DELETE', `/servers/${mine.id}`)
+    expect((await ada.send('DELETE', `/toolkits/${toolkit.id}`)).status).toBe(204)
+  })
+
+  it('is a copy that nobody finds, edits or deletes', async () => {
+    const { toolkit, server } = await share()
+    const { db } = patchbay.services
+    const copy = await db.toolkit.findFirstOrThrow({ where: { serverId: server.id }, include: { tools: true } })
+    const [copied] = copy.tools
+    expect(copy.snapshotOfId).toBe(toolkit.id)
+    for (const user of [ada, bob]) {
+      for (const [method, path, body] of [
+        ['GET', `/toolkits/${copy.id}`, undefined],
+        ['PATCH', `/toolkits/${copy.id}`, { visibility: 'public' }],
+        ['DELETE', `/toolkits/${copy.id}`, undefined],
+        ['GET', `/toolkits/${copy.id}/tools`, undefined],
+        ['POST', `/toolkits/${copy.id}/tools`, tool('more')],
+        ['GET', `/tools/${copied?.id}`, undefined],
+        ['PATCH', `/tools/${copied?.id}`, { url: 'https://evil.example' }],
+        ['DELETE', `/tools/${copied?.id}`, undefined],
+        ['PUT', `/servers/${server.id}/toolkits/${copy.id}`, undefined],
+      ] as const) {
+        expect((await user.send(method, path, body)).status, `${method} ${path}`).toBe(404)
+      }
+    }
+    const gallery = await bob.send('GET', '/gallery?limit=200')
+    expect(JSON.stringify(gallery.body)).not.toContain(copy.id)
+  })
+
+  it('is not let go of while its tools are at work, naming them', async () => {
+    const { instance, use, used } = await share()
+    expect(await bob.send('DELETE', use)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('"forecast"') },
+    })
+    await bob.expectOk('DELETE', `/instances/${instance.id}`)
+    await bob.expectOk('DELETE', use)
+    await expect(used()).rejects.toThrow()
+    await bob.expectOk('PUT', use)
+    expect((await used())?.snapshot?.update).toBeNull()
+  })
+
+  it('goes with the server that held it', async () => {
+    const { server, toolkit } = await share()
+    await bob.expectOk('DELETE', `/servers/${server.id}`)
+    const { db } = patchbay.services
+    expect(await db.toolkit.count({ where: { snapshotOfId: toolkit.id } })).toBe(0)
+    expect((await ada.send('GET', `/toolkits/${toolkit.id}/tools`)).body).toMatchObject({ items: [{}, {}] })
+  })
+
+  it('is one snapshot, also when it is asked for ten times at once', async () => {
+    const { toolkit } = await share()
+    const server = await bob.create('/servers', { name: 'Race' })
+    const put = () => bob.send('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
+    const answers = await Promise.all(Array.from({ length: 10 }, put))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 204))
+    expect(await patchbay.services.db.toolkit.count({ where: { serverId: server.id } })).toBe(1)
+  })
+})
+
+describe('a private toolkit', () => {
+  const patchbay = runPatchbay()
+
+  it('is not taken into another organization, though the one who asks belongs to both', async () => {
+    const [ada, bob] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
+    const { db } = patchbay.services
+    const toolkit = await ada.create('/toolkits', { title: 'Private' })
+    const server = await bob.create('/servers', { name: 'Bob’s' })
+    const { organizationId } = await db.toolkit.findUniqueOrThrow({ where: { id: toolkit.id } })
+    await db.membership.create({ data: { organizationId, userId: bob.userId, role: 'viewer' } })
+    expect((await bob.send('GET', `/toolkits/${toolkit.id}`)).status).toBe(200)
+    expect((await bob.send('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)).status).toBe(404)
+    await ada.expectOk('PATCH', `/toolkits/${toolkit.id}`, { visibility: 'public' })
+    expect((await bob.send('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)).status).toBe(204)
+    expect((await bob.send('GET', `/servers/${server.id}/toolkits`)).body).toMatchObject({
+      items: [{ id: toolkit.id, snapshot: { update: null } }],
+    })
+  })
+})
