@@ -90,7 +90,8 @@ export type Running = {
   said(text: string): Promise<void>
 }
 
-const follow = (child: ChildProcess): Running => {
+/** Collects what a child with piped output says; `said` waits for a text on its standard output. */
+export const follow = (child: ChildProcess): Running => {
   let stdout = ''
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {

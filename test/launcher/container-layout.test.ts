@@ -1,0 +1,169 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allOf, onlyOf, parseCopy, parseDockerfile, parseEnvironment, parseExec } from './dockerfile.ts'
+import { follow } from './project.ts'
+
+// There is no container engine in a test: what the Dockerfile's last stage copies is laid out in a folder, read only
+// for the user that it names, and run by that user as its ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
+
+const ROOT = join(import.meta.dirname, '../..')
+const PREPARE_MS = 240_000
+const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
+const image = stages.at(-1)
+const packages = stages.find(({ name }) => name === 'packages')
+if (!image || !packages) throw new Error('the Dockerfile has no last stage, or none named packages')
+
+const isRoot = process.getuid?.() === 0
+const [uid = 0, gid = 0] = onlyOf(image, 'USER').split(':').map(Number)
+const asUser = isRoot ? { uid, gid } : {}
+
+const box = mkdtempSync(join(tmpdir(), 'patchbay-image-'))
+const at = (path: string) => join(box, resolve('/app', path))
+
+/** Copies as COPY does: a folder's content into the destination, a file under its name into a folder `…/`. */
+const copy = (source: string, destination: string): void => {
+  const target = destination.endsWith('/') ? join(at(destination), basename(source)) : at(destination)
+  cpSync(source, target, { recursive: true, verbatimSymlinks: true })
+}
+
+/** The production packages, installed by the very commands of the Dockerfile. */
+const installPackages = (): void => {
+  for (const { from, sources, destination } of allOf(packages, 'COPY').map(parseCopy)) {
+    if (from === undefined) for (const source of sources) copy(join(ROOT, source), destination)
+  }
+  const [command = '', ...args] = onlyOf(packages, 'RUN').split(/\s+/)
+  execFileSync(command, [...args, '--prefer-offline'], { cwd: at('.'), stdio: 'pipe' })
+  for (const { from, sources, destination } of allOf(packages, 'COPY').map(parseCopy)) {
+    if (from === 'build') for (const source of sources) copy(join(ROOT, source.replace(/^\/app\//, '')), destination)
+  }
+}
+
+const layOut = (): void => {
+  mkdirSync(at('.'), { recursive: true })
+  installPackages()
+  for (const { from, sources, destination } of allOf(image, 'COPY').map(parseCopy)) {
+    if (from === 'packages') continue
+    for (const source of sources) copy(join(ROOT, source.replace(/^\/app\//, '')), destination)
+  }
+}
+
+/** Node where the user may run it, whoever owns the checkout. */
+const provideNode = (): void => {
+  mkdirSync(join(box, 'bin'))
+  try {
+    linkSync(process.execPath, join(box, 'bin/node'))
+  } catch {
+    copyFileSync(process.execPath, join(box, 'bin/node'))
+  }
+}
+
+const protect = (): void => {
+  mkdirSync(join(box, 'data'), { mode: 0o700 })
+  if (isRoot) chownSync(join(box, 'data'), uid, gid)
+  else execFileSync('chmod', ['-R', 'a-w', at('.')])
+  chmodSync(box, 0o755)
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return address !== null && typeof address === 'object' ? address.port : 0
+}
+
+const environmentFor = (port: number): NodeJS.ProcessEnv => {
+  const environment = parseEnvironment(image)
+  return {
+    ...environment,
+    PATH: `${join(box, 'bin')}:/usr/bin:/bin`,
+    PATCHBAY_HOST: '127.0.0.1',
+    PATCHBAY_PORT: String(port),
+    DATABASE_URL: environment.DATABASE_URL?.replace('/data', join(box, 'data')),
+  }
+}
+
+describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
+  let env: NodeJS.ProcessEnv = {}
+  let server: ChildProcess | undefined
+
+  beforeAll(async () => {
+    layOut()
+    provideNode()
+    protect()
+    env = environmentFor(await freePort())
+  }, PREPARE_MS)
+
+  afterAll(() => {
+    server?.kill('SIGKILL')
+    if (!isRoot) execFileSync('chmod', ['-R', 'u+w', box])
+    rmSync(box, { recursive: true, force: true })
+  })
+
+  const entry = at(parseExec(onlyOf(image, 'ENTRYPOINT'))[0] ?? '')
+  const run = (...args: string[]) => spawnSync(entry, args, { cwd: at('.'), env, encoding: 'utf8', ...asUser })
+  const isHealthy = () => {
+    const [command = '', ...args] = parseExec(onlyOf(image, 'HEALTHCHECK'))
+    return spawnSync(command, args, { cwd: at('.'), env, ...asUser }).status === 0
+  }
+
+  it('cannot be written to by the user that it runs as, who is not root', () => {
+    expect(uid).toBeGreaterThan(0)
+    const probe = `require('node:fs').writeFileSync('dist/probe', '')`
+    expect(spawnSync('node', ['-e', probe], { cwd: at('.'), env, encoding: 'utf8', ...asUser }).stderr).toContain(
+      'EACCES',
+    )
+  })
+
+  it('holds neither sources nor what only building and testing take', () => {
+    const absent = ['src', 'test', 'node_modules/prisma', 'node_modules/typescript', 'node_modules/vitest']
+    expect(absent.filter(path => existsSync(at(path)))).toEqual([])
+  })
+
+  it('answers a command of the command line', () => {
+    expect(run('--version')).toMatchObject({
+      status: 0,
+      stdout: `${JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version}\n`,
+    })
+  })
+
+  it('serves with only /data to write to, is healthy then and only then, and stops in order', async () => {
+    expect(isHealthy()).toBe(false)
+    const started = spawn(entry, parseExec(onlyOf(image, 'CMD')), {
+      cwd: at('.'),
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...asUser,
+    })
+    server = started
+    const running = follow(started)
+    await running.said('Patchbay is ready')
+    expect(isHealthy()).toBe(true)
+    expect(existsSync(join(box, 'data/patchbay.db'))).toBe(true)
+    expect(existsSync(join(box, 'data/master.key'))).toBe(true)
+    started.kill('SIGTERM')
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('hashes passwords and opens its database: the native packages are there', () => {
+    const args = ['--email', 'a@example.com', '--password', 'correct horse battery']
+    expect(run('user', 'create', ...args)).toMatchObject({ status: 0, stderr: '' })
+  })
+})

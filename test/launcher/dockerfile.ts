@@ -1,0 +1,50 @@
+/** One stage of a Dockerfile: its instructions in order, continued lines joined and quotes as they stand. */
+export type Stage = { name: string | undefined; instructions: { keyword: string; rest: string }[] }
+
+/** Reads the little of the format that our own Dockerfile uses. */
+export const parseDockerfile = (text: string): Stage[] => {
+  const lines = text
+    .replace(/^\s*#.*\n/gm, '')
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+  const stages: Stage[] = []
+  for (const line of lines) {
+    const [, keyword = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? []
+    if (keyword === 'FROM') stages.push({ name: /\sAS\s+(\S+)$/i.exec(rest)?.[1], instructions: [] })
+    else stages.at(-1)?.instructions.push({ keyword, rest })
+  }
+  return stages
+}
+
+export const allOf = ({ instructions }: Stage, keyword: string): string[] =>
+  instructions.filter(instruction => instruction.keyword === keyword).map(({ rest }) => rest)
+
+/** The one instruction with this keyword; throws if there is another or none. */
+export const onlyOf = (stage: Stage, keyword: string): string => {
+  const [rest, ...others] = allOf(stage, keyword)
+  if (rest === undefined || others.length > 0) throw new Error(`the Dockerfile should hold one ${keyword} here`)
+  return rest
+}
+
+/** `COPY [--from=stage] source… destination`; without a stage the sources are those of the checkout. */
+export const parseCopy = (rest: string): { from: string | undefined; sources: string[]; destination: string } => {
+  const words = rest.split(/\s+/)
+  const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined
+  const destination = words.pop() ?? ''
+  return { from, sources: words, destination }
+}
+
+export const parseEnvironment = (stage: Stage): Record<string, string> =>
+  Object.fromEntries(
+    allOf(stage, 'ENV')
+      .flatMap(rest => rest.split(/\s+/))
+      .map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  )
+
+/** The words of an instruction in exec form, such as `CMD ["node", "app.js"]`. */
+export const parseExec = (rest: string): string[] => {
+  const words: string[] = JSON.parse(rest.slice(rest.indexOf('[')))
+  return words
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { follow } from './project.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const START_MS = 120_000
+
+it(
+  'npm start brings Patchbay up, and when npm is told to stop it stops in order and leaves nothing behind',
+  async () => {
+    const data = mkdtempSync(join(tmpdir(), 'patchbay-start-'))
+    onTestFinished(() => rmSync(data, { recursive: true }))
+    const child = spawn('npm', ['start'], {
+      cwd: ROOT,
+      env: { ...process.env, NODE_ENV: undefined, DATABASE_URL: `file:${data}/patchbay.db`, PATCHBAY_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const running = follow(child)
+    await running.said('Patchbay is ready')
+    child.kill('SIGTERM')
+    // Its output closes when the last process that holds it has ended, so this waits for the server too.
+    const { stderr } = await running.ended
+    expect(stderr.split('\n').filter(line => line.startsWith('patchbay: '))).toEqual([])
+  },
+  START_MS,
+)
