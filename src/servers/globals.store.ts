@@ -55,6 +55,7 @@ export const removeGlobal = async (tx: Transaction, serverId: string, key: strin
 
 /** Ids of the master keys that sealed something: none of them may be dropped. */
 export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
-  const rows = await tx.global.findMany({ where: { isSecret: true }, distinct: ['keyId'], select: { keyId: true } })
+  // Grouped by the database: there may be very many secrets, and this is asked at every start.
+  const rows = await tx.global.groupBy({ by: ['keyId'], where: { isSecret: true } })
   return rows.flatMap(row => row.keyId ?? [])
 }

@@ -298,7 +298,7 @@ CREATE TABLE "Counter" (
     "id" TEXT NOT NULL,
     "key" TEXT NOT NULL,
     "points" INTEGER NOT NULL,
-    "expire" TIMESTAMP(3),
+    "expiresAt" TIMESTAMP(3),
     "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" TIMESTAMP(3) NOT NULL,
 
@@ -411,7 +411,7 @@ CREATE UNIQUE INDEX "Installation_name_key" ON "Installation"("name");
 CREATE UNIQUE INDEX "Counter_key_key" ON "Counter"("key");
 
 -- CreateIndex
-CREATE INDEX "Counter_expire_idx" ON "Counter"("expire");
+CREATE INDEX "Counter_expiresAt_idx" ON "Counter"("expiresAt");
 
 -- AddForeignKey
 ALTER TABLE "Session" ADD CONSTRAINT "Session_userId_fkey" FOREIGN KEY ("userId") REFERENCES "User"("id") ON DELETE CASCADE ON UPDATE CASCADE;

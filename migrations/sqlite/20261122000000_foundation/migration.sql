@@ -259,7 +259,7 @@ CREATE TABLE "Counter" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "key" TEXT NOT NULL,
     "points" INTEGER NOT NULL,
-    "expire" DATETIME,
+    "expiresAt" DATETIME,
     "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" DATETIME NOT NULL
 );
@@ -370,5 +370,5 @@ CREATE UNIQUE INDEX "Installation_name_key" ON "Installation"("name");
 CREATE UNIQUE INDEX "Counter_key_key" ON "Counter"("key");
 
 -- CreateIndex
-CREATE INDEX "Counter_expire_idx" ON "Counter"("expire");
+CREATE INDEX "Counter_expiresAt_idx" ON "Counter"("expiresAt");
 

@@ -11,7 +11,7 @@ export const createDatabaseCounters = (db: Database, now: () => number = Date.no
   const sweep = async (): Promise<void> => {
     if (now() - sweptAt < SWEEP_EVERY_MS) return
     sweptAt = now()
-    await db.counter.deleteMany({ where: { expire: { lte: new Date(now()) } } })
+    await db.counter.deleteMany({ where: { expiresAt: { lte: new Date(now()) } } })
   }
 
   return {
@@ -19,14 +19,14 @@ export const createDatabaseCounters = (db: Database, now: () => number = Date.no
       await sweep()
       const at = now()
       // Two statements, each atomic: a window that is over goes, then this one counts, whoever came in between.
-      await db.counter.deleteMany({ where: { key, expire: { lte: new Date(at) } } })
+      await db.counter.deleteMany({ where: { key, expiresAt: { lte: new Date(at) } } })
       const expiresAt = new Date(at + windowMs)
       const row = await db.counter.upsert({
         where: { key },
-        create: { key, points: 1, expire: expiresAt },
+        create: { key, points: 1, expiresAt },
         update: { points: { increment: 1 } },
       })
-      return { count: row.points, resetsInMs: Math.max(0, (row.expire ?? expiresAt).getTime() - at) }
+      return { count: row.points, resetsInMs: Math.max(0, (row.expiresAt ?? expiresAt).getTime() - at) }
     },
     decrement: async key => {
       await db.counter.updateMany({ where: { key, points: { gt: 0 } }, data: { points: { decrement: 1 } } })
