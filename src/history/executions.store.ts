@@ -125,5 +125,3 @@ export const createExecutionStore = (db: Database) => ({
     }))
   },
 })
-
-export type ExecutionStore = ReturnType<typeof createExecutionStore>

@@ -7,7 +7,7 @@ import { type DatabaseTarget, type OpenDatabase, openDatabase, openRawSqlite } f
 import type { DatabaseKindForTests } from '../support/databases.ts'
 
 /** What the recorder said, in order, and a way to wait for it. */
-export const createLog = () => {
+const createLog = () => {
   const lines: { message: string; details: object }[] = []
   let waiting: { pattern: RegExp; resolve: () => void }[] = []
   const add = (details: object, message: string): void => {

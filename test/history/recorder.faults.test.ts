@@ -67,6 +67,8 @@ describe.each(databaseKinds)('a process that records on $kind', kind => {
   })
 })
 
+/** Sets what a process may use (util-linux). */
+const PRLIMIT = 'prlimit'
 /** Bytes of file that the process may have; above it every write fails. */
 const LIMIT_ABOVE_DATABASE = 256 * 1_024
 
@@ -80,11 +82,11 @@ describe.runIf(process.platform === 'linux')('a process that records and may not
     const { child, lines, said, ended } = startRecording(world, {
       perTick: 20,
       maxQueued: 500,
-      before: ['prlimit', `--fsize=${limit}:`],
+      before: [PRLIMIT, `--fsize=${limit}:`],
     })
     await said('failed')
     await said('missing')
-    expect(spawnSync('prlimit', [`--pid=${child.pid}`, '--fsize=unlimited:']).status).toBe(0)
+    expect(spawnSync(PRLIMIT, [`--pid=${child.pid}`, '--fsize=unlimited:']).status).toBe(0)
     await said('works')
     child.stdin?.end()
     await ended
