@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { connect, toolNames } from './mcp.ts'
+import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+
+/** The first request of a client. */
+const knock = (url: string, token?: string): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(INITIALIZE),
+  })
+
+const Token = z.object({ id: z.string(), token: z.string() })
+const makeToken = async (api: ApiClient, scopes: string[] = ['mcp']) =>
+  Token.parse((await api.expectOk('POST', '/tokens', { name: 'token', scopes })).body)
+
+describe('a server at its address', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
+  let ada: ApiClient & { userId: string }
+  const tokens = new Map<string, string | undefined>()
+  const urls = new Map<string, string>()
+  const serverIds = new Map<string, string>()
+
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    const [member, friend, stranger] = [
+      await signUp(patchbay.origin),
+      await signUp(patchbay.origin),
+      await signUp(patchbay.origin),
+    ]
+    const { db } = patchbay.services
+    const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/` }
+    for (const access of ['public', 'organization', 'private']) {
+      const server = { name: access, access, allowedUsers: [friend.email.toUpperCase()] }
+      const made = await makeServer(ada, [tool], { server })
+      urls.set(access, made.url)
+      serverIds.set(access, made.serverId)
+    }
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
+    await db.membership.create({ data: { organizationId, userId: member.userId, role: 'viewer' } })
+    const expired = await makeToken(ada)
+    await db.accessToken.update({ where: { id: expired.id }, data: { expiresAt: new Date(Date.now() - 1_000) } })
+    const revoked = await makeToken(ada)
+    await ada.expectOk('DELETE', `/tokens/${revoked.id}`)
+    for (const [who, token] of [
+      ['nobody', undefined],
+      ['the owner', ada.token],
+      ['the owner with a token for MCP alone', (await makeToken(ada)).token],
+      ['the owner with a token for the API alone', (await makeToken(ada, ['read', 'write'])).token],
+      ['the owner with an expired token', expired.token],
+      ['the owner with a revoked token', revoked.token],
+      ['a member of the organization', member.token],
+      ['an allowed user', friend.token],
+      ['a stranger', stranger.token],
+      ['somebody with a token of nobody', `pbk_${'x'.repeat(43)}`],
+      ['somebody with another kind of token', 'eyJhbGciOi.e30.x'],
+    ] as const) {
+      tokens.set(who, token)
+    }
+  })
+
+  it.each([
+    ['nobody', 200, 401, 401],
+    ['the owner', 200, 200, 200],
+    ['the owner with a token for MCP alone', 200, 200, 200],
+    ['the owner with a token for the API alone', 200, 401, 401],
+    ['the owner with an expired token', 200, 401, 401],
+    ['the owner with a revoked token', 200, 401, 401],
+    ['a member of the organization', 200, 200, 403],
+    ['an allowed user', 200, 403, 200],
+    ['a stranger', 200, 403, 403],
+    ['somebody with a token of nobody', 200, 401, 401],
+    ['somebody with another kind of token', 200, 401, 401],
+  ])('answers %s: public %i, organization %i, private %i', async (who, ...statuses) => {
+    const answers = await Promise.all(
+      ['public', 'organization', 'private'].map(tier => knock(urls.get(tier) ?? '', tokens.get(who))),
+    )
+    expect(answers.map(answer => answer.status)).toEqual(statuses)
+    for (const answer of answers.filter(({ status }) => status === 401)) {
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+    }
+  })
+
+  it.each(['0b8f7f3e-6f0c-4d1f-9f57-2f8f6c1f0a11', 'no-uuid', '00000000-0000-0000-0000-000000000000'])(
+    'answers 404 where there is none (%s), with a token or without',
+    async id => {
+      const url = `${patchbay.origin}/s/${id}`
+      expect((await knock(url)).status).toBe(404)
+      expect((await knock(url, ada.token)).status).toBe(404)
+    },
+  )
+
+  it('is closed to a token from the moment it is revoked, and to a session begun with it', async () => {
+    const { id, token } = await makeToken(ada)
+    const client = await connect(urls.get('private') ?? '', token)
+    expect(await toolNames(client)).toEqual(['tool'])
+    await ada.expectOk('DELETE', `/tokens/${id}`)
+    await expect(client.listTools()).rejects.toThrow()
+    expect((await knock(urls.get('private') ?? '', token)).status).toBe(401)
+  })
+
+  it('is closed to a token that expires, though it was good a moment before', async () => {
+    const { id, token } = await makeToken(ada)
+    const expiresAt = new Date(Date.now() + 700)
+    await patchbay.services.db.accessToken.update({ where: { id }, data: { expiresAt } })
+    const url = urls.get('private') ?? ''
+    expect((await knock(url, token)).status).toBe(200)
+    await expect.poll(async () => (await knock(url, token)).status, { timeout: 10_000 }).toBe(401)
+  })
+
+  it('follows a change of tier and of allowed users at once', async () => {
+    const server = await ada.create('/servers', { name: 'Changing' })
+    const url = `${patchbay.origin}/s/${server.id}`
+    const stranger = tokens.get('a stranger')
+    const [userId] = await Promise.all([patchbay.services.accounts.verifyMcpToken(stranger ?? '')])
+    const change = async (body: object) => {
+      const answer = await ada.send('PATCH', `/servers/${server.id}`, body)
+      expect(answer.status).toBe(200)
+      return answer.body
+    }
+    const statuses = async () => [(await knock(url)).status, (await knock(url, stranger)).status]
+    expect(await statuses()).toEqual([401, 403])
+    expect(await change({ allowedUsers: [userId?.userId] })).toMatchObject({ allowedUsers: [userId?.userId] })
+    expect(await statuses()).toEqual([401, 200])
+    await change({ access: 'organization' })
+    expect(await statuses()).toEqual([401, 403])
+    await change({ access: 'public' })
+    expect(await statuses()).toEqual([200, 200])
+    await change({ access: 'private', allowedUsers: [] })
+    expect(await statuses()).toEqual([401, 403])
+  })
+
+  it('takes only users that there are, and says which are none', async () => {
+    const answer = await ada.send('POST', '/servers', {
+      name: 'x',
+      allowedUsers: [ada.userId, 'nobody@example.com', ` ${ada.userId} `, 'no one'],
+    })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'allowedUsers[1]' }, { path: 'allowedUsers[3]' }] },
+    })
+  })
+
+  it('lets only its owner, or who manages the organization, say who may use it', async () => {
+    const { db } = patchbay.services
+    const serverId = serverIds.get('private')
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
+    const colleague = await signUp(patchbay.origin)
+    const { id } = await db.membership.create({ data: { organizationId, userId: colleague.userId, role: 'builder' } })
+    const shown = z
+      .looseObject({ access: z.string() })
+      .parse((await colleague.send('GET', `/servers/${serverId}`)).body)
+    const status = async (method: string, body?: object) =>
+      (await colleague.send(method, `/servers/${serverId}`, body)).status
+    expect(await status('PATCH', { ...shown, description: 'Described' })).toBe(200)
+    expect(await status('PATCH', { access: 'public' })).toBe(403)
+    expect(await status('PATCH', { allowedUsers: [colleague.userId] })).toBe(403)
+    expect(await status('DELETE')).toBe(403)
+    expect((await knock(urls.get('private') ?? '', colleague.token)).status).toBe(403)
+    await db.membership.update({ where: { id }, data: { role: 'admin' } })
+    expect(await status('PATCH', { allowedUsers: shown.allowedUsers })).toBe(200)
+    const own = await colleague.create('/servers', { name: 'Own', organizationId })
+    await db.membership.update({ where: { id }, data: { role: 'builder' } })
+    expect((await colleague.send('PATCH', `/servers/${own.id}`, { access: 'public' })).status).toBe(200)
+    expect((await colleague.send('DELETE', `/servers/${own.id}`)).status).toBe(204)
+  })
+})

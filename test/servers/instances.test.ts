@@ -1,0 +1,338 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { callText, connect, toolNames } from './mcp.ts'
+import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+const Loose = z.looseObject({})
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
+
+describe.each(databaseKinds)('servers on $kind', kind => {
+  const patchbay = runPatchbay(kind, { PATCHBAY_MAX_TOOLS_PER_SERVER: '12' })
+  const fake = runFakeApi()
+  let ada: ApiClient & { userId: string }
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+
+  const tool = (name = 'tool') => ({ name, method: 'GET', url: `${fake.origin}/{{id}}?key={{key?}}` })
+  const makeTool = async () => {
+    const toolkit = await ada.create('/toolkits', { title: 'Toolkit' })
+    return { toolkitId: toolkit.id, toolId: (await ada.create(`/toolkits/${toolkit.id}/tools`, tool())).id }
+  }
+
+  it('are made, shown, changed and removed', async () => {
+    const made = await ada.send('POST', '/servers', { name: ' Weather ', description: 'Forecasts' })
+    expect(made.status).toBe(201)
+    const { id } = z.object({ id: z.string() }).parse(made.body)
+    expect(made.body).toEqual({
+      id,
+      uuid: id,
+      organizationId: expect.any(String),
+      ownerId: ada.userId,
+      name: 'Weather',
+      description: 'Forecasts',
+      access: 'private',
+      allowedUsers: [],
+      presentation: 'flat',
+      url: `${patchbay.settings.baseUrl}/s/${id}`,
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    })
+    expect((await ada.send('GET', `/servers/${id}`)).body).toEqual(made.body)
+    expect((await ada.send('GET', '/servers?limit=200')).body).toMatchObject({
+      items: expect.arrayContaining([made.body]),
+    })
+    const changed = await ada.send('PATCH', `/servers/${id}`, {
+      ...Loose.parse(made.body),
+      name: 'Climate',
+      description: null,
+    })
+    expect(changed).toMatchObject({ status: 200, body: { name: 'Climate', description: null } })
+    expect(await ada.send('PATCH', `/servers/${id}`, { ownerId: id, organizationId: id, url: 'x' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'organizationId' }, { path: 'ownerId' }, { path: 'url' }] },
+    })
+    expect(await ada.send('PATCH', `/servers/${id}`, { presentation: 'grouped' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'presentation' }] },
+    })
+    expect((await ada.send('DELETE', `/servers/${id}`)).status).toBe(204)
+    expect((await ada.send('GET', `/servers/${id}`)).status).toBe(404)
+  })
+
+  it('with everything in them go at once, and leave the toolkits', async () => {
+    const { serverId, toolkitId } = await makeServer(ada, [tool()])
+    await ada.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'x', secret: true })
+    expect((await ada.send('DELETE', `/servers/${serverId}`)).status).toBe(204)
+    expect((await ada.send('GET', `/toolkits/${toolkitId}`)).status).toBe(200)
+    expect((await ada.send('DELETE', `/toolkits/${toolkitId}`)).status).toBe(204)
+  })
+
+  it('hold one instance of a name, also when ten are made at once', async () => {
+    const { toolId } = await makeTool()
+    const server = await ada.create('/servers', { name: 'Race' })
+    const make = (name: string) => ada.send('POST', `/servers/${server.id}/instances`, { toolId, name })
+    const answers = await Promise.all(numbers(10).map(() => make('same')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...numbers(9).map(() => 409)])
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+      detail: expect.stringContaining('"same"'),
+      errors: [{ path: 'name' }],
+    })
+    const other = z.object({ id: z.string() }).parse((await make('other')).body)
+    expect(await ada.send('PATCH', `/instances/${other.id}`, { name: 'same' })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('"same"') },
+    })
+  })
+
+  it('take ten tools at once, each from a toolkit that none of them used before', async () => {
+    const server = await ada.create('/servers', { name: 'Busy', access: 'public' })
+    const { toolId } = await makeTool()
+    const answers = await Promise.all(
+      numbers(10).map(number =>
+        ada.send('POST', `/servers/${server.id}/instances`, { toolId, name: `tool_${number}` }),
+      ),
+    )
+    expect(answers.map(({ status, body }) => [status, body])).toEqual(numbers(10).map(() => [201, expect.anything()]))
+    expect(await toolNames(await connect(`${patchbay.origin}/s/${server.id}`))).toHaveLength(10)
+  })
+
+  it('hold as many tools as the setting says, and not one more when many are made at once', async () => {
+    const server = await ada.create('/servers', { name: 'Full' })
+    const { toolId } = await makeTool()
+    const answers = await Promise.all(
+      numbers(16).map(number =>
+        ada.send('POST', `/servers/${server.id}/instances`, { toolId, name: `tool_${number}` }),
+      ),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    expect(refused.map(({ status }) => status)).toEqual([422, 422, 422, 422])
+    expect(refused[0]?.body).toMatchObject({ detail: expect.stringContaining('PATCHBAY_MAX_TOOLS_PER_SERVER') })
+    expect(refused[0]?.body).toMatchObject({ detail: expect.stringContaining('12') })
+  })
+
+  it('keep a tool that is at work: neither it nor its toolkit goes, and the answer names the server', async () => {
+    const { toolId, toolkitId } = await makeTool()
+    const server = await ada.create('/servers', { name: 'Weather station' })
+    const instance = await ada.create(`/servers/${server.id}/instances`, { toolId, name: 'tool' })
+    for (const path of [`/tools/${toolId}`, `/toolkits/${toolkitId}`]) {
+      expect(await ada.send('DELETE', path)).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining('"Weather station"') },
+      })
+    }
+    const use = `/servers/${server.id}/toolkits/${toolkitId}`
+    expect(await ada.send('DELETE', use)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('"tool"') },
+    })
+    await ada.expectOk('DELETE', `/instances/${instance.id}`)
+    expect((await ada.send('DELETE', `/tools/${toolId}`)).status).toBe(204)
+    expect((await ada.send('DELETE', `/toolkits/${toolkitId}`)).status).toBe(409)
+    expect((await ada.send('DELETE', use)).status).toBe(204)
+    expect((await ada.send('DELETE', `/toolkits/${toolkitId}`)).status).toBe(204)
+  })
+
+  it('name the global that is gone while a tool is bound to it, and work again once it is back', async () => {
+    const { serverId, instanceIds, url } = await makeServer(ada, [tool(), tool('other')], {
+      bindings: {
+        tool: { key: { source: 'server', value: 'apiKey' } },
+        other: { id: { source: 'instance', value: 'x-{{apiKey}}' } },
+      },
+    })
+    const global = `/servers/${serverId}/globals/apiKey`
+    const client = await connect(url)
+    const missing = { isError: true, text: expect.stringContaining('"apiKey"') }
+    expect(await callText(client, 'tool', { id: '1' })).toMatchObject(missing)
+    expect((await ada.send('PUT', global, { value: 'k1' })).status).toBe(201)
+    expect(await callText(client, 'tool', { id: '1' })).toMatchObject({ isError: false })
+    expect(await callText(client, 'other')).toMatchObject({ text: expect.stringContaining('/x-k1') })
+    expect((await ada.send('DELETE', global)).status).toBe(204)
+    expect(await callText(client, 'tool', { id: '1' })).toMatchObject(missing)
+    expect(await callText(client, 'other')).toMatchObject(missing)
+    expect(await ada.send('POST', `/instances/${instanceIds.tool}/call`, { arguments: { id: '1' } })).toMatchObject({
+      status: 200,
+      body: { isError: true, content: [{ text: expect.stringContaining('"apiKey"') }] },
+    })
+    expect((await ada.send('DELETE', global)).status).toBe(404)
+  })
+
+  it('answer each route about globals as it should, and never with a secret', async () => {
+    const server = await ada.create('/servers', { name: 'Globals' })
+    const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)
+    const times = { createdAt: expect.any(String), updatedAt: expect.any(String) }
+    expect(await put('plain', { value: 'v' })).toMatchObject({
+      status: 201,
+      body: { id: expect.any(String), key: 'plain', value: 'v', secret: false, ...times },
+    })
+    const secret = await put('token', { value: 'sk-canary', secret: true })
+    expect(secret.status).toBe(201)
+    expect(secret.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
+    expect(await put('plain', { value: '' })).toMatchObject({ status: 200, body: { value: '' } })
+    // Without a word about it a secret stays one.
+    const kept = await put('token', { value: 'sk-canary-2' })
+    expect(kept.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
+    const list = await ada.send('GET', `/servers/${server.id}/globals`)
+    expect(list.body).toMatchObject({ items: [{ key: 'plain', value: '' }, { key: 'token' }], nextCursor: null })
+    expect(JSON.stringify(list.body)).not.toContain('canary')
+    const { db } = patchbay.services
+    expect(JSON.stringify(await db.global.findMany())).not.toContain('canary')
+    const first = await ada.send('GET', `/servers/${server.id}/globals?limit=1`)
+    const { nextCursor } = z.object({ nextCursor: z.string() }).parse(first.body)
+    expect(await ada.send('GET', `/servers/${server.id}/globals?limit=1&cursor=${nextCursor}`)).toMatchObject({
+      body: { items: [{ key: 'token' }], nextCursor: null },
+    })
+    expect(await put('token', { value: 'open', secret: false })).toMatchObject({
+      status: 200,
+      body: { value: 'open', secret: false },
+    })
+    for (const key of ['1st', 'a b', 'a/b', 'a'.repeat(65), '%C3%A9', '__proto__%20']) {
+      expect((await put(encodeURIComponent(key), { value: 'x' })).status, key).toBe(400)
+    }
+    expect((await put('empty', { value: '', secret: true })).status).toBe(400)
+    expect((await put('number', { value: 5 })).status).toBe(400)
+  })
+})
+
+describe('an instance', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
+  let ada: ApiClient
+  let serverId: string
+  let toolIds: Record<string, string>
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    const parameters = {
+      id: { pattern: '^[a-z]+$' },
+      count: { minimum: 1, maximum: 9 },
+      mode: { enum: ['fast', 'slow'], default: 'fast' },
+    }
+    const url = `${fake.origin}/{{id}}?count={{integer:count}}&mode={{mode}}&flag={{boolean:flag?}}`
+    const made = await makeServer(ada, [
+      { name: 'full', method: 'POST', url, body: '{{json:payload?}}', parameters, description: 'The tool’s own' },
+      { name: 'bare', method: 'GET', url: `${fake.origin}/bare` },
+      { name: 'page', method: 'GET', url: `${fake.origin}/page?count={{integer:count}}&id={{id}}` },
+    ])
+    serverId = made.serverId
+    toolIds = made.toolIds
+  })
+  let made = 0
+  const create = (body: object) =>
+    ada.send('POST', `/servers/${serverId}/instances`, { toolId: toolIds.full, name: `made_${++made}`, ...body })
+
+  it('is answered with its bindings and the schema of what is left to the caller', async () => {
+    const bindings = {
+      id: { source: 'instance', value: 'abc' },
+      count: { source: 'server', value: 'pageSize' },
+      flag: { source: 'server' },
+      payload: { source: 'exposed' },
+    }
+    const { status, body } = await create({ name: 'shown', description: 'Mine', bindings })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.any(String),
+      serverId,
+      toolId: toolIds.full,
+      name: 'shown',
+      description: 'Mine',
+      bindings,
+      inputSchema: {
+        type: 'object',
+        properties: { mode: { type: 'string', enum: ['fast', 'slow'], default: 'fast' }, payload: {} },
+        additionalProperties: false,
+      },
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    })
+    const { id } = z.object({ id: z.string() }).parse(body)
+    expect((await ada.send('GET', `/instances/${id}`)).body).toEqual(body)
+    const same = await ada.send('PATCH', `/instances/${id}`, body)
+    expect(same).toMatchObject({ status: 200, body: { bindings, name: 'shown' } })
+    const changed = await ada.send('PATCH', `/instances/${id}`, { description: null, bindings: {} })
+    expect(changed.body).toMatchObject({ description: null, bindings: {}, inputSchema: { required: ['id', 'count'] } })
+    const moved = await ada.send('PATCH', `/instances/${id}`, { toolId: toolIds.bare })
+    expect(moved.body).toMatchObject({ toolId: toolIds.bare, inputSchema: { properties: {} } })
+    expect(await ada.send('PATCH', `/instances/${id}`, { serverId: id })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'serverId' }] },
+    })
+    expect((await ada.send('DELETE', `/instances/${id}`)).status).toBe(204)
+    expect((await ada.send('GET', `/instances/${id}`)).status).toBe(404)
+  })
+
+  it.each(['', 'a b', 'naïve', 'a'.repeat(65), 'a.b', 'proxy_tool', 'proxy_'])('cannot be named %j', async name => {
+    expect(await create({ name })).toMatchObject({ status: 400, body: { errors: [{ path: 'name' }] } })
+  })
+
+  it.each([
+    ['of a parameter that is not there', { nobody: { source: 'exposed' } }, 'bindings.nobody', /"id", "count"/],
+    ['with an unknown source', { id: { source: 'magic' } }, 'bindings.id.source', /./],
+    ['without its fixed value', { id: { source: 'instance' } }, 'bindings.id.value', /./],
+    ['to no key', { id: { source: 'server', value: 'a b' } }, 'bindings.id', /key/],
+    ['with a value where there is none', { id: { source: 'exposed', value: 'x' } }, 'bindings.id.value', /./],
+    ['with more than is known', { id: { source: 'exposed', more: 1 } }, 'bindings.id', /more/],
+    ['to text for an integer', { count: { source: 'instance', value: 'many' } }, 'bindings.count', /integer/],
+    ['to a fraction for an integer', { count: { source: 'instance', value: 1.5 } }, 'bindings.count', /integer/],
+    ['below the minimum', { count: { source: 'instance', value: 0 } }, 'bindings.count', /at least 1/],
+    ['above the maximum', { count: { source: 'instance', value: '10' } }, 'bindings.count', /at most 9/],
+    ['to none of the values', { mode: { source: 'instance', value: 'idle' } }, 'bindings.mode', /"fast", "slow"/],
+    ['that does not match', { id: { source: 'instance', value: 'ABC' } }, 'bindings.id', /matches/],
+    ['to text for a boolean', { flag: { source: 'instance', value: 'yes' } }, 'bindings.flag', /true or false/],
+    ['to text that is no JSON', { payload: { source: 'instance', value: '{' } }, 'bindings.payload', /JSON/],
+  ])('with a binding %s is refused, naming it', async (_what, bindings, path, message) => {
+    const { status, body } = await create({ bindings })
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { errors: expect.arrayContaining([{ path, message: expect.stringMatching(message) }]) },
+    })
+    const whole = z.object({ id: z.string() }).parse((await create({})).body)
+    expect((await ada.send('PATCH', `/instances/${whole.id}`, { bindings })).status).toBe(400)
+    expect((await ada.send('GET', `/instances/${whole.id}`)).body).toMatchObject({ bindings: {} })
+  })
+
+  it('takes a fixed value with a literal brace pair, and checks it as what it becomes', async () => {
+    const bindings = { payload: { source: 'instance', value: '["\\{{x}}", 1]' } }
+    expect((await create({ bindings })).status).toBe(201)
+  })
+
+  it.each([
+    ['that is none', () => '0190a5a0-0000-7000-8000-000000000000'],
+    ['that is no id', () => 'tool'],
+  ])('of a tool %s is refused', async (_what, toolId) => {
+    expect(await create({ toolId: toolId() })).toMatchObject({ status: 400, body: { errors: [{ path: 'toolId' }] } })
+  })
+
+  it('is in the matrix of its server, by parameter and type', async () => {
+    const server = await ada.create('/servers', { name: 'Matrix' })
+    await ada.expectOk('PUT', `/servers/${server.id}/globals/pageSize`, { value: 'sk-canary', secret: true })
+    const ids: string[] = []
+    for (const [toolId, name, bindings] of [
+      [toolIds.page, 'a', { count: { source: 'server', value: 'pageSize' } }],
+      [toolIds.full, 'b', { count: { source: 'instance', value: '{{pageSize}}' }, id: { source: 'server' } }],
+      [toolIds.bare, 'c', {}],
+    ] as const) {
+      ids.push((await ada.create(`/servers/${server.id}/instances`, { toolId, name, bindings })).id)
+    }
+    const { body } = await ada.expectOk('GET', `/servers/${server.id}/bindings`)
+    const [a, b] = ids
+    const exposed = (id: string | undefined, name: string) => ({ id, name, source: 'exposed' })
+    expect(body).toEqual({
+      items: [
+        {
+          parameter: 'count',
+          type: 'integer',
+          instances: [
+            { id: a, name: 'a', source: 'server', value: 'pageSize' },
+            { id: b, name: 'b', source: 'instance', value: '{{pageSize}}' },
+          ],
+        },
+        { parameter: 'flag', type: 'boolean', instances: [exposed(b, 'b')] },
+        { parameter: 'id', type: 'string', instances: [exposed(a, 'a'), { id: b, name: 'b', source: 'server' }] },
+        { parameter: 'mode', type: 'string', instances: [exposed(b, 'b')] },
+        { parameter: 'payload', type: 'json', instances: [exposed(b, 'b')] },
+      ],
+    })
+  })
+})
