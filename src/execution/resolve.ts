@@ -1,5 +1,5 @@
 import { failure, isJsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import { type Bindings, bindingOf, fillReferences } from '../servers/index.ts'
+import { type Bindings, bindingOf, fillFixedValue } from '../servers/index.ts'
 import type { CheckedParameter, Values } from '../templates/index.ts'
 import type { CompiledDefinition } from '../toolkits/index.ts'
 
@@ -22,20 +22,17 @@ class MissingGlobal extends Error {
   }
 }
 
-const fixedValue = (
-  { parameter: { name } }: CheckedParameter,
-  bindings: Bindings,
-  globals: GlobalValues,
-): JsonValue | undefined => {
+const fixedValue = (compiled: CheckedParameter, bindings: Bindings, globals: GlobalValues): JsonValue | undefined => {
   const readGlobal = (key: string): string => {
     const value = globals.get(key)
     if (value === undefined) throw new MissingGlobal(key)
     return value
   }
+  const { name } = compiled.parameter
   const binding = bindingOf(bindings, name)
   switch (binding.source) {
     case 'instance':
-      return fillReferences(binding.value, readGlobal)
+      return fillFixedValue(compiled, binding.value, readGlobal)
     case 'server':
       return readGlobal(binding.key ?? name)
     case 'exposed':

@@ -1,4 +1,5 @@
-import type { JsonValue } from '../kernel/index.ts'
+import { type JsonValue, MAX_JSON_DEPTH, parseJson } from '../kernel/index.ts'
+import type { CheckedParameter } from '../templates/index.ts'
 import type { CompiledDefinition } from '../toolkits/index.ts'
 import type { Binding, Bindings } from './server.ts'
 
@@ -7,14 +8,27 @@ export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 /** A global inside a fixed value; `\{{` stands for itself. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 
-/** Replaces every `{{global}}` in the texts of a fixed value; `readGlobal` gives a global's value. */
-export const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
+/** Replaces every `{{global}}` in the texts of a value; `readGlobal` gives a global's value. */
+const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
   if (typeof value === 'string') {
     return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
   }
   if (Array.isArray(value)) return value.map(item => fillReferences(item, readGlobal))
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, readGlobal)]))
+}
+
+/**
+ * A fixed value as it is for a call: every `{{global}}` in its texts replaced by what `readGlobal` gives. A text that
+ * is JSON is taken apart first, so that a global inside one of its strings stays there, whatever it holds.
+ */
+export const fillFixedValue = (
+  { parameter }: CheckedParameter,
+  value: JsonValue,
+  readGlobal: (key: string) => string,
+): JsonValue => {
+  const parsed = parameter.type === 'json' && typeof value === 'string' ? parseJson(value, MAX_JSON_DEPTH) : undefined
+  return parsed?.ok ? JSON.stringify(fillReferences(parsed.value, readGlobal)) : fillReferences(value, readGlobal)
 }
 
 /** Keys of the globals that a binding of `parameter` reads. */

@@ -8,7 +8,7 @@ export {
   policyOf,
   type VerifyMcpToken,
 } from './access.ts'
-export { bindingOf, explainSecretAtRisk, fillReferences, findSecretAtRisk, globalKeysOf } from './bindings.ts'
+export { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk, globalKeysOf } from './bindings.ts'
 export { readBlueprint } from './blueprint.store.ts'
 export { createGlobalService, type GlobalService, globalSealContext } from './globals.service.ts'
 export { listGlobals, listSealingKeyIds } from './globals.store.ts'

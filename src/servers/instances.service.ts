@@ -2,7 +2,7 @@ import { type Actor, AppError, assertMay, type FieldError, organizationIdsOf } f
 import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { assertDefinition, type CompiledDefinition } from '../toolkits/index.ts'
-import { explainSecretAtRisk, fillReferences, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
+import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 import { listGlobals } from './globals.store.ts'
 import * as store from './instances.store.ts'
 import type { Binding, Bindings, Instance, Server } from './server.ts'
@@ -31,7 +31,7 @@ const bindingError = ({ parameters }: CompiledDefinition, name: string, binding:
   if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
   // No global is in it, but a literal brace pair may be.
   const checked = compiled.check(
-    fillReferences(binding.value, key => key),
+    fillFixedValue(compiled, binding.value, key => key),
     'text',
   )
   return checked.ok ? undefined : `value must be ${checked.error.expected}, not ${checked.error.got}`
