@@ -1,0 +1,234 @@
+import type { World } from './world.ts'
+
+/** One status for each of ASKERS: nobody, stranger, viewer, builder, admin, owner, token to read, to write, for MCP. */
+type Statuses = readonly [number, number, number, number, number, number, number, number, number]
+
+export type Row = {
+  /** As Fastify prints it. */
+  route: string
+  statuses: Statuses
+  /** The address to ask, made anew for each asker where it is to be removed. */
+  path: (world: World) => string | Promise<string>
+  body?: (world: World) => object
+}
+
+const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
+/** What every member may see. */
+const READ: Statuses = [401, 404, 200, 200, 200, 200, 200, 403, 403]
+/** What builders may do. */
+const build = (done: number): Statuses => [401, 404, 403, done, done, done, 403, done, 403]
+/** What is done to the owner's own server. */
+const manage = (done: number): Statuses => [401, 404, 403, 403, done, done, 403, done, 403]
+/** What everybody who has an account gets for themselves. */
+const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
+/** A private server of the owner's, at its address. */
+const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 401, 401, done]
+
+const at =
+  (path: string): Row['path'] =>
+  () =>
+    path
+const initialize = () => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'walk', version: '1' } },
+})
+
+const accounts: Row[] = [
+  // Open to anybody: refused for what they hold, whoever asks.
+  { route: 'POST /api/v1/signup', path: at('/api/v1/signup'), statuses: everybody(400), body: () => ({}) },
+  { route: 'POST /api/v1/session', path: at('/api/v1/session'), statuses: everybody(400), body: () => ({}) },
+  // A token is no session.
+  {
+    route: 'GET /api/v1/session',
+    path: at('/api/v1/session'),
+    statuses: [401, 401, 401, 401, 401, 401, 401, 403, 403],
+  },
+  {
+    route: 'DELETE /api/v1/session',
+    path: at('/api/v1/session'),
+    statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403],
+  },
+  { route: 'GET /api/v1/me', path: at('/api/v1/me'), statuses: OWN },
+  { route: 'GET /api/v1/tokens', path: at('/api/v1/tokens'), statuses: OWN },
+  {
+    route: 'POST /api/v1/tokens',
+    path: at('/api/v1/tokens'),
+    statuses: [401, 201, 201, 201, 201, 201, 403, 201, 403],
+    body: () => ({ name: 'walk' }),
+  },
+  {
+    route: 'DELETE /api/v1/tokens/:id',
+    path: async ({ spare }) => `/api/v1/tokens/${await spare.token()}`,
+    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
+  },
+]
+
+const toolkits: Row[] = [
+  { route: 'GET /api/v1/gallery', path: at('/api/v1/gallery'), statuses: OWN },
+  { route: 'GET /api/v1/toolkits', path: at('/api/v1/toolkits'), statuses: OWN },
+  {
+    route: 'POST /api/v1/toolkits',
+    path: at('/api/v1/toolkits'),
+    statuses: build(201),
+    body: ({ organizationId, fresh }) => ({ title: fresh(), organizationId }),
+  },
+  { route: 'GET /api/v1/toolkits/:id', path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}`, statuses: READ },
+  {
+    route: 'PATCH /api/v1/toolkits/:id',
+    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}`,
+    statuses: build(200),
+    body: ({ fresh }) => ({ title: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/toolkits/:id',
+    path: async ({ spare }) => `/api/v1/toolkits/${await spare.toolkit()}`,
+    statuses: build(204),
+  },
+  {
+    route: 'GET /api/v1/toolkits/:id/tools',
+    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}/tools`,
+    statuses: READ,
+  },
+  {
+    route: 'POST /api/v1/toolkits/:id/tools',
+    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}/tools`,
+    statuses: build(201),
+    body: ({ tool, fresh }) => ({ ...tool, name: fresh() }),
+  },
+  { route: 'GET /api/v1/tools/:id', path: ({ toolId }) => `/api/v1/tools/${toolId}`, statuses: READ },
+  {
+    route: 'PATCH /api/v1/tools/:id',
+    path: ({ toolId }) => `/api/v1/tools/${toolId}`,
+    statuses: build(200),
+    body: ({ fresh }) => ({ title: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/tools/:id',
+    path: async ({ spare }) => `/api/v1/tools/${await spare.tool()}`,
+    statuses: build(204),
+  },
+  {
+    route: 'POST /api/v1/tools/:id/test',
+    path: ({ toolId }) => `/api/v1/tools/${toolId}/test`,
+    statuses: build(200),
+    body: ({ serverId }) => ({ arguments: {}, serverId }),
+  },
+]
+
+const ofServer =
+  (rest = ''): Row['path'] =>
+  ({ serverId }) =>
+    `/api/v1/servers/${serverId}${rest}`
+
+const servers: Row[] = [
+  { route: 'GET /api/v1/servers', path: at('/api/v1/servers'), statuses: OWN },
+  {
+    route: 'POST /api/v1/servers',
+    path: at('/api/v1/servers'),
+    statuses: build(201),
+    body: ({ organizationId, fresh }) => ({ name: fresh(), organizationId }),
+  },
+  { route: 'GET /api/v1/servers/:uuid', path: ofServer(), statuses: READ },
+  {
+    route: 'PATCH /api/v1/servers/:uuid',
+    path: ofServer(),
+    statuses: build(200),
+    body: ({ fresh }) => ({ description: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/servers/:uuid',
+    path: async ({ spare }) => `/api/v1/servers/${await spare.server()}`,
+    statuses: manage(204),
+  },
+  { route: 'GET /api/v1/servers/:uuid/toolkits', path: ofServer('/toolkits'), statuses: READ },
+  {
+    route: 'PUT /api/v1/servers/:uuid/toolkits/:id',
+    path: ({ serverId, toolkitId }) => `/api/v1/servers/${serverId}/toolkits/${toolkitId}`,
+    statuses: build(204),
+  },
+  {
+    route: 'DELETE /api/v1/servers/:uuid/toolkits/:id',
+    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/toolkits/${await spare.usedToolkit()}`,
+    statuses: build(204),
+  },
+  { route: 'GET /api/v1/servers/:uuid/globals', path: ofServer('/globals'), statuses: READ },
+  {
+    route: 'PUT /api/v1/servers/:uuid/globals/:key',
+    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/globals/${await spare.global()}`,
+    statuses: build(200),
+    body: ({ fresh }) => ({ value: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/servers/:uuid/globals/:key',
+    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/globals/${await spare.global()}`,
+    statuses: build(204),
+  },
+  { route: 'GET /api/v1/servers/:uuid/instances', path: ofServer('/instances'), statuses: READ },
+  {
+    route: 'POST /api/v1/servers/:uuid/instances',
+    path: ofServer('/instances'),
+    statuses: build(201),
+    body: ({ toolId, fresh }) => ({ toolId, name: fresh() }),
+  },
+  { route: 'GET /api/v1/servers/:uuid/bindings', path: ofServer('/bindings'), statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/executions', path: ofServer('/executions'), statuses: READ },
+  { route: 'GET /api/v1/instances/:id', path: ({ instanceId }) => `/api/v1/instances/${instanceId}`, statuses: READ },
+  {
+    route: 'PATCH /api/v1/instances/:id',
+    path: ({ instanceId }) => `/api/v1/instances/${instanceId}`,
+    statuses: build(200),
+    body: ({ fresh }) => ({ description: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/instances/:id',
+    path: async ({ spare }) => `/api/v1/instances/${await spare.instance()}`,
+    statuses: build(204),
+  },
+  {
+    route: 'POST /api/v1/instances/:id/call',
+    path: ({ instanceId }) => `/api/v1/instances/${instanceId}/call`,
+    statuses: build(200),
+    body: () => ({ arguments: {} }),
+  },
+  {
+    route: 'GET /api/v1/executions/:id',
+    path: ({ executionId }) => `/api/v1/executions/${executionId}`,
+    statuses: READ,
+  },
+]
+
+const mcpRow = (method: string, rest: string, done: number, body?: Row['body']): Row => ({
+  route: `${method} /s/:uuid${rest}`,
+  path: ({ serverId }) => `/s/${serverId}${rest}`,
+  statuses: mcp(done),
+  ...(body === undefined ? {} : { body }),
+})
+const notAllowed = (rest: string, methods: readonly string[]): Row[] => methods.map(method => mcpRow(method, rest, 405))
+
+const runtime: Row[] = [
+  mcpRow('POST', '', 200, initialize),
+  // No session is named, nor is one with a stream.
+  mcpRow('GET', '', 400),
+  mcpRow('DELETE', '', 400),
+  mcpRow('GET', '/sse', 200),
+  mcpRow('POST', '/messages', 400, initialize),
+  ...notAllowed('', ['HEAD', 'PUT', 'PATCH']),
+  ...notAllowed('/sse', ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  ...notAllowed('/messages', ['HEAD', 'GET', 'PUT', 'PATCH', 'DELETE']),
+  ...['', '/sse', '/messages'].map(rest => ({
+    route: `OPTIONS /s/:uuid${rest}`,
+    path: ({ serverId }: World) => `/s/${serverId}${rest}`,
+    statuses: everybody(204),
+  })),
+]
+
+const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1/openapi.json'].map(path => ({
+  route: `GET ${path}`,
+  path: at(path),
+  statuses: everybody(200),
+}))
+
+/** Every route of the application, and what each asker gets there. */
+export const ROUTES: readonly Row[] = [...open, ...accounts, ...toolkits, ...servers, ...runtime]

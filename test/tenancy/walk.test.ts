@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { signUp } from '../support/api-client.ts'
+import { ROUTES, type Row } from './routes.ts'
+import { ASKERS, type Asker, CANARY, makeWorld, type World } from './world.ts'
+
+/** `METHOD /path` of every route, out of the tree that Fastify prints. */
+const readRoutes = (tree: string): string[] => {
+  const parts: string[] = []
+  return tree.split('\n').flatMap(line => {
+    const found = /^(?<branch>[│├└─ ]*)(?<part>\S+?)(?: \((?<methods>[A-Z, ]+)\))?$/u.exec(line)?.groups
+    if (found === undefined) return []
+    const { branch = '', part = '', methods = '' } = found
+    parts.splice(branch.length / 4 - 1, parts.length, part)
+    return methods === '' ? [] : methods.split(', ').map(method => `${method} ${parts.join('')}`)
+  })
+}
+
+const isWrite = ({ route }: Row): boolean => !/^(GET|HEAD|OPTIONS) /.test(route)
+
+describe('the routes of the application', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
+  let world: World
+  beforeAll(async () => {
+    world = await makeWorld(patchbay.origin, patchbay.services, fake.origin)
+  })
+
+  const ask = async (row: Row, asker: Asker, path: string) => {
+    const { token } = world.askers[asker]
+    const [method = ''] = row.route.split(' ')
+    const body = row.body?.(world)
+    const response = await fetch(`${patchbay.origin}${path}`, {
+      method,
+      headers: {
+        accept: path.endsWith('/sse') || method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel()
+      return { status: response.status, text: '' }
+    }
+    return { status: response.status, text: await response.text() }
+  }
+
+  it('are all in the table of this test', () => {
+    const printed = readRoutes(patchbay.http.printRoutes({ commonPrefix: false }))
+    const listed = ROUTES.map(({ route }) => route)
+    // HEAD stands beside each GET that has no row of its own for it, and asks the same.
+    const gets = new Set(printed.filter(route => route.startsWith('GET ')).map(route => route.slice(4)))
+    const withRow = new Set(listed)
+    const own = printed.filter(route => !route.startsWith('HEAD ') || withRow.has(route) || !gets.has(route.slice(5)))
+    expect(own.length).toBeGreaterThan(60)
+    expect(own.sort()).toEqual([...listed].sort())
+  })
+
+  it.each(ROUTES)('$route', async row => {
+    const expected = new Map(ASKERS.map((asker, index) => [asker, row.statuses[index] ?? 0]))
+    const refused = ASKERS.filter(asker => (expected.get(asker) ?? 0) >= 400)
+    const statuses: [string, number][] = []
+    const path = await row.path(world)
+    const before = isWrite(row) ? await world.state() : ''
+    for (const asker of refused) {
+      const { status, text } = await ask(row, asker, path)
+      statuses.push([asker, status])
+      expect(text, `what ${asker} is told`).not.toContain(CANARY)
+      if (status !== 404) continue
+      // What is somebody else's looks like what is not there.
+      const absent = await ask(
+        row,
+        asker,
+        path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, () => randomUUID()),
+      )
+      expect(text).toBe(absent.text)
+    }
+    if (isWrite(row)) expect(await world.state()).toBe(before)
+    for (const asker of ASKERS.filter(one => !refused.includes(one))) {
+      const { status, text } = await ask(row, asker, isWrite(row) ? await row.path(world) : path)
+      statuses.push([asker, status])
+      if (asker === 'stranger' || asker === 'nobody') expect(text).not.toContain(CANARY)
+    }
+    expect(Object.fromEntries(statuses)).toEqual(Object.fromEntries(expected))
+  })
+
+  it('answer HEAD as they answer GET', async () => {
+    for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|\.well-known)/.test(route))) {
+      const path = await row.path(world)
+      const head = { ...row, route: row.route.replace('GET', 'HEAD') }
+      for (const [index, asker] of ASKERS.entries()) {
+        const { status, text } = await ask(head, asker, path)
+        expect([row.route, asker, status, text]).toEqual([row.route, asker, row.statuses[index], ''])
+      }
+    }
+  })
+
+  it('take nothing of one organization into another, whoever points at it', async () => {
+    const { toolkitId, toolId, serverId, instanceId, organizationId, askers, state } = world
+    const { stranger, owner } = askers
+    const own = await stranger.create('/servers', { name: 'Own' })
+    const toolkit = await stranger.create('/toolkits', { title: 'Own' })
+    const definition = { name: 'own', method: 'GET', url: `${fake.origin}/` }
+    const tool = await stranger.create(`/toolkits/${toolkit.id}/tools`, definition)
+    const instance = await stranger.create(`/servers/${own.id}/instances`, { toolId: tool.id, name: 'own' })
+    const before = await state()
+    for (const [method, path, body, status] of [
+      ['PUT', `/servers/${own.id}/toolkits/${toolkitId}`, undefined, 404],
+      ['PUT', `/servers/${serverId}/toolkits/${toolkit.id}`, undefined, 404],
+      ['POST', `/servers/${own.id}/instances`, { toolId, name: 'stolen' }, 400],
+      ['POST', `/servers/${serverId}/instances`, { toolId: tool.id, name: 'planted' }, 404],
+      ['PATCH', `/instances/${instance.id}`, { toolId }, 400],
+      ['PATCH', `/instances/${instance.id}`, { serverId }, 400],
+      ['PATCH', `/servers/${own.id}`, { organizationId }, 400],
+      ['PATCH', `/toolkits/${toolkit.id}`, { organizationId }, 400],
+      ['PATCH', `/tools/${tool.id}`, { toolkitId }, 400],
+      ['POST', `/tools/${tool.id}/test`, { arguments: {}, serverId }, 404],
+      ['POST', `/tools/${toolId}/test`, { arguments: {}, serverId: own.id }, 404],
+      ['POST', '/servers', { name: 'x', organizationId }, 404],
+      ['POST', '/toolkits', { title: 'x', organizationId }, 404],
+    ] as const) {
+      const answer = await stranger.send(method, path, body)
+      expect([method, path, answer.status]).toEqual([method, path, status])
+      expect(JSON.stringify(answer.body)).not.toContain(CANARY)
+    }
+    expect(await state()).toBe(before)
+    expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(200)
+  })
+
+  it('know what somebody may in each of several organizations', async () => {
+    const { db } = patchbay.services
+    const both = await signUp(patchbay.origin)
+    const { organizationId: home } = await db.membership.findFirstOrThrow({ where: { userId: both.userId } })
+    await db.membership.create({
+      data: { organizationId: world.organizationId, userId: both.userId, role: 'viewer' },
+    })
+    expect(await both.send('POST', '/servers', { name: 'x' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'organizationId' }] },
+    })
+    expect((await both.send('POST', '/servers', { name: 'x', organizationId: world.organizationId })).status).toBe(403)
+    const own = await both.send('POST', '/servers', { name: 'x', organizationId: home })
+    expect(own).toMatchObject({ status: 201, body: { organizationId: home } })
+    expect((await both.send('PATCH', `/servers/${world.serverId}`, { name: 'x' })).status).toBe(403)
+    expect(JSON.stringify((await both.send('GET', '/servers')).body)).toContain(world.serverId)
+  })
+})

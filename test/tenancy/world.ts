@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { Role, Scope } from '../../src/kernel/index.ts'
+import type { Services } from '../../src/services.ts'
+import { type ApiClient, createApiClient, makeServer, signUp } from '../support/api-client.ts'
+
+/** In every name of the organization that is walked: whoever may not see it must not see this either. */
+export const CANARY = 'canary'
+
+/** Who asks: nobody, another organization's user, each role, and the owner with tokens of one scope. */
+export const ASKERS = [
+  'nobody',
+  'stranger',
+  'viewer',
+  'builder',
+  'admin',
+  'owner',
+  'reading token',
+  'writing token',
+  'mcp token',
+] as const
+export type Asker = (typeof ASKERS)[number]
+
+const Token = z.object({ token: z.string() })
+const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
+
+/** An organization with a member of each role, and one of everything in it. */
+export const makeWorld = async (origin: string, services: Services, apiOrigin: string) => {
+  const { db, recorder } = services
+  const owner = await signUp(origin)
+  const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
+  const join = async (role: Role): Promise<ApiClient> => {
+    const user = await signUp(origin)
+    await db.membership.deleteMany({ where: { userId: user.userId } })
+    await db.membership.create({ data: { organizationId, userId: user.userId, role } })
+    return user
+  }
+  const withScope = async (scope: Scope): Promise<ApiClient> => {
+    const { body } = await owner.expectOk('POST', '/tokens', { name: CANARY, scopes: [scope] })
+    return createApiClient(origin, Token.parse(body).token)
+  }
+  const askers: Record<Asker, ApiClient> = {
+    nobody: createApiClient(origin),
+    stranger: await signUp(origin),
+    viewer: await join('viewer'),
+    builder: await join('builder'),
+    admin: await join('admin'),
+    owner,
+    'reading token': await withScope('read'),
+    'writing token': await withScope('write'),
+    'mcp token': await withScope('mcp'),
+  }
+
+  const tool = { name: `${CANARY}_tool`, method: 'GET', url: `${apiOrigin}/` }
+  const server = { name: CANARY, description: CANARY, access: 'private' }
+  const made = await makeServer(owner, [tool], { server })
+  const [instanceId = ''] = Object.values(made.instanceIds)
+  const [toolId = ''] = Object.values(made.toolIds)
+  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${CANARY}`, { value: CANARY, secret: true })
+  await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
+  await recorder.flush()
+  const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
+  const executionId = z.string().parse(executions.items[0]?.id)
+
+  let count = 0
+  const fresh = () => `${CANARY}_${++count}`
+  /** Things made to be removed. */
+  const spare = {
+    toolkit: async () => (await owner.create('/toolkits', { title: fresh() })).id,
+    tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
+    server: async () => (await owner.create('/servers', { name: fresh() })).id,
+    instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
+    global: async () => {
+      const key = fresh()
+      await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })
+      return key
+    },
+    usedToolkit: async () => {
+      const id = await spare.toolkit()
+      await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
+      return id
+    },
+    token: async () => (await owner.create('/tokens', { name: fresh() })).id,
+  }
+
+  /** Everything that a request may change, as text. */
+  const state = async (): Promise<string> =>
+    JSON.stringify(
+      await Promise.all([
+        db.toolkit.findMany({ orderBy: { id: 'asc' } }),
+        db.tool.findMany({ orderBy: { id: 'asc' } }),
+        db.server.findMany({ orderBy: { id: 'asc' } }),
+        db.instance.findMany({ orderBy: { id: 'asc' } }),
+        db.binding.findMany({ orderBy: { id: 'asc' } }),
+        db.global.findMany({ orderBy: { id: 'asc' } }),
+        db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
+        db.accessToken.findMany({ orderBy: { id: 'asc' }, omit: { lastUsedAt: true, updatedAt: true } }),
+      ]),
+    )
+  const ids = { organizationId, toolId, instanceId, executionId, serverId: made.serverId, toolkitId: made.toolkitId }
+  return { ...ids, tool, askers, spare, fresh, state }
+}
+export type World = Awaited<ReturnType<typeof makeWorld>>
