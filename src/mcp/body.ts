@@ -68,8 +68,6 @@ export const readBody = (
       if (!raw.headersSent) writeRefusal(exchange, refusal(500, ERROR.internal, 'Internal error'))
     }
   })
-  // Whoever goes away in the middle gets no answer; without a listener the error would end the process.
-  incoming.on('error', () => {})
 }
 
 /** The body as JSON that is safe to look at: nested within the limit, without `__proto__`. */

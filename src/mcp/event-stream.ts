@@ -38,8 +38,9 @@ export const openEventStream = (exchange: Exchange, first: string, onClose: () =
   else raw.write(first)
   const write = (events: string): void => {
     if (raw.writableEnded || raw.destroyed) return
-    raw.write(events)
+    // Looked at before writing, for one long message is no sign of a reader that has stopped.
     if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
+    else raw.write(events)
   }
   return {
     send: write,

@@ -25,6 +25,9 @@ export type RegistryOptions = {
 /** Comments on open streams, well within the 60 s after which proxies give up on a silent connection. */
 const BEAT_INTERVAL_MS = 15_000
 
+/** Builds when everything is built anew: the database has other things to do. */
+const BUILDS_AT_ONCE = 8
+
 type Slot = {
   mounted: Mounted | undefined
   /** Builds are numbered as they start; what is live came from build number `applied`. */
@@ -149,7 +152,11 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
     /** Builds everything anew, after changes may have been missed. */
     invalidateAll: async (): Promise<void> => {
       absences.clear()
-      await Promise.all([...slots.keys()].map(serverId => refresh(serverId)))
+      const waiting = [...slots.keys()].values()
+      const work = async (): Promise<void> => {
+        for (const serverId of waiting) await refresh(serverId)
+      }
+      await Promise.all(Array.from({ length: BUILDS_AT_ONCE }, work))
     },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
     mountedCount: (): number => slots.size,

@@ -68,6 +68,8 @@ export const mcpRoutes =
     const streamable = createStreamableHttp({ sessions, limits, checkRoom, access, now, report })
     const sse = createHttpSse({ baseUrl, limits, checkRoom, access, now, report })
 
+    // A logger of its own for each request costs as much as all the rest here, and nothing is written with it.
+    app.setChildLoggerFactory(parent => parent)
     // Bodies are read by the handlers, after the checks of access: nobody makes us hold one for nothing.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failure, success } from '../../src/kernel/index.ts'
 import { authorize, FRIEND_TOKEN, makeServer, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
@@ -89,6 +90,30 @@ describe('access', () => {
     })
     expect((await ask(waiting, closed.id, { authorization: OWNER_TOKEN })).status).toBe(200)
     expect((await ask(waiting, closed.id)).status).toBe(401)
+    await waiting.close()
+  })
+
+  it('of a client that goes away meanwhile harms nobody', async () => {
+    const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const waiting = await startTestApp({
+      servers: [closed, open],
+      authorize: async policy => {
+        if (policy.tier === 'public') return success(undefined)
+        asked.resolve()
+        await decided.promise
+        return failure('unauthenticated')
+      },
+    })
+    const socket = connect(waiting.port, '127.0.0.1')
+    socket.write(`POST /s/${closed.id} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{`)
+    await asked.promise
+    const gone = new Promise(resolve => waiting.app.server.on('connection', () => resolve(undefined)))
+    socket.destroy()
+    const next = ask(waiting, open.id)
+    await gone
+    decided.resolve()
+    expect((await next).status).toBe(200)
+    expect(waiting.faults).toEqual([])
     await waiting.close()
   })
 
