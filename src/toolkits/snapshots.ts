@@ -3,7 +3,7 @@ import type { Transaction } from '../platform/db/index.ts'
 import { toStored } from './stored-definition.ts'
 import type { Snapshot, Tool, Toolkit } from './tool.ts'
 import { createSnapshot, renewSnapshot, touchToolkit } from './toolkits.store.ts'
-import { createTool, listAllTools, removeTool, updateTool } from './tools.store.ts'
+import { copyTools, listAllTools, removeTool, updateTool } from './tools.store.ts'
 
 /** What accepting a waiting update would change, by tool name. */
 export type SnapshotDifference = { added: string[]; changed: string[]; removed: string[] }
@@ -44,7 +44,7 @@ export const takeSnapshot = async (
   holder: { organizationId: string; serverId: string },
 ): Promise<Snapshot> => {
   const snapshot = await createSnapshot(tx, origin, holder)
-  for (const tool of await listAllTools(tx, origin.id)) await createTool(tx, snapshot.id, tool, tool.id)
+  await copyTools(tx, snapshot.id, await listAllTools(tx, origin.id))
   return snapshot
 }
 
@@ -73,7 +73,7 @@ export const acceptUpdate = async (
   // Two tools may have swapped names: every changed copy first gets a name that no tool can have.
   for (const { copy } of changed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)
-  for (const tool of added) await createTool(tx, snapshot.id, tool, tool.id)
+  await copyTools(tx, snapshot.id, added)
   await renewSnapshot(tx, snapshot.id, origin)
   await touchToolkit(tx, snapshot.id)
 }

@@ -25,13 +25,15 @@ export const toTool = (row: ToolRow): Tool => ({
   updatedAt: row.updatedAt,
 })
 
-export const createTool = async (
-  tx: Transaction,
-  toolkitId: string,
-  definition: ToolDefinition,
-  originId?: string,
-): Promise<Tool> =>
-  toTool(await tx.tool.create({ data: { toolkitId, originId: originId ?? null, ...toStored(definition) } }))
+export const createTool = async (tx: Transaction, toolkitId: string, definition: ToolDefinition): Promise<Tool> =>
+  toTool(await tx.tool.create({ data: { toolkitId, ...toStored(definition) } }))
+
+/** Copies of other toolkits' tools, each of which remembers what it is a copy of; in one statement, however many. */
+export const copyTools = async (tx: Transaction, toolkitId: string, origins: readonly Tool[]): Promise<void> => {
+  await tx.tool.createMany({
+    data: origins.map(origin => ({ toolkitId, originId: origin.id, ...toStored(origin) })),
+  })
+}
 
 /** A tool and the organization it belongs to; snapshots' copies are not found: nobody edits them. */
 export const findTool = async (
