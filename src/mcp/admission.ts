@@ -15,7 +15,8 @@ export type Authorize = (
   authorization: string | undefined,
 ) => Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>>
 
-export type Admit = (exchange: Exchange, next: (mounted: Mounted, caller: Caller) => void) => void
+type Next = (mounted: Mounted, caller: Caller) => void
+export type Admit = (exchange: Exchange, next: Next) => void
 
 export type AdmissionOptions = {
   registry: Pick<McpRegistry, 'find'>
@@ -50,11 +51,7 @@ export const createAdmission = ({ registry, origins, authorize, logger }: Admiss
       '1',
     ])
   }
-  const identify: (exchange: Exchange, mounted: Mounted | undefined, next: Parameters<Admit>[1]) => void = (
-    exchange,
-    mounted,
-    next,
-  ) => {
+  const identify = (exchange: Exchange, mounted: Mounted | undefined, next: Next): void => {
     if (mounted === undefined) {
       writeRefusal(exchange, refusal(404, ERROR.transport, 'There is no server at this address'))
       return

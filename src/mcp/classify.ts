@@ -42,7 +42,7 @@ const missingEnvelope = (version: string, meta: JsonObject | undefined): Refusal
   )
 }
 
-export const unsupportedVersion = (requested: string): Refusal =>
+const unsupportedVersion = (requested: string): Refusal =>
   refusal(400, ERROR.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
     supported: [...STATELESS_VERSIONS],
     requested,

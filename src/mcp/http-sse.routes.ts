@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../execution/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
-import { type Answer, answerText, errorAnswer, refusal } from './answer.ts'
+import { type Answer, answerText, errorAnswer, refusal, resultAnswer } from './answer.ts'
 import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type EventStream, messageEvent } from './event-stream.ts'
@@ -50,7 +50,6 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     version: SESSION_VERSIONS[0],
     client: undefined,
     lastUsedAt: now(),
-    hasEnded: false,
     logLevel: undefined,
     calls: undefined,
     feeds: undefined,
@@ -100,8 +99,7 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     const { version, client } = introduction
     connection.session = { ...connection.session, version, client }
     connection.isInitialized = true
-    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${router.initialize(version)}}`
-    return { status: 200, head, page: undefined }
+    return resultAnswer(request.id, router.initialize(version))
   }
 
   const serve = (connection: Connection, mounted: Mounted, caller: Caller, message: Message): void => {

@@ -1,5 +1,3 @@
-export type { AccessRefusal, Authorize } from './admission.ts'
-export { createMcpRegistry, type McpLogger, type McpRegistry, type RegistryOptions } from './registry.ts'
-export type { ServerInfo } from './router.ts'
-export { type McpRoutesOptions, mcpRoutes } from './routes.ts'
-export type { SigningKey } from './session-id.ts'
+export type { Authorize } from './admission.ts'
+export { createMcpRegistry } from './registry.ts'
+export { mcpRoutes } from './routes.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../execution/index.ts'
-import { type Answer, answerText, errorAnswer, refusal } from './answer.ts'
+import { type Answer, answerText, errorAnswer, refusal, resultAnswer } from './answer.ts'
 import type { Classified } from './classify.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeAccepted, writeAnswer, writeRefusal } from './exchange.ts'
@@ -39,8 +39,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       writeAnswer(exchange, errorAnswer(request.id, refusal(503, ERROR.transport, why)), ['retry-after', '60'])
       return
     }
-    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${router.initialize(version)}}`
-    writeAnswer(exchange, { status: 200, head, page: undefined }, [SESSION_HEADER, id])
+    writeAnswer(exchange, resultAnswer(request.id, router.initialize(version)), [SESSION_HEADER, id])
   }
 
   const serveSingle = (exchange: Exchange, mounted: Mounted, session: Session, caller: Caller, message: Message) => {

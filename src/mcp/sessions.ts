@@ -12,22 +12,25 @@ export type Session = {
   readonly version: SessionVersion
   readonly client: string | undefined
   lastUsedAt: number
-  hasEnded: boolean
   logLevel: LogLevel | undefined
   /** Requests under way, for `notifications/cancelled`. A set, for nothing keeps a client from using an id twice. */
   calls: Set<Call> | undefined
   feeds: Feeds | undefined
 }
 
-/** Cancels every call under way with this id; false when there is none. */
-export const cancelCalls = (calls: ReadonlySet<Call> | undefined, id: RequestId): boolean => {
-  let isFound = false
+/** Cancels every call under way with this id. */
+export const cancelCalls = (calls: ReadonlySet<Call> | undefined, id: RequestId): void => {
   for (const call of calls ?? []) {
-    if (call.id !== id) continue
-    call.cancel()
-    isFound = true
+    if (call.id === id) call.cancel()
   }
-  return isFound
+}
+
+const isBusy = ({ calls, feeds }: Session): boolean => (calls?.size ?? 0) > 0 || feeds?.hasOpenStream() === true
+
+/** Cancels its calls under way and ends its streams. */
+export const endSession = (session: Session): void => {
+  for (const call of session.calls ?? []) call.cancel()
+  session.feeds?.end()
 }
 
 export type SessionsOptions = {
@@ -38,11 +41,17 @@ export type SessionsOptions = {
   maxPerServer: number
 }
 
-/** At the limit, sessions unused for this long make room; they are taken up again should they come back. */
+/** At the limit, sessions unused for this long make room; while there is some they are taken up again. */
 const RECLAIM_AFTER_MS = 10 * 60 * 1_000
 /** The sweep runs this often per idle time. */
 const SWEEPS_PER_IDLE_TIME = 24
 const MAX_SWEEP_INTERVAL_MS = 60 * 60 * 1_000
+
+type ServerSessions = {
+  living: Map<string, Session>
+  /** When each was ended by its client, the oldest first: an ended id never comes back to life. */
+  ended: Map<string, number>
+}
 
 /**
  * The sessions this process knows, by id. An id that it does not know is taken up when its claims say that it can
@@ -50,36 +59,31 @@ const MAX_SWEEP_INTERVAL_MS = 60 * 60 * 1_000
  */
 export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptions) => {
   const startedAt = now()
-  const byServer = new Map<string, Map<string, Session>>()
+  const byServer = new Map<string, ServerSessions>()
 
-  const isOver = (session: Session, at: number): boolean =>
-    at - session.lastUsedAt > idleMs && (session.calls?.size ?? 0) === 0 && session.feeds?.hasOpenStream() !== true
-
-  const reclaim = (known: Map<string, Session>, unusedMs: number): void => {
-    const at = now()
-    for (const [id, session] of known) {
-      const isBusy = (session.calls?.size ?? 0) > 0 || session.feeds?.hasOpenStream() === true
-      if (!isBusy && at - session.lastUsedAt > unusedMs) known.delete(id)
-    }
-  }
-
-  const sessionsOf = (serverId: string): Map<string, Session> => {
-    const known = byServer.get(serverId) ?? new Map<string, Session>()
+  const sessionsOf = (serverId: string): ServerSessions => {
+    const known = byServer.get(serverId) ?? { living: new Map<string, Session>(), ended: new Map<string, number>() }
     byServer.set(serverId, known)
     return known
   }
 
-  const toSession = ({ serverId, subject, version, client }: SessionClaims): Session => ({
-    serverId,
-    subject,
-    version,
-    client,
-    lastUsedAt: now(),
-    hasEnded: false,
-    logLevel: undefined,
-    calls: undefined,
-    feeds: undefined,
-  })
+  const forget = ({ living }: ServerSessions, unusedMs: number): void => {
+    const at = now()
+    for (const [id, session] of living) {
+      if (at - session.lastUsedAt > unusedMs && !isBusy(session)) living.delete(id)
+    }
+  }
+  const hasRoom = (known: ServerSessions): boolean => {
+    if (known.living.size >= maxPerServer) forget(known, RECLAIM_AFTER_MS)
+    return known.living.size < maxPerServer
+  }
+
+  const add = (known: ServerSessions, id: string, { serverId, subject, version, client }: SessionClaims): Session => {
+    const unused = { logLevel: undefined, calls: undefined, feeds: undefined }
+    const session: Session = { serverId, subject, version, client, lastUsedAt: now(), ...unused }
+    known.living.set(id, session)
+    return session
+  }
 
   const takeUp = (serverId: string, id: string): Session | undefined => {
     const claims = ids.open(id)
@@ -87,56 +91,51 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     const at = now()
     if (at - claims.madeAt > idleMs && at - startedAt > idleMs) return undefined
     const known = sessionsOf(serverId)
-    if (known.size >= maxPerServer) reclaim(known, RECLAIM_AFTER_MS)
-    const session = toSession(claims)
-    // Over the limit it is served all the same, for it was let in before; it just is not remembered.
-    if (known.size < maxPerServer) known.set(id, session)
-    return session
+    return !known.ended.has(id) && hasRoom(known) ? add(known, id, claims) : undefined
   }
 
-  const sweep = setInterval(
-    () => {
-      for (const [serverId, known] of byServer) {
-        reclaim(known, idleMs)
-        if (known.size === 0) byServer.delete(serverId)
+  const sweep = (): void => {
+    const before = now() - idleMs
+    for (const [serverId, known] of byServer) {
+      forget(known, idleMs)
+      for (const [id, endedAt] of known.ended) {
+        if (endedAt < before) known.ended.delete(id)
       }
-    },
-    Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS),
-  )
-  sweep.unref()
+      if (known.living.size === 0 && known.ended.size === 0) byServer.delete(serverId)
+    }
+  }
+  const timer = setInterval(sweep, Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS))
+  timer.unref()
 
   return {
     /** The id of a new session, or undefined when the server has as many as it may. */
     begin: (claims: Omit<SessionClaims, 'madeAt' | 'nonce'>): string | undefined => {
       const known = sessionsOf(claims.serverId)
-      if (known.size >= maxPerServer) reclaim(known, RECLAIM_AFTER_MS)
-      if (known.size >= maxPerServer) return undefined
+      if (!hasRoom(known)) return undefined
       const complete = { ...claims, madeAt: now(), nonce: randomBytes(6).toString('base64url') }
       const id = ids.seal(complete)
-      known.set(id, toSession(complete))
+      add(known, id, complete)
       return id
     },
     /** The living session of this id, marked as used; undefined when it is unknown, ended, over or another's. */
     use: (serverId: string, id: string, subject: string | undefined): Session | undefined => {
-      const session = byServer.get(serverId)?.get(id) ?? takeUp(serverId, id)
-      if (session === undefined || session.subject !== subject || session.hasEnded) return undefined
+      const session = byServer.get(serverId)?.living.get(id) ?? takeUp(serverId, id)
+      if (session === undefined || session.subject !== subject) return undefined
       const at = now()
-      if (isOver(session, at)) {
-        session.hasEnded = true
-        return undefined
-      }
+      if (at - session.lastUsedAt > idleMs && !isBusy(session)) return undefined
       session.lastUsedAt = at
       return session
     },
-    count: (serverId: string): number => byServer.get(serverId)?.size ?? 0,
-    close: (): void => clearInterval(sweep),
+    /** At its client's wish. */
+    end: (id: string, session: Session): void => {
+      const { living, ended } = sessionsOf(session.serverId)
+      living.delete(id)
+      const [oldest] = ended.size >= maxPerServer ? ended.keys() : []
+      if (oldest !== undefined) ended.delete(oldest)
+      ended.set(id, now())
+      endSession(session)
+    },
+    close: (): void => clearInterval(timer),
   }
 }
 export type Sessions = ReturnType<typeof createSessions>
-
-/** Ends a session: calls under way are cancelled, its streams end, its id stays remembered as ended. */
-export const endSession = (session: Session): void => {
-  session.hasEnded = true
-  for (const call of session.calls ?? []) call.cancel()
-  session.feeds?.end()
-}

@@ -41,12 +41,7 @@ const streamAnswer = (exchange: Exchange, mounted: Mounted): StreamedAnswer => {
 
 /** Serves one POST of the stateless era, whose version is one that we speak. */
 export const createStateless = (listen: Listen, report: ReportFault): ServeStateless => {
-  const call: (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void = (
-    exchange,
-    mounted,
-    caller,
-    request,
-  ) => {
+  const call = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage): void => {
     const { router } = mounted
     const { id, params } = request
     const found = findTool(router, params)

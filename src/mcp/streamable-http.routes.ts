@@ -11,9 +11,9 @@ import { readableId } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { ERROR, isStatelessVersion } from './protocol.ts'
 import { createSessionPosts } from './session-posts.ts'
-import { checkVersion, findSession, isRefused, notAcceptable } from './session-requirements.ts'
+import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
 import { createSessionStreams } from './session-streams.ts'
-import { endSession, type Sessions } from './sessions.ts'
+import type { Sessions } from './sessions.ts'
 import { createStateless } from './stateless.ts'
 import type { StreamAccess } from './stream-access.ts'
 
@@ -80,7 +80,7 @@ export const createStreamableHttp = (options: StreamableHttpOptions) => {
     const refused = isRefused(session) ? session : checkVersion(exchange)
     if (refused !== undefined) writeRefusal(exchange, refused)
     else if (!isRefused(session)) {
-      endSession(session)
+      sessions.end(headerOf(exchange.headers, SESSION_HEADER) ?? '', session)
       writeHead(exchange, 200, ['content-length', '0'])
       exchange.raw.end()
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { INITIALIZE, makeServer, startTestApp, type TestApp, type TestAppOptions } from './support.ts'
-import { beginSession, openStream, post, replyOf } from './wire.ts'
+import { beginSession, openStream, post, replyOf, send } from './wire.ts'
 
 const HOUR = 60 * 60 * 1_000
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -90,6 +90,18 @@ describe('sessions beyond the limit', () => {
     at += HOUR
     await beginSession(app, server.id)
     expect((await post(app, server.id, ping, sessions[1])).status).toBe(200)
+  })
+
+  it('find room where one was ended, whose id stays ended', async () => {
+    let at = 0
+    const app = await start({ now: () => at, limits: { maxSessionsPerServer: 2 } })
+    const [ended] = [await beginSession(app, server.id), await beginSession(app, server.id)]
+    await send(app, { method: 'DELETE', path: `/s/${server.id}`, headers: ended })
+    expect((await post(app, server.id, INITIALIZE('2025-11-25'))).status).toBe(200)
+    expect((await post(app, server.id, INITIALIZE('2025-11-25'))).status).toBe(503)
+    at += HOUR
+    expect((await post(app, server.id, INITIALIZE('2025-11-25'))).status).toBe(200)
+    expect((await post(app, server.id, ping, ended)).status).toBe(404)
   })
 
   it('of one server leave room on another', async () => {
