@@ -1,34 +1,63 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type App, buildApp } from './app.ts'
+import { createDrain } from './drain.ts'
+import { AppError } from './kernel/index.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
 import { loadSettings, type Settings } from './platform/settings.ts'
 import { buildServices, type Services } from './services.ts'
 
-/** How often connections that have become idle are closed while a stop waits for the others. */
-const IDLE_SWEEP_MS = 100
+const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new Map([
+  ['EADDRINUSE', ({ port }) => `Port ${port} is in use: stop what uses it, or set PATCHBAY_PORT to another.`],
+  ['EACCES', ({ port }) => `Port ${port} is not for this user: set PATCHBAY_PORT to one of 1024 or above.`],
+  ['EADDRNOTAVAIL', ({ host }) => `${host} is no address of this machine: set PATCHBAY_HOST to one that is.`],
+  ['ENOTFOUND', ({ host }) => `There is no host ${host}: set PATCHBAY_HOST to an address of this machine.`],
+])
 
-/** Stops taking connections, lets calls under way finish for up to `maxDrainMs`, then closes what is left. */
-const drain = async ({ http, beginStop }: App, maxDrainMs: number): Promise<void> => {
-  beginStop()
-  const closed = http.close()
-  const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_MS)
-  const deadline = setTimeout(() => http.server.closeAllConnections(), maxDrainMs)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(deadline)
+const listen = async ({ http }: App, settings: Settings): Promise<void> => {
+  try {
+    await http.listen({ host: settings.host, port: settings.port })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const say = LISTEN_FAILURES.get(code)
+    throw say === undefined ? error : new AppError('unavailable', say(settings), { cause: error })
+  }
 }
 
-const announce = async (settings: Settings, services: Services): Promise<void> => {
-  const lines = [`Patchbay is ready at ${settings.baseUrl}`]
-  if (!(await services.accounts.isAnyUser())) {
-    const token = services.setupToken === undefined ? '' : ` with setupToken "${services.setupToken}"`
+/** Says that Patchbay is ready and, while nobody has an account, how the first one is made. */
+const announce = async ({ baseUrl }: Settings, services: Services, asJson: boolean): Promise<void> => {
+  const { setupToken } = services
+  const needsAccount = !(await services.accounts.isAnyUser())
+  const lines = [`Patchbay is ready at ${baseUrl}`]
+  if (needsAccount) {
+    const token = setupToken === undefined ? '' : ` with setupToken "${setupToken}"`
     lines.push(`Nobody has an account yet: the first one (POST /api/v1/signup${token}) becomes the operator.`)
   }
-  process.stdout.write(`${lines.join('\n')}\n`)
+  const value = { ready: true, baseUrl, ...(needsAccount && setupToken !== undefined && { setupToken }) }
+  process.stdout.write(asJson ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`)
 }
 
-/** Answers the exit code once a signal has stopped everything. A second signal ends the process at once. */
-const untilStopped = async (app: App, services: Services, settings: Settings, logger: Logger): Promise<number> => {
+/** Hears SIGTERM and Ctrl-C. What comes before `begin` ends the process at once, for there is nothing to bring home. */
+const createStopSignal = () => {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let hasBegun = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      if (!hasBegun) process.exit(0)
+      // The same one again means at once. The other may be this one, come another way: by npm, say, and the terminal.
+      process.once(signal, () => process.exit(1))
+      resolve(signal)
+    })
+  }
+  return {
+    arrived: promise,
+    begin: (): void => {
+      hasBegun = true
+    },
+  }
+}
+type StopSignal = ReturnType<typeof createStopSignal>
+
+/** Resolves with the exit code once Patchbay is to stop: it was told to, or it no longer knows what state it is in. */
+const untilStop = ({ arrived }: StopSignal, logger: Logger): Promise<number> => {
   const fatal = Promise.withResolvers<number>()
   const onFatal = (error: unknown): void => {
     logger.fatal({ err: error }, 'an error that nothing handled: Patchbay stops')
@@ -36,32 +65,37 @@ const untilStopped = async (app: App, services: Services, settings: Settings, lo
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
-  const signalled = new Promise<number>(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.on(signal, () => process.exit(1))
-        resolve(0)
-      })
-    }
+  const told = arrived.then(signal => {
+    logger.info({ signal }, 'Patchbay stops')
+    return 0
   })
-  const code = await Promise.race([signalled, fatal.promise])
-  await drain(app, settings.limits.maxDrainMs)
-  await services.close()
-  return code
+  return Promise.race([told, fatal.promise])
+}
+
+export type ServeOptions = {
+  /** Says as JSON that it is ready, so that every line of standard output is. */
+  json?: boolean
 }
 
 /** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
-export const serve = async (): Promise<number> => {
+export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
+  const stopSignal = createStopSignal()
   const settings = loadSettings()
   const logger = createLogger(settings.logLevel)
   const services = await buildServices(settings, logger)
   try {
     const app = await buildApp(settings, services, logger)
-    await app.http.listen({ host: settings.host, port: settings.port })
-    await announce(settings, services)
-    return await untilStopped(app, services, settings, logger)
-  } catch (error) {
-    await Promise.race([services.close(), delay(1_000, undefined, { ref: false })])
-    throw error
+    const drain = createDrain(app.http.server)
+    await listen(app, settings)
+    try {
+      await announce(settings, services, json)
+      stopSignal.begin()
+      return await untilStop(stopSignal, logger)
+    } finally {
+      app.beginStop()
+      await drain(() => app.http.close(), settings.limits.maxDrainMs)
+    }
+  } finally {
+    await services.close()
   }
 }

@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
-import { type DatabaseTarget, migrate, openDatabase } from './platform/db/index.ts'
-import { createChanges, createEventBus } from './platform/events/index.ts'
-import { assertMasterKeys } from './platform/installation.store.ts'
+import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase } from './platform/db/index.ts'
+import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
+import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
 import type { Logger } from './platform/logger.ts'
-import { loadMasterKeys } from './platform/master-keys.ts'
+import { findMasterKeys } from './platform/master-keys.ts'
 import { createAddressPolicy, createHttpClient } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
@@ -32,16 +33,39 @@ const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): 
 export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
   migrate(target, { directory: MIGRATIONS_DIRECTORY })
 
+/** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
+const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
+  // Before the database is touched: a bad key is refused first.
+  const keys = findMasterKeys(masterKeys, dataDirectory)
+  await migrateDatabase(database)
+  const db = await openDatabase(database)
+  try {
+    const sealing = createSealing(keys ?? (await takeFirstMasterKeys(db, dataDirectory)))
+    await checkMasterKeys(db, sealing, await listSealingKeyIds(db))
+    await enterMasterKeys(db, sealing)
+    return { db, sealing }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+/** Joins the bus to other processes; closes the database where that cannot be. */
+const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Promise<Changes> => {
+  try {
+    return await createChanges(options)
+  } catch (error) {
+    await options.db.close()
+    throw error
+  }
+}
+
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
 export const buildServices = async (settings: Settings, logger: Logger) => {
   const { limits } = settings
-  const sealing = createSealing(loadMasterKeys(settings.masterKeys, settings.dataDirectory))
-  await migrateDatabase(settings.database)
-  const db = await openDatabase(settings.database)
-  await assertMasterKeys(db, sealing, await listSealingKeyIds(db))
-
+  const { db, sealing } = await openInstallation(settings)
   const bus = createEventBus({ logger })
-  const changes = await createChanges({ db, target: settings.database, bus, logger })
+  const changes = await joinChanges({ db, target: settings.database, bus, logger })
   const http = createHttpClient({
     policy: createAddressPolicy({ allow: settings.allowPrivateNetworks }),
     maxRedirects: limits.maxRedirects,
@@ -102,10 +126,12 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     execution,
     authorizeServer: createServerAccess(accounts.verifyMcpToken),
     close: async (): Promise<void> => {
+      // Calls that nobody waits for any more end here, and are recorded as they do.
+      await http.close()
+      await setImmediate()
       await recorder.close()
       await accounts.close()
       await changes.close()
-      await http.close()
       await db.close()
     },
   }

@@ -23,21 +23,25 @@ export type FieldError = { path: string; message: string }
 export type AppErrorOptions = ErrorOptions & {
   errors?: readonly FieldError[] | undefined
   retryAfterSeconds?: number | undefined
+  /** Shown besides the message at the terminal and in the log, and nowhere else: a path, say. */
+  operatorNote?: string | undefined
 }
 
-/** A failure the caller can act on. `message` and `errors` may be shown to them; `cause` may not. */
+/** A failure the caller can act on. `message` and `errors` may be shown to them; the rest may not. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: AppErrorCode
   readonly errors: readonly FieldError[] | undefined
   /** For the header Retry-After (RFC 9110 §10.2.3). */
   readonly retryAfterSeconds: number | undefined
+  readonly operatorNote: string | undefined
 
   constructor(code: AppErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options)
     this.code = code
     this.errors = options.errors
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.operatorNote = options.operatorNote
   }
 
   get status(): number {

@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import * as limits from '../kernel/index.ts'
 import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
+import { isMasterKey } from './master-keys.ts'
 import { isCidr } from './net/index.ts'
 
 const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
@@ -28,15 +29,27 @@ const isHostName = (text: string): boolean =>
   URL.canParse(`http://${text.includes(':') ? `[${text.replace(/^\[|\]$/g, '')}]` : text}/`)
 
 const masterKeys = list.refine(
-  keys => keys.every(key => /^[A-Za-z0-9+/]{43}=$/.test(key)),
+  keys => keys.length > 0 && keys.every(isMasterKey),
   'is no base64 of 32 bytes (make one with: npx patchbay key generate)',
 )
+
+const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `is none of ${names.join(', ')}`)
+
+const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
+
+const database = z.string().transform((text, context): DatabaseTarget => {
+  const target = parseDatabaseUrl(text)
+  if (target.ok) return target.value
+  context.addIssue({ code: 'custom', message: target.error })
+  return z.NEVER
+})
 
 const ENVIRONMENT = z.object({
   NODE_ENV: z.string().optional(),
   PATCHBAY_HOST: z
     .string()
     .refine(isHostName, 'is no host name or address (the port goes into PATCHBAY_PORT)')
+    .transform(text => text.replace(/^\[|\]$/g, ''))
     .default('127.0.0.1'),
   PATCHBAY_PORT: wholeNumber(0, 65_535).default(8_080),
   PATCHBAY_BASE_URL: z
@@ -44,7 +57,7 @@ const ENVIRONMENT = z.object({
     .refine(isOrigin, 'is no origin such as https://patchbay.example.com')
     .transform(text => new URL(text).origin)
     .optional(),
-  DATABASE_URL: z.string().default('file:./data/patchbay.db'),
+  DATABASE_URL: database.prefault(DEFAULT_DATABASE_URL),
   PATCHBAY_MASTER_KEY: masterKeys.optional(),
   PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
   PATCHBAY_ALLOWED_ORIGINS: list
@@ -52,10 +65,10 @@ const ENVIRONMENT = z.object({
     .transform(origins => origins.map(text => new URL(text).origin))
     .default([]),
   PATCHBAY_ALLOW_STDIO: flag.default(false),
-  PATCHBAY_SIGNUP: z.enum(['open', 'invite', 'closed']).default('open'),
-  PATCHBAY_TENANCY: z.enum(['multi', 'single']).default('multi'),
+  PATCHBAY_SIGNUP: oneOf(['open', 'invite', 'closed']).default('open'),
+  PATCHBAY_TENANCY: oneOf(['multi', 'single']).default('multi'),
   PATCHBAY_TRUST_PROXY: cidrs.default([]),
-  PATCHBAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SMTP_URL: z
     .string()
     .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
@@ -77,8 +90,6 @@ export type SettingName = keyof Environment
 /** What `doctor` shows of one setting: never the value of a secret one. */
 export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
 
-const SECRET_SETTINGS: ReadonlySet<string> = new Set<SettingName>(['PATCHBAY_MASTER_KEY', 'SMTP_URL', 'DATABASE_URL'])
-
 /** Every bad setting, a line each; values are never shown. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
@@ -89,20 +100,24 @@ export class SettingsError extends Error {
   }
 }
 
-const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
 
 const dataDirectoryOf = (target: DatabaseTarget): string =>
   target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve('data')
 
-const toSettings = (env: Environment, database: DatabaseTarget, origins: readonly SettingOrigin[]) => ({
+const baseUrlOf = ({ PATCHBAY_BASE_URL, PATCHBAY_PORT }: Environment): string =>
+  PATCHBAY_BASE_URL ?? `http://localhost:${PATCHBAY_PORT}`
+
+const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown: readonly string[]) => ({
   isProduction: env.NODE_ENV === 'production',
-  host: env.PATCHBAY_HOST,
+  // By that name Fastify listens on both families with two servers, and a stop waits for the calls of one only.
+  host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
   port: env.PATCHBAY_PORT,
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
-  baseUrl: env.PATCHBAY_BASE_URL ?? `http://localhost:${env.PATCHBAY_PORT}`,
-  database,
+  baseUrl: baseUrlOf(env),
+  database: env.DATABASE_URL,
   /** Where the master key and the outbox are kept when nothing else is said: beside the database. */
-  dataDirectory: dataDirectoryOf(database),
+  dataDirectory: dataDirectoryOf(env.DATABASE_URL),
   masterKeys: env.PATCHBAY_MASTER_KEY,
   allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
   allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
@@ -124,52 +139,76 @@ const toSettings = (env: Environment, database: DatabaseTarget, origins: readonl
     maxDrainMs: env.PATCHBAY_MAX_DRAIN_MS,
   },
   origins,
+  /** Names that look like settings of ours and are none: likely typing errors. */
+  unknown,
 })
 
 export type Settings = Readonly<ReturnType<typeof toSettings>>
 
-/** What no single setting shows wrong, but several together do. */
-const conflictsOf = (env: Environment, database: DatabaseTarget): string[] => {
-  const isProduction = env.NODE_ENV === 'production'
-  const conflicts: string[] = []
-  if (database.kind === 'postgresql' && isProduction && env.PATCHBAY_MASTER_KEY === undefined) {
-    conflicts.push('PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one')
+type Given = NodeJS.Dict<string>
+
+/** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
+const conflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given): string[] =>
+  NODE_ENV === 'production' && /^postgres(ql)?:/.test(DATABASE_URL ?? '') && PATCHBAY_MASTER_KEY === undefined
+    ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
+    : []
+
+/** An address without what may be secret in it: who signs in, and parameters. */
+const withoutCredentials = (text: string | undefined): string => {
+  if (text === undefined) return 'none'
+  const { protocol, username, password, host, pathname, search } = new URL(text)
+  return `${protocol}//${username || password ? '…@' : ''}${host}${pathname}${search && '?…'}`
+}
+
+/** A setting as `doctor` shows it; `given` is how it was written. */
+const shownOf = (env: Environment, name: SettingName, given: string | undefined): string => {
+  switch (name) {
+    case 'PATCHBAY_BASE_URL':
+      return baseUrlOf(env)
+    case 'PATCHBAY_MASTER_KEY':
+      return given === undefined ? 'none' : 'set'
+    case 'DATABASE_URL':
+      return env.DATABASE_URL.kind === 'sqlite' ? (given ?? DEFAULT_DATABASE_URL) : withoutCredentials(given)
+    case 'SMTP_URL':
+      return withoutCredentials(given)
+    default:
+      return String(env[name] ?? '') || 'none'
   }
-  return conflicts
 }
 
-const originsOf = (env: Environment, given: NodeJS.ProcessEnv, file: NodeJS.Dict<string>): SettingOrigin[] =>
-  ENVIRONMENT.keyof().options.map(name => {
-    const value = env[name]
-    const shown = value === undefined ? 'none' : Array.isArray(value) ? value.join(',') || 'none' : String(value)
-    return {
-      name,
-      value: value !== undefined && SECRET_SETTINGS.has(name) ? hideSecret(name, shown) : shown,
-      from: given[name] !== undefined ? 'environment' : file[name] !== undefined ? '.env' : 'default',
-    }
-  })
-
-const hideSecret = (name: SettingName, value: string): string => {
-  if (name === 'PATCHBAY_MASTER_KEY') return 'set'
-  return value.replace(/\/\/[^@/]*@/, '//…@')
+const readEnvFile = (directory: string): Given => {
+  const path = join(directory, '.env')
+  if (!existsSync(path)) return {}
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new SettingsError([`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}`])
+  }
 }
+
+/** An empty value is what compose files and shells write for "not set". */
+const withoutEmpty = (given: Given): Given =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
 
 /**
  * Reads the settings from the environment and, for what is not there, from `.env` in `directory`.
  * Throws SettingsError, which names every bad one at once.
  */
 export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory = process.cwd()): Settings => {
-  const path = join(directory, '.env')
-  const file = existsSync(path) ? parseEnv(readFileSync(path, 'utf8')) : {}
-  // An empty value is what compose files and shells write for "not set".
-  const entries = Object.entries({ ...file, ...given }).filter(([, value]) => value !== undefined && value !== '')
-  const parsed = ENVIRONMENT.safeParse(Object.fromEntries(entries))
-  if (!parsed.success) {
-    throw new SettingsError(parsed.error.issues.map(issue => `${issue.path.join('.')} ${issue.message}`))
-  }
-  const database = parseDatabaseUrl(parsed.data.DATABASE_URL)
-  if (!database.ok) throw new SettingsError([`DATABASE_URL ${database.error}`])
-  const conflicts = conflictsOf(parsed.data, database.value)
-  if (conflicts.length > 0) throw new SettingsError(conflicts)
-  return Object.freeze(toSettings(parsed.data, database.value, originsOf(parsed.data, given, file)))
+  const file = withoutEmpty(readEnvFile(directory))
+  const environment = withoutEmpty(given)
+  const all = { ...file, ...environment }
+  const parsed = ENVIRONMENT.safeParse(all)
+  const issues = parsed.error?.issues.map(issue => `${issue.path.join('.')} ${issue.message}`) ?? []
+  const lines = [...issues, ...conflictsOf(all)]
+  if (!parsed.success || lines.length > 0) throw new SettingsError(lines)
+  const origins = ENVIRONMENT.keyof().options.map(
+    (name): SettingOrigin => ({
+      name,
+      value: shownOf(parsed.data, name, all[name]),
+      from: environment[name] !== undefined ? 'environment' : file[name] !== undefined ? '.env' : 'default',
+    }),
+  )
+  const unknown = Object.keys(all).filter(name => name.startsWith('PATCHBAY_') && !(name in ENVIRONMENT.shape))
+  return Object.freeze(toSettings(parsed.data, origins, unknown))
 }

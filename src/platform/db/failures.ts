@@ -41,22 +41,24 @@ export const isConflict = (error: unknown): boolean =>
 export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(faultOf(error).code)
 
 export const databaseBusy = (cause?: unknown): AppError =>
-  new AppError('unavailable', 'the database is busy: try again', { cause, retryAfterSeconds: 1 })
+  new AppError('unavailable', 'The database is busy: try again in a moment.', { cause, retryAfterSeconds: 1 })
+
+const DISK_FULL = 'The disk that holds the database is full: nothing can be changed until there is room.'
 
 /** Codes: https://sqlite.org/rescode.html */
 const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => {
   const { code } = faultOf(error)
-  const options = { cause: error }
+  const options = { cause: error, operatorNote: file }
   if (isSqliteBusy(error)) return databaseBusy(error)
   if (/^SQLITE_FULL/.test(code) || code === 'SQLITE_IOERR_SHMSIZE') {
-    return new AppError('storage_full', `the disk that holds the database is full: ${file}`, options)
+    return new AppError('storage_full', DISK_FULL, options)
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    const advice = 'stop Patchbay and restore the file from a backup'
-    return new AppError('unavailable', `the database file is damaged or no database: ${file}: ${advice}`, options)
+    const advice = 'stop Patchbay and restore it from a backup'
+    return new AppError('unavailable', `The database file is damaged or no database: ${advice}.`, options)
   }
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {
-    return new AppError('unavailable', `the database file cannot be read or written (${code}): ${file}`, options)
+    return new AppError('unavailable', `The database file cannot be read or written (${code}).`, options)
   }
   return undefined
 }
@@ -71,14 +73,14 @@ const MESSAGE_GONE = /connection (terminated|ended|error)|timeout exceeded when 
 
 const postgresFailureOf = (error: unknown): AppError | undefined => {
   const { kind, code, message } = faultOf(error)
-  const options = { cause: error }
+  const options = { cause: error, operatorNote: message }
   if (code === POSTGRES_DISK_FULL) {
-    return new AppError('storage_full', 'the disk that holds the PostgreSQL database is full', options)
+    return new AppError('storage_full', DISK_FULL, options)
   }
   const isGone =
     POSTGRES_GONE.test(code) || SOCKET_GONE.test(code) || KIND_GONE.test(kind) || MESSAGE_GONE.test(message)
   if (!isGone) return undefined
-  return new AppError('unavailable', `PostgreSQL cannot be used: ${message}`, { ...options, retryAfterSeconds: 1 })
+  return new AppError('unavailable', 'PostgreSQL cannot be used at the moment.', { ...options, retryAfterSeconds: 1 })
 }
 
 /** Prisma rolled back a transaction that took too long, or did not get to begin it. */

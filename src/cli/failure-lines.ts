@@ -1,0 +1,38 @@
+import { AppError } from '../kernel/index.ts'
+import { MigrationError } from '../platform/db/index.ts'
+import { MasterKeyError } from '../platform/master-keys.ts'
+import { SealError } from '../platform/sealing.ts'
+import { SettingsError } from '../platform/settings.ts'
+
+/** Of Node's own errors, such as EPIPE. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+/** What the operating system says where a folder or file cannot be made or written. */
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'])
+
+const linesOfAppError = ({ message, errors = [], operatorNote }: AppError): string => {
+  const details = errors
+    .filter(error => !message.includes(error.message))
+    .map(error => `${error.path} ${error.message}`)
+  const notes = [...details, ...(operatorNote === undefined ? [] : [operatorNote])]
+  return notes.length === 0 ? message : `${message} (${notes.join('; ')})`
+}
+
+const linesOf = (error: unknown): readonly string[] => {
+  if (error instanceof SettingsError) return error.lines
+  if (error instanceof AppError) return [linesOfAppError(error)]
+  if (error instanceof MigrationError || error instanceof MasterKeyError || error instanceof SealError) {
+    return [error.message]
+  }
+  const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0]
+  const code = codeOf(error) ?? ''
+  if (code === 'ENOSPC') return [`The disk is full: ${reason}.`]
+  if (NOT_WRITABLE.has(code)) {
+    return [`The data folder cannot be written (${reason}): mend that, or set DATABASE_URL to a file elsewhere.`]
+  }
+  return [`Something failed that should not: ${reason}`]
+}
+
+/** What went wrong, for the person at the terminal: a line each, never a stack trace. */
+export const failureLines = (error: unknown): string[] => linesOf(error).map(line => line.replace(/\s*\n\s*/g, ' '))

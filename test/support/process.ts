@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { freePort } from './app.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
+/** Node 22 says on standard error that it takes types away; what Patchbay says there is what tests look at. */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+
+/** A process of ours, followed to its end. */
+export type Running = {
+  pid: number
+  stdout: () => string
+  stderr: () => string
+  /** Resolves once it is gone and all that it said is here. */
+  ended: Promise<Ended>
+  /** Resolves once its standard output holds the text; rejects if it ends without it. */
+  said: (text: string) => Promise<void>
+  kill: (signal: NodeJS.Signals) => void
+}
+
+const running = new Set<ChildProcess>()
+const directories = new Set<string>()
+const endAll = (): void => {
+  for (const child of running) child.kill('SIGKILL')
+}
+process.once('exit', endAll)
+
+// Nothing outlives the test file that started it, however its tests end.
+afterAll(async () => {
+  const ends = [...running].map(child => new Promise(resolve => child.once('close', resolve)))
+  endAll()
+  await Promise.all(ends)
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+})
+
+/** A new folder, gone after the tests of this file. */
+export const temporaryDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'patchbay-process-'))
+  directories.add(directory)
+  return directory
+}
+
+const follow = (child: ChildProcess): Running => {
+  running.add(child)
+  const said = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    said.stdout += chunk
+  })
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    said.stderr += chunk
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, ...said })
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    ended,
+    said: text =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (said.stdout.includes(text)) resolve()
+        }
+        child.stdout?.on('data', look)
+        ended.then(end => reject(new Error(`it ended without saying "${text}": ${JSON.stringify(end)}`)), reject)
+        look()
+      }),
+    kill: signal => void child.kill(signal),
+  }
+}
+
+/** The environment of somebody at a terminal: no setting of ours, and nothing of the npm that runs these tests. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(npm_|NODE_|VITEST|PATCHBAY_|DATABASE_URL$|SMTP_URL$)/.test(name),
+    ),
+  )
+
+export type CommandOptions = {
+  /** Where it runs: `data/` is made there, and `.env` read. Left out: a new folder. */
+  directory?: string
+  env?: NodeJS.ProcessEnv
+}
+
+/** Starts the command line from the sources. */
+export const startCommand = (
+  args: readonly string[],
+  { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
+): Running =>
+  follow(
+    spawn(process.execPath, [...NODE_FLAGS, PROGRAM, ...args], {
+      cwd: directory,
+      env: { ...cleanEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+
+/** Runs a command to its end. */
+export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
+  startCommand(args, options).ended
+
+export type Patchbay = Running & {
+  directory: string
+  /** What a command needs to work on the same installation. */
+  settings: { directory: string; env: NodeJS.ProcessEnv }
+  port: number
+  origin: string
+  databaseFile: string
+  /** Stops it as a supervisor would. */
+  stop: () => Promise<Ended>
+}
+
+/** Starts the real server on a free port of loopback, where tools may reach loopback; resolves once it is ready. */
+export const startPatchbay = async ({
+  directory = temporaryDirectory(),
+  env = {},
+}: CommandOptions = {}): Promise<Patchbay> => {
+  const port = await freePort()
+  const given = {
+    PATCHBAY_PORT: String(port),
+    PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+    PATCHBAY_LOG_LEVEL: 'warn',
+    ...env,
+  }
+  const server = startCommand(['serve'], { directory, env: given })
+  await server.said('Patchbay is ready')
+  return {
+    ...server,
+    directory,
+    settings: { directory, env: given },
+    port,
+    origin: `http://localhost:${port}`,
+    databaseFile: join(directory, 'data/patchbay.db'),
+    stop: () => {
+      server.kill('SIGTERM')
+      return server.ended
+    },
+  }
+}
