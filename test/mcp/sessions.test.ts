@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { INITIALIZE, makeServer, startTestApp, type TestApp, type TestAppOptions } from './support.ts'
 import { beginSession, openStream, post, replyOf, send } from './wire.ts'
 
@@ -14,6 +14,7 @@ const start = async (options: TestAppOptions): Promise<TestApp> => {
   return app
 }
 afterEach(async () => {
+  vi.useRealTimers()
   for (const app of started.splice(0)) await app.close()
 })
 
@@ -29,6 +30,16 @@ describe('a session', () => {
     expect((await post(app, server.id, ping, used)).status).toBe(200)
     at += 25 * HOUR
     expect((await post(app, server.id, ping, used)).status).toBe(404)
+  })
+
+  it('that is over stays over when it has been forgotten', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    let at = 0
+    const app = await start({ now: () => at })
+    const session = await beginSession(app, server.id)
+    at += 25 * HOUR
+    vi.advanceTimersByTime(HOUR)
+    expect((await post(app, server.id, ping, session)).status).toBe(404)
   })
 
   it('with an open stream does not end', async () => {
