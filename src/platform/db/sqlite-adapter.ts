@@ -7,6 +7,8 @@ import { createTurns, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
 /** A lock that another process holds blocks this thread no longer than this; then we wait without blocking. */
 const BUSY_TIMEOUT_MS = 10
+/** SQLITE_MAX_VARIABLE_NUMBER of our build. Left unsaid Prisma assumes 999, and cannot read 1,000 rows with relations. */
+const MAX_BIND_VALUES = 32_766
 
 const openConnections = async (file: string): Promise<{ reader: SqlDriverAdapter; writer: SqlDriverAdapter }> => {
   const factory = new PrismaBetterSqlite3({ url: `file:${file}`, timeout: BUSY_TIMEOUT_MS, fileMustExist: true })
@@ -75,6 +77,7 @@ const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
   return {
     provider: writer.provider,
     adapterName: writer.adapterName,
+    getConnectionInfo: () => ({ maxBindValues: MAX_BIND_VALUES, supportsRelationJoins: false }),
     queryRaw: query =>
       isRead(query.sql)
         ? patiently(performance.now() + DATABASE_WAIT_MS, () => reader.queryRaw(query))
