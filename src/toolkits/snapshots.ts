@@ -70,8 +70,9 @@ export const acceptUpdate = async (
     }
     await removeTool(tx, tool.id)
   }
-  // Two tools may have swapped names: every changed copy first gets a name that no tool can have.
-  for (const { copy } of changed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
+  // Two tools may have swapped names: every copy that gets another first gets one that no tool can have.
+  const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
+  for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)
   await copyTools(tx, snapshot.id, added)
   await renewSnapshot(tx, snapshot.id, origin)

@@ -113,6 +113,38 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect(refused[0]?.body).toMatchObject({ detail: expect.stringContaining('12') })
   })
 
+  it('of two thousand tools, each of its own and with a binding, are listed to the end and shown', async () => {
+    const { db } = patchbay.services
+    const { serverId, toolkitId, toolIds, url } = await makeServer(ada, [tool('a_last')])
+    const { definition } = await db.tool.findUniqueOrThrow({ where: { id: toolIds.a_last ?? '' } })
+    const names = numbers(1_999).map(number => `tool_${number}`)
+    const copies = names.map(name => ({
+      toolkitId,
+      name,
+      definition: z.record(z.string(), z.json()).parse(definition),
+    }))
+    await db.tool.createMany({ data: copies })
+    const tools = await db.tool.findMany({ where: { toolkitId, name: { in: names } } })
+    await db.instance.createMany({ data: tools.map(({ id, name }) => ({ serverId, toolId: id, name })) })
+    const instances = await db.instance.findMany({ where: { serverId } })
+    const bindings = instances.map(({ id }) => ({
+      instanceId: id,
+      parameter: 'id',
+      source: 'instance' as const,
+      value: 'x',
+    }))
+    await db.binding.createMany({ data: bindings })
+    const client = await connect(url)
+    expect((await toolNames(client)).sort()).toEqual(['a_last', ...names].sort())
+    expect(await callText(client, 'tool_1998')).toMatchObject({ isError: false, text: expect.stringContaining('"/x"') })
+    const { body } = await ada.expectOk('GET', `/servers/${serverId}/bindings`)
+    const Rows = z.object({ items: z.array(z.object({ parameter: z.string(), instances: z.array(z.unknown()) })) })
+    expect(Rows.parse(body).items.map(({ parameter, instances: all }) => [parameter, all.length])).toEqual([
+      ['id', 2_000],
+      ['key', 2_000],
+    ])
+  })
+
   it('keep a tool that is at work: neither it nor its toolkit goes, and the answer names the server', async () => {
     const { toolId, toolkitId } = await makeTool()
     const server = await ada.create('/servers', { name: 'Weather station' })

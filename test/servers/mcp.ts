@@ -1,4 +1,4 @@
-import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 
 const headersOf = (token: string | undefined) => ({
@@ -13,16 +13,17 @@ export const connect = async (url: string, token?: string): Promise<Client> => {
   return client
 }
 
-/** The same over the transport of 2024-11-05. */
-export const connectBySse = async (url: string): Promise<Client> => {
-  const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(new SSEClientTransport(new URL(`${url}/sse`)))
-  onTestFinished(() => client.close())
-  return client
+/** Of every page. */
+export const toolNames = async (client: Client): Promise<string[]> => {
+  const names: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor })
+    names.push(...page.tools.map(tool => tool.name))
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return names
 }
-
-export const toolNames = async (client: Client): Promise<string[]> =>
-  (await client.listTools()).tools.map(tool => tool.name)
 
 /** The text of a tool's first block, and whether it is an error. */
 export const callText = async (

@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beginSession, nextMessage, openStream, post } from '../mcp/wire.ts'
+import { callText, connect, toolNames } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { answerJson } from '../support/fake-api.ts'
+
+const CHANGES = 100
+const CALLERS = 8
+
+describe.each(databaseKinds)('a change on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi(async ({ url, headers }, response) => {
+    if (url.startsWith('/slow')) await delay(20)
+    answerJson(response, { url, key: headers['x-key'] ?? null })
+  })
+  let ada: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+  const tool = (path: string, name = 'tool') => ({
+    name,
+    method: 'GET',
+    url: `${fake.origin}${path}`,
+    headers: [{ name: 'X-Key', value: '{{key?}}' }],
+  })
+  const make = async (path = '/first') => {
+    const made = await makeServer(ada, [tool(path)])
+    const instance = `/instances/${made.instanceIds.tool}`
+    return { ...made, instance, tool: `/tools/${made.toolIds.tool}` }
+  }
+
+  it('is live when it is answered: the very next call sees it', async () => {
+    const { url, tool: toolPath, instance, serverId, toolIds } = await make()
+    const client = await connect(url)
+    for (let turn = 0; turn < 10; turn++) {
+      await ada.expectOk('PATCH', toolPath, tool(`/turn-${turn}`))
+      expect((await callText(client, 'tool')).text).toContain(`"/turn-${turn}"`)
+      await ada.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: `key-${turn}`, secret: false })
+      await ada.expectOk('PATCH', instance, { bindings: { key: { source: 'server' } } })
+      expect((await callText(client, 'tool')).text).toContain(`"key-${turn}"`)
+      await ada.expectOk('PATCH', instance, { bindings: {} })
+      expect((await callText(client, 'tool')).text).toContain('"key":null')
+      const { id } = await ada.create(`/servers/${serverId}/instances`, { toolId: toolIds.tool, name: 'second' })
+      expect(await toolNames(client)).toEqual(['second', 'tool'])
+      await ada.expectOk('DELETE', `/instances/${id}`)
+      expect(await toolNames(client)).toEqual(['tool'])
+      await expect(callText(client, 'second')).rejects.toThrow(/second/)
+    }
+  })
+
+  it('of a toolkit reaches every server that uses it', async () => {
+    const { url, toolIds, tool: toolPath } = await make()
+    const urls = [url]
+    for (let count = 0; count < 3; count++) {
+      const server = await ada.create('/servers', { name: 'More', access: 'public' })
+      await ada.expectOk('POST', `/servers/${server.id}/instances`, { toolId: toolIds.tool, name: 'tool' })
+      urls.push(`${patchbay.origin}/s/${server.id}`)
+    }
+    const clients = await Promise.all(urls.map(address => connect(address)))
+    for (const client of clients) expect((await callText(client, 'tool')).text).toContain('/first')
+    await ada.expectOk('PATCH', toolPath, tool('/edited'))
+    for (const client of clients) expect((await callText(client, 'tool')).text).toContain('/edited')
+  })
+
+  it('of a tool’s name is told to open streams of both session transports, and one that shows nowhere is not', async () => {
+    const { serverId, instance, tool: toolPath } = await make()
+    const app = { port: patchbay.settings.port }
+    const session = await beginSession(app, serverId)
+    const get = await openStream(app, { path: `/s/${serverId}`, headers: session })
+    onTestFinished(get.close)
+    const sse = await openStream(app, { path: `/s/${serverId}/sse` })
+    onTestFinished(sse.close)
+    const endpoint = (await sse.next())?.data ?? ''
+    expect(endpoint).toContain(`/s/${serverId}/messages?sessionId=`)
+
+    await ada.expectOk('PATCH', toolPath, tool('/elsewhere'))
+    await ada.expectOk('PATCH', instance, { name: 'renamed' })
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
+    expect(await nextMessage(get)).toEqual(changed)
+    expect(await nextMessage(sse)).toEqual(changed)
+    // Had the first change been told of as well, this one's notification would be the third.
+    await ada.expectOk('PATCH', instance, { description: 'Described' })
+    expect(await nextMessage(get)).toEqual(changed)
+    await ada.expectOk('DELETE', `/servers/${serverId}`)
+    expect(await nextMessage(get)).toBeUndefined()
+    expect([get.isClean(), await nextMessage(sse), await nextMessage(sse)]).toEqual([true, changed, undefined])
+  })
+
+  it('fails no call under way, however many there are', async () => {
+    const { url, tool: toolPath, instance } = await make('/slow/0')
+    let isChanging = true
+    const seen: { text: string; isError: boolean }[] = []
+    const keepCalling = async () => {
+      const client = await connect(url)
+      while (isChanging) seen.push(await callText(client, 'tool'))
+    }
+    const callers = Array.from({ length: CALLERS }, keepCalling)
+    for (let change = 1; change <= CHANGES; change++) {
+      if (change % 2 === 0) await ada.expectOk('PATCH', toolPath, tool(`/slow/${change}`))
+      else await ada.expectOk('PATCH', instance, { description: `Change ${change}` })
+    }
+    isChanging = false
+    await Promise.all(callers)
+    expect(seen.filter(({ isError, text }) => isError || !/"\/slow\/\d+"/.test(text))).toEqual([])
+    expect(seen.length).toBeGreaterThan(CALLERS)
+    expect((await callText(await connect(url), 'tool')).text).toContain(`/slow/${CHANGES}`)
+  })
+
+  it('that takes a server away leaves its address to nobody', async () => {
+    const { url, serverId } = await make()
+    const app = { port: patchbay.settings.port }
+    const session = await beginSession(app, serverId)
+    const client = await connect(url)
+    await ada.expectOk('DELETE', `/servers/${serverId}`)
+    await expect(client.listTools()).rejects.toThrow()
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    for (const headers of [session, {}]) expect((await post(app, serverId, ping, headers)).status).toBe(404)
+  })
+})

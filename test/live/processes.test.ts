@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { createLogger } from '../../src/platform/logger.ts'
+import { buildServices } from '../../src/services.ts'
+import { INITIALIZE } from '../mcp/messages.ts'
+import { beginSession, nextMessage, openStream, post } from '../mcp/wire.ts'
+import { callText, connect, toolNames } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+
+/** What one waits for at most; how soon it is to show is measured elsewhere. */
+const SHOWS = { timeout: 15_000, interval: 20 }
+const PROCESS_MS = 60_000
+
+/** Runs one of this checkout's programs to its end; answers what it wrote. Throws what it complained of. */
+const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill())
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${output.stderr}`)
+  return output.stdout
+}
+
+/** What makes another process one of the same installation. */
+const environmentOf = (patchbay: ReturnType<typeof runPatchbay>) => ({
+  DATABASE_URL: patchbay.databaseUrl,
+  PATCHBAY_PORT: String(patchbay.settings.port),
+  PATCHBAY_MASTER_KEY: patchbay.settings.masterKeys?.join(',') ?? '',
+})
+
+describe.each(databaseKinds)('another process on the same database ($kind)', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi()
+  let ada: ApiClient & { userId: string }
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+
+  const make = async () => {
+    const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/{{key}}` }
+    const made = await makeServer(ada, [tool], { bindings: { tool: { key: { source: 'server' } } } })
+    await ada.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'first', secret: true })
+    return made
+  }
+  /** The services of another process, in this one: its bus and caches are its own. */
+  const startOther = async () => {
+    const other = await buildServices(patchbay.settings, createLogger('silent'))
+    onTestFinished(other.close)
+    const actor = await other.accounts.findActorByUserId(ada.userId)
+    if (actor === undefined) throw new Error('the user is gone')
+    return { ...other, actor }
+  }
+
+  it('changes a global, an instance and a tool: each shows here', async () => {
+    const { url, serverId, instanceIds, toolIds } = await make()
+    const client = await connect(url)
+    /** What the API is asked for by a call. */
+    const asked = async () => {
+      await callText(client, 'tool')
+      return fake.seen.at(-1)?.url
+    }
+    const other = await startOther()
+    expect(await asked()).toBe('/first')
+    await other.globals.putGlobal(other.actor, serverId, 'key', { value: 'second' })
+    await expect.poll(asked, SHOWS).toBe('/second')
+    await other.tools.updateTool(other.actor, toolIds.tool ?? '', { url: `${fake.origin}/v2/{{key}}` })
+    await expect.poll(asked, SHOWS).toBe('/v2/second')
+    await other.instances.updateInstance(other.actor, instanceIds.tool ?? '', { name: 'renamed' })
+    await expect.poll(() => toolNames(client), SHOWS).toEqual(['renamed'])
+  })
+
+  it('takes access away, then the server: both show here', async () => {
+    const { serverId } = await make()
+    const app = { port: patchbay.settings.port }
+    const knock = async () => (await post(app, serverId, INITIALIZE('2025-06-18'))).status
+    expect(await knock()).toBe(200)
+    const other = await startOther()
+    await other.servers.updateServer(other.actor, serverId, { access: 'private' })
+    await expect.poll(knock, SHOWS).toBe(401)
+    await other.servers.removeServer(other.actor, serverId)
+    await expect.poll(knock, SHOWS).toBe(404)
+  })
+
+  it('that has a life of its own changes a mounted server: open streams hear of it', {
+    timeout: PROCESS_MS,
+  }, async () => {
+    const { serverId, url, instanceIds } = await make()
+    const app = { port: patchbay.settings.port }
+    const session = await beginSession(app, serverId)
+    const stream = await openStream(app, { path: `/s/${serverId}`, headers: session })
+    onTestFinished(stream.close)
+    const script = join(import.meta.dirname, 'rename.process.ts')
+    await run([script, ada.userId, instanceIds.tool ?? '', 'renamed'], environmentOf(patchbay))
+    expect(await nextMessage(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
+    expect(await toolNames(await connect(url))).toEqual(['renamed'])
+  })
+})
+
+describe('the command line, beside a running application', () => {
+  const patchbay = runPatchbay()
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+  it('makes a demo that is found, listed and called here', { timeout: PROCESS_MS }, async () => {
+    const Demo = z.object({ id: z.uuid(), url: z.url(), tools: z.array(z.string()), answer: z.string() })
+    const demo = Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay))))
+    expect(demo.url).toBe(`${patchbay.origin}/s/${demo.id}`)
+    const found = await fetch(`${patchbay.origin}/.well-known/mcp-servers`)
+    expect(await found.json()).toMatchObject({ servers: [{ base_url: demo.url, access_level: 'public' }] })
+    const client = await connect(demo.url)
+    expect(await toolNames(client)).toEqual(demo.tools)
+    const call = () => callText(client, 'convert_currency', { from: 'EUR', to: 'JPY', amount: 100 })
+    expect(await call()).toEqual({ text: demo.answer, isError: false })
+    // Once more: it is the same one.
+    expect(Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay)))).id).toBe(demo.id)
+  })
+
+  it('makes a user and a token that are good here at once', { timeout: PROCESS_MS }, async () => {
+    const account = ['--email', 'carl@example.com', '--json']
+    await run([main, 'user', 'create', ...account, '--password', 'correct horse battery'], environmentOf(patchbay))
+    const made = JSON.parse(await run([main, 'token', 'create', ...account, '--name', 'ci'], environmentOf(patchbay)))
+    const { token } = z.object({ token: z.string() }).parse(made)
+    const me = await fetch(`${patchbay.origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+    expect(await me.json()).toMatchObject({ user: { email: 'carl@example.com' } })
+  })
+})
