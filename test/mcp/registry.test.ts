@@ -106,17 +106,26 @@ describe('an unknown server', () => {
     expect(registry.find(server.id)).toBeDefined()
   })
 
-  it('takes no room, however many are asked for', async () => {
+  it('takes little room, however many are asked for: the oldest are forgotten', async () => {
+    const asked: string[] = []
     const registry = createMcpRegistry({
-      compile: async () => undefined,
+      compile: async id => {
+        asked.push(id)
+        return undefined
+      },
       serverInfo: { name: 'patchbay', version: '0' },
-      now: Date.now,
+      now: () => 0,
       idleMs: 60_000,
       maxMounted: 10,
       logger: { error: () => {}, warn: () => {} },
     })
-    for (let count = 0; count < 5_000; count++) expect(await registry.find(randomUUID())).toBeUndefined()
+    const ids = Array.from({ length: 1_500 }, () => randomUUID())
+    for (const id of ids) expect(await registry.find(id)).toBeUndefined()
     expect(registry.mountedCount()).toBe(0)
+    await registry.find(ids.at(-1) ?? '')
+    expect(asked).toEqual(ids)
+    await registry.find(ids[0] ?? '')
+    expect(asked.at(-1)).toBe(ids[0])
   })
 })
 
