@@ -84,6 +84,14 @@ export const performCall = async (
   }
 }
 
+/** Longest request body kept in history; the size of the whole is kept beside it. */
+const BODY_CHARACTERS = 16 * 1_024
+
+const shortened = (request: MaskedRequest): MaskedRequest =>
+  request.body === undefined || request.body.length <= BODY_CHARACTERS
+    ? request
+    : { ...request, body: `${request.body.slice(0, BODY_CHARACTERS)}…` }
+
 /** Longest error text kept in history. */
 const ERROR_CHARACTERS = 2_000
 
@@ -104,5 +112,5 @@ export const toExecutionRecord = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? 0,
   error: errorOf(result),
-  request: request && maskRequest(request, masker),
+  request: request && shortened(maskRequest(request, masker)),
 })
