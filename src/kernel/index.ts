@@ -1,5 +1,6 @@
 export * from './actor.ts'
 export * from './errors.ts'
+export * from './http-headers.ts'
 export * from './json.ts'
 export * from './limits.ts'
 export * from './result.ts'

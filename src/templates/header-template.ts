@@ -1,3 +1,4 @@
+import { isReservedHeader } from '../kernel/index.ts'
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
 import { type FieldPlan, line } from './plan.ts'
 import { HOLE, type Scan } from './scan.ts'
@@ -5,28 +6,13 @@ import { HOLE, type Scan } from './scan.ts'
 /** RFC 9110 §5.6.2. */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** What the connection decides (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1), and what only a browser may say. */
-const RESERVED = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'http2-settings',
-])
-
 /** Why a header cannot be set, or undefined. */
 export const refuseHeaderName = (name: string): string | undefined => {
   if (name.includes('{{')) return 'a place may not stand in the name of a header: write the name out'
   if (!TOKEN.test(name)) {
     return `${JSON.stringify(name.slice(0, 40))} cannot be the name of a header: use letters, digits and hyphens`
   }
-  const lower = name.toLowerCase()
-  if (RESERVED.has(lower) || lower.startsWith('proxy-') || lower.startsWith('sec-')) {
+  if (isReservedHeader(name.toLowerCase())) {
     return `the header ${name} cannot be set: the connection decides it`
   }
   return undefined

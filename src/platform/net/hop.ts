@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, isReservedHeader, type Result, success } from '../../kernel/index.ts'
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
 import type { OutboundRequest } from './http-client.ts'
 import type { Target } from './target.ts'
@@ -14,22 +14,6 @@ export type Hop = {
   body: string | undefined
 }
 
-/** Headers of the connection or of the client itself (RFC 9110 §7.6.1, and the fetch standard's forbidden names). */
-const FORBIDDEN = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'content-length',
-  'expect',
-  'http2-settings',
-])
-const isForbidden = (name: string): boolean =>
-  FORBIDDEN.has(name) || name.startsWith('proxy-') || name.startsWith('sec-')
-
 const buildHeaders = (configured: OutboundRequest['headers']): Result<string[], string> => {
   const headers: string[] = []
   let hasUserAgent = false
@@ -37,7 +21,7 @@ const buildHeaders = (configured: OutboundRequest['headers']): Result<string[], 
   let hasAcceptEncoding = false
   for (const [name, value] of configured) {
     const lower = name.toLowerCase()
-    if (isForbidden(lower)) return failure(`the header ${name} cannot be set by a tool`)
+    if (isReservedHeader(lower)) return failure(`the header ${name} cannot be set by a tool`)
     if (lower === 'user-agent') hasUserAgent = true
     else if (lower === 'accept') hasAccept = true
     else if (lower === 'accept-encoding') hasAcceptEncoding = true
