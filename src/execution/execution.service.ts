@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
@@ -19,6 +20,9 @@ export type ExecutionServiceParts = ExecutionParts & {
   instances: InstanceService
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
+
+/** How long a reader of history waits for records on their way to the database. */
+const SETTLE_MS = 1_000
 
 /** What `POST /tools/:id/test` shows; secrets masked. */
 export type ToolTest = {
@@ -56,8 +60,11 @@ const shownResponse = (response: OutboundResponse, durationMs: number, masker: M
 })
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
-  const { db, sealing, tools, instances, http, limits, onInternalError } = parts
+  const { db, sealing, tools, instances, http, recorder, limits, onInternalError } = parts
   const executions = createExecutionStore(db)
+
+  /** Whoever has just made a call finds it in the history. */
+  const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
@@ -108,6 +115,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       query: Omit<Parameters<typeof executions.list>[0], 'serverId'>,
     ) => {
       await getServerFor(db, actor, serverId, 'read')
+      await settleRecords()
       const [page, gaps] = await Promise.all([
         executions.list({ ...query, serverId }),
         executions.listGaps({ serverId, from: query.from, to: query.to }),

@@ -59,7 +59,6 @@ describe('a secret of a server', () => {
       arguments: { id: '1', note: 'n' },
       serverId,
     })
-    await patchbay.services.recorder.flush()
     const history = await builder.expectOk('GET', `/servers/${serverId}/executions`)
     const { body: globals } = await builder.expectOk('GET', `/servers/${serverId}/globals`)
     for (const body of [tested.body, history.body, globals]) expect(JSON.stringify(body)).not.toContain('sk-live')
