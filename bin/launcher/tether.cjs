@@ -1,3 +1,8 @@
-// Preloaded into what the launcher starts: ends it when the launcher is gone without having said so (kill -9).
-process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-process.channel?.unref()
+// Preloaded into what the launcher starts: ends it when the launcher is gone without having said so (kill -9). The
+// launcher holds the other end of this pipe. It is no IPC channel: what runs here must not find a parent to talk to.
+const { Socket } = require('node:net')
+
+new Socket({ fd: 3, readable: true, writable: false })
+  .once('close', () => process.kill(process.pid, 'SIGTERM'))
+  .resume()
+  .unref()
