@@ -78,7 +78,9 @@ const FILES = {
 /** The environment of somebody at a terminal: nothing of the npm that runs these tests. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE|VITEST|INIT_CWD|PATCHBAY_|DATABASE_URL)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(npm_|NODE$|NODE_(ENV|OPTIONS|CHANNEL)|VITEST|INIT_CWD|PATCHBAY_|DATABASE_URL)/.test(name),
+    ),
   )
 
 type RunOptions = { node?: string; env?: NodeJS.ProcessEnv; uid?: number }
