@@ -191,6 +191,28 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect((await ada.send('DELETE', global)).status).toBe(404)
   })
 
+  it('list the toolkits that they use page by page, also those without a tool at work', async () => {
+    const server = await ada.create('/servers', { name: 'Toolkits' })
+    const ids: string[] = []
+    for (const title of ['A', 'B', 'C']) {
+      const { id } = await ada.create('/toolkits', { title })
+      for (let twice = 0; twice < 2; twice++) {
+        expect((await ada.send('PUT', `/servers/${server.id}/toolkits/${id}`)).status).toBe(204)
+      }
+      ids.push(id)
+    }
+    const List = z.object({
+      items: z.array(z.object({ id: z.string(), title: z.string(), snapshot: z.null() })),
+      nextCursor: z.string().nullable(),
+    })
+    const list = async (query: string) =>
+      List.parse((await ada.expectOk('GET', `/servers/${server.id}/toolkits?${query}`)).body)
+    const first = await list('limit=2')
+    const second = await list(`limit=2&cursor=${first.nextCursor}`)
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(ids)
+    expect(second.nextCursor).toBeNull()
+  })
+
   it('answer each route about globals as it should, and never with a secret', async () => {
     const server = await ada.create('/servers', { name: 'Globals' })
     const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { ROUTES, type Row } from './routes.ts'
-import { ASKERS, type Asker, CANARY, makeWorld, type World } from './world.ts'
+import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
 
 /** `METHOD /path` of every route, out of the tree that Fastify prints. */
 const readRoutes = (tree: string): string[] => {
@@ -16,6 +16,9 @@ const readRoutes = (tree: string): string[] => {
     return methods === '' ? [] : methods.split(', ').map(method => `${method} ${parts.join('')}`)
   })
 }
+
+/** As a text, in JSON and in a URL. */
+const SECRET_FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), 'sk-9f3b']
 
 const isWrite = ({ route }: Row): boolean => !/^(GET|HEAD|OPTIONS) /.test(route)
 
@@ -77,13 +80,22 @@ describe('the routes of the application', () => {
       )
       expect(text).toBe(absent.text)
     }
-    if (isWrite(row)) expect(await world.state()).toBe(before)
+    if (isWrite(row)) expect((await world.state()) === before, 'whether all is as it was').toBe(true)
     for (const asker of ASKERS.filter(one => !refused.includes(one))) {
       const { status, text } = await ask(row, asker, isWrite(row) ? await row.path(world) : path)
       statuses.push([asker, status])
+      for (const form of SECRET_FORMS) expect(text, `what ${asker} is told`).not.toContain(form)
       if (asker === 'stranger' || asker === 'nobody') expect(text).not.toContain(CANARY)
     }
     expect(Object.fromEntries(statuses)).toEqual(Object.fromEntries(expected))
+  })
+
+  it('keep secrets: the API they were meant for got one, and the database holds it only sealed', async () => {
+    await patchbay.services.recorder.flush()
+    expect(fake.seen.map(({ body }) => body)).toContain(JSON.stringify({ key: SECRET }).replace(':', ': '))
+    const state = (await world.state()) + JSON.stringify(await patchbay.services.db.execution.findMany())
+    expect(state).toContain('"canary_tool"')
+    for (const form of SECRET_FORMS) expect(state).not.toContain(form)
   })
 
   it('answer HEAD as they answer GET', async () => {
@@ -125,7 +137,7 @@ describe('the routes of the application', () => {
       expect([method, path, answer.status]).toEqual([method, path, status])
       expect(JSON.stringify(answer.body)).not.toContain(CANARY)
     }
-    expect(await state()).toBe(before)
+    expect((await state()) === before, 'whether all is as it was').toBe(true)
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(200)
   })
 

@@ -5,6 +5,8 @@ import { type ApiClient, createApiClient, makeServer, signUp } from '../support/
 
 /** In every name of the organization that is walked: whoever may not see it must not see this either. */
 export const CANARY = 'canary'
+/** A secret that the organization's tool sends: nobody gets to see it, whatever they may do. */
+export const SECRET = 'sk-9f3b "never" shown'
 
 /** Who asks: nobody, another organization's user, each role, and the owner with tokens of one scope. */
 export const ASKERS = [
@@ -50,12 +52,14 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     'mcp token': await withScope('mcp'),
   }
 
-  const tool = { name: `${CANARY}_tool`, method: 'GET', url: `${apiOrigin}/` }
+  const name = `${CANARY}_tool`
+  const tool = { name, method: 'POST', url: `${apiOrigin}/?key={{key?}}`, body: '{"key": {{key?}}}' }
   const server = { name: CANARY, description: CANARY, access: 'private' }
-  const made = await makeServer(owner, [tool], { server })
+  const bindings = { [name]: { key: { source: 'server' } } }
+  const made = await makeServer(owner, [tool], { server, bindings })
   const [instanceId = ''] = Object.values(made.instanceIds)
   const [toolId = ''] = Object.values(made.toolIds)
-  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${CANARY}`, { value: CANARY, secret: true })
+  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true })
   await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
   await recorder.flush()
   const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
