@@ -13,7 +13,11 @@ const hasGroups = process.platform !== 'win32'
 const isUnderNpm = hasGroups && process.env.npm_lifecycle_event !== undefined
 
 const startNode = (node, args, { stdio, ...options }) =>
-  spawn(node.file, ['--require', TETHER, ...args], { env: node.env, stdio: [...stdio, 'pipe'], ...options })
+  spawn(node.file, ['--require', TETHER, ...args], {
+    env: { ...node.env, LAUNCHER_PID: String(process.pid) },
+    stdio: [...stdio, 'pipe'],
+    ...options,
+  })
 
 /** Calls `onSignal` for each signal that asks this process to stop; gives a function that ends this. */
 const catchSignals = onSignal => {

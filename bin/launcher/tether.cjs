@@ -2,7 +2,10 @@
 // launcher holds the other end of this pipe. It is no IPC channel: what runs here must not find a parent to talk to.
 const { Socket } = require('node:net')
 
-new Socket({ fd: 3, readable: true, writable: false })
-  .once('close', () => process.kill(process.pid, 'SIGTERM'))
-  .resume()
-  .unref()
+// `node --watch` preloads it into its own child as well, which has another parent and no such pipe.
+if (process.ppid === Number(process.env.LAUNCHER_PID)) {
+  new Socket({ fd: 3, readable: true, writable: false })
+    .once('close', () => process.kill(process.pid, 'SIGTERM'))
+    .resume()
+    .unref()
+}

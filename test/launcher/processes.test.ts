@@ -48,6 +48,18 @@ describe('a launcher under npm', () => {
   })
 })
 
+describe('npm run dev', () => {
+  it('runs from the sources, again when one changes, until it is told to stop', async () => {
+    const project = await createProject()
+    const running = project.startShell(`exec "${process.execPath}" bin/task.mjs dev`, UNDER_NPM)
+    await running.said('"serve"')
+    await project.write('src/cli/main.ts', "console.log('changed'); setInterval(() => {}, 1_000)\n")
+    await running.said('changed')
+    running.child.kill('SIGTERM')
+    await running.ended
+  })
+})
+
 describe('a launcher that is told to stop while it prepares', () => {
   it('ends the step and itself, and the next start prepares again', async () => {
     const project = await createProject()
