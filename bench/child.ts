@@ -20,7 +20,7 @@ const collect = async (): Promise<void> => {
 if (isMainThread && process.send !== undefined) {
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.on('message', message => {
-    if (message === 'memory') collect().then(() => process.send?.(process.memoryUsage()))
+    if (message === 'memory') void collect().then(() => process.send?.(process.memoryUsage()))
   })
   process.channel?.unref()
 }

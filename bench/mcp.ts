@@ -3,7 +3,7 @@ import { type Answer, type Connection, headerOf, textOf } from './wire.ts'
 
 /** `session`: initialize and Mcp-Session-Id, 2025-11-25. `stateless`: 2026-07-28. */
 export type Era = 'session' | 'stateless'
-export const SESSION_VERSION = '2025-11-25'
+const SESSION_VERSION = '2025-11-25'
 export const STATELESS_VERSION = '2026-07-28'
 
 export type Endpoint = { port: number; path: string }

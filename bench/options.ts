@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const SCENARIOS = ['calls', 'lists', 'memory', 'start', 'changes'] as const
@@ -30,6 +31,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --json FILE       write the results as JSON, too
   --program FILE    another built Patchbay (its dist/cli/main.js) than this checkout's
   --cpu-prof DIR    write CPU profiles of Patchbay's processes into this folder
+  --node-flags TEXT flags for the Node that runs Patchbay, separated by blanks
   --keep            keep the temporary folder with the databases and the log`
 
 const isScenario = (name: string): name is Scenario => SCENARIOS.some(scenario => scenario === name)
@@ -54,6 +56,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       keep: { type: 'boolean', default: false },
       json: { type: 'string' },
       program: { type: 'string' },
+      'node-flags': { type: 'string', default: '' },
       'cpu-prof': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -73,7 +76,10 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
     withSdk: values['with-sdk'],
     keep: values.keep,
     program: values.program,
-    nodeFlags: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+    nodeFlags: [
+      ...values['node-flags'].split(' ').filter(flag => flag !== ''),
+      ...(profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profiles)}`]),
+    ],
     json: values.json,
   }
 }

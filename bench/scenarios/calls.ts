@@ -84,6 +84,17 @@ const summarize = (slices: readonly Slice[]) => {
 }
 type Summary = ReturnType<typeof summarize>
 
+/** Above it, speed and latency say more about the neighbours than about the servers. */
+const QUIET_PERCENT = 15
+/** Below it, the load rather than the floor was the limit. */
+const SATURATED_PERCENT = 85
+
+const noteDisturbance = (base: Summary, summary: Summary): string => {
+  const foreign = Math.max(base.foreignPercent, summary.foreignPercent)
+  if (foreign > QUIET_PERCENT) return `unsure: others used ${foreign.toFixed(0)} % of a core`
+  return base.busyPercent < SATURATED_PERCENT ? 'the load was the limit: see x CPU' : ''
+}
+
 const COLUMNS = ['req/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU us/req', 'x CPU', 'core busy %', 'foreign CPU %', 'errors']
 
 const toRow = (name: string, summary: Summary, base: Summary): string[] => [
@@ -116,6 +127,7 @@ const reportSeries = (bench: Bench, series: Series, targets: readonly Target[], 
         required: bound,
         measured: summary[what] / base[what],
         unit: 'x floor',
+        note: what === 'cpuUs' ? '' : noteDisturbance(base, summary),
       })
     }
   }
