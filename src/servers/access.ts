@@ -64,5 +64,3 @@ export const createServerAccess = (verifyToken: VerifyMcpToken) => {
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
 }
-
-export type AuthorizeServer = ReturnType<typeof createServerAccess>

@@ -14,7 +14,7 @@ type GlobalRow = {
   updatedAt: Date
 }
 
-export const toGlobal = ({ id, serverId, key, isSecret, value, keyId, createdAt, updatedAt }: GlobalRow): Global => ({
+const toGlobal = ({ id, serverId, key, isSecret, value, keyId, createdAt, updatedAt }: GlobalRow): Global => ({
   id,
   serverId,
   key,

@@ -30,7 +30,7 @@ const toBinding = ({ source, value }: BindingRow): Binding => {
   }
 }
 
-export const toInstance = (row: InstanceRow): Instance => ({
+const toInstance = (row: InstanceRow): Instance => ({
   id: row.id,
   serverId: row.serverId,
   name: row.name,

@@ -14,7 +14,7 @@ import * as store from './servers.store.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
 
-export const noServer = () => new AppError('not_found', 'There is no such server.')
+const noServer = () => new AppError('not_found', 'There is no such server.')
 
 /** The server, where the actor may do that with it; `not_found` where it is another organization's. */
 export const getServerFor = async (

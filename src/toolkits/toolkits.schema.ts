@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
 /** Names of tools, as MCP clients take them: 1 to 64 of A-Z a-z 0-9 _ - */
-export const toolName = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -')
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -')
 
 const jsonObject = z.record(z.string(), z.json())
 

@@ -6,7 +6,7 @@ import { type Answerer, echo, type FakeApi, startFakeApi } from '../support/fake
 const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
 /** For what does not depend on the database. */
-export const anyDatabase: DatabaseKindForTests = sqlite
+const anyDatabase: DatabaseKindForTests = sqlite
 
 /** What begins before the tests of a block and ends after them; `get` is for use inside of them. */
 const duringTests = <T>(start: () => Promise<T>, stop: (running: T) => Promise<void>) => {
