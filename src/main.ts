@@ -35,29 +35,20 @@ const announce = async ({ baseUrl }: Settings, services: Services, asJson: boole
   process.stdout.write(asJson ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`)
 }
 
-/** Hears SIGTERM and Ctrl-C. What comes before `begin` ends the process at once, for there is nothing to bring home. */
-const createStopSignal = () => {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  let hasBegun = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      if (!hasBegun) process.exit(0)
-      // The same one again means at once. The other may be this one, come another way: by npm, say, and the terminal.
-      process.once(signal, () => process.exit(1))
-      resolve(signal)
-    })
-  }
-  return {
-    arrived: promise,
-    begin: (): void => {
-      hasBegun = true
-    },
-  }
-}
-type StopSignal = ReturnType<typeof createStopSignal>
+/** Resolves with the first SIGTERM or Ctrl-C; the same one again ends the process at once. */
+const hearStopSignal = (): Promise<NodeJS.Signals> =>
+  new Promise(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        // Only the same one: the other may be this one, come another way, by npm and by the terminal.
+        process.once(signal, () => process.exit(1))
+        resolve(signal)
+      })
+    }
+  })
 
 /** Resolves with the exit code once Patchbay is to stop: it was told to, or it no longer knows what state it is in. */
-const untilStop = ({ arrived }: StopSignal, logger: Logger): Promise<number> => {
+const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise<number> => {
   const fatal = Promise.withResolvers<number>()
   const onFatal = (error: unknown): void => {
     logger.fatal({ err: error }, 'an error that nothing handled: Patchbay stops')
@@ -65,7 +56,7 @@ const untilStop = ({ arrived }: StopSignal, logger: Logger): Promise<number> => 
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
-  const told = arrived.then(signal => {
+  const told = stopSignal.then(signal => {
     logger.info({ signal }, 'Patchbay stops')
     return 0
   })
@@ -79,17 +70,17 @@ export type ServeOptions = {
 
 /** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
 export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
-  const stopSignal = createStopSignal()
   const settings = loadSettings()
   const logger = createLogger(settings.logLevel)
   const services = await buildServices(settings, logger)
+  // Not before: a start that waits for another's migration blocks the thread, and could not be interrupted.
+  const stopSignal = hearStopSignal()
   try {
     const app = await buildApp(settings, services, logger)
     const drain = createDrain(app.http.server)
     await listen(app, settings)
     try {
       await announce(settings, services, json)
-      stopSignal.begin()
       return await untilStop(stopSignal, logger)
     } finally {
       app.beginStop()

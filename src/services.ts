@@ -12,7 +12,7 @@ import { findMasterKeys } from './platform/master-keys.ts'
 import { createAddressPolicy, createHttpClient } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
-import { SAMPLE_ORIGIN, sampleApi } from './sample/index.ts'
+import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/index.ts'
 import {
   createGlobalService,
   createInstanceService,
@@ -125,6 +125,8 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     toolkitUses,
     execution,
     authorizeServer: createServerAccess(accounts.verifyMcpToken),
+    /** What the demo makes a toolkit of. */
+    sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()

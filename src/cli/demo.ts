@@ -1,63 +1,56 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Command } from 'commander'
+import { z } from 'zod'
 import { buildApp } from '../app.ts'
 import { createLogger } from '../platform/logger.ts'
 import { createAddressPolicy, createHttpClient } from '../platform/net/index.ts'
 import { loadSettings, type Settings } from '../platform/settings.ts'
-import { SAMPLE_TITLE, SAMPLE_TOOLS } from '../sample/index.ts'
 import { serverUrl } from '../servers/index.ts'
 import { buildServices, type Services } from '../services.ts'
 import { VERSION } from '../version.ts'
+import { ensureDemoServer } from './demo-server.ts'
 import { print } from './output.ts'
 
-const DEMO_SERVER = 'Patchbay demo'
 const PROBE_TIMEOUT_MS = 1_000
+const PROBE_MAX_BYTES = 64 * 1_024
+const PROBE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'patchbay-demo', version: VERSION } },
+}
+const ANSWER = z.object({ result: z.object({ serverInfo: z.object({ name: z.string() }) }) })
 const SAMPLE_CALL = { name: 'convert_currency', arguments: { from: 'EUR', to: 'JPY', amount: 100 } }
 
-/** The demo server's id; made with its toolkit on the first run, found again on later ones. */
-const ensureDemo = async ({ accounts, toolkits, tools, servers, instances }: Services): Promise<string> => {
-  const actor = await accounts.getDemoActor()
-  const everything = { limit: 200, afterId: undefined }
-  const existing = (await servers.listServers(actor, everything)).find(({ name }) => name === DEMO_SERVER)
-  if (existing !== undefined) return existing.id
-  const [organizationId] = actor.memberships.keys()
-  const toolkit = await toolkits.createToolkit(actor, {
-    title: SAMPLE_TITLE,
-    description: 'A currency table, an address book and an echo, answered inside Patchbay.',
-    visibility: 'public',
-    organizationId,
-  })
-  const server = await servers.createServer(actor, {
-    name: DEMO_SERVER,
-    description: 'Tools of the sample API, for the first minute.',
-    access: 'public',
-    presentation: 'flat',
-    allowedUsers: [],
-    organizationId,
-  })
-  for (const definition of SAMPLE_TOOLS) {
-    const tool = await tools.createTool(actor, toolkit.id, definition)
-    await instances.createInstance(actor, server.id, { toolId: tool.id, name: definition.name, bindings: {} })
-  }
-  return server.id
+/** Where this machine reaches what listens as the settings say. */
+const localOrigin = ({ host, port }: Settings): string => {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-/** Whether a Patchbay answers where the settings say that this installation listens. */
-const isServing = async (settings: Settings): Promise<boolean> => {
+/** Whether what answers there is a Patchbay on this very database, and not another program or installation. */
+const isServedAt = async (url: string): Promise<boolean> => {
   const policy = createAddressPolicy({ allow: ['0.0.0.0/0', '::/0'] })
   const http = createHttpClient({ policy, maxRedirects: 0, connectTimeoutMs: PROBE_TIMEOUT_MS, maxSockets: 1 })
-  const request = { method: 'GET', headers: [], timeoutMs: PROBE_TIMEOUT_MS, maxResponseBytes: 4_096 }
   try {
-    return (await http.send({ ...request, url: `${localOrigin(settings)}/healthz` })).status === 200
+    const { status, body } = await http.send({
+      method: 'POST',
+      url,
+      headers: [
+        ['content-type', 'application/json'],
+        ['accept', 'application/json, text/event-stream'],
+      ],
+      body: JSON.stringify(PROBE),
+      timeoutMs: PROBE_TIMEOUT_MS,
+      maxResponseBytes: PROBE_MAX_BYTES,
+    })
+    return status === 200 && ANSWER.safeParse(JSON.parse(body.toString())).success
   } catch {
     return false
   } finally {
     await http.close()
   }
 }
-
-const localOrigin = ({ listensOnLoopback, host, port }: Settings): string =>
-  `http://${listensOnLoopback ? (host.includes(':') ? `[${host.replace(/[[\]]/g, '')}]` : host) : '127.0.0.1'}:${port}`
 
 type DemoAnswer = { tools: string[]; call: typeof SAMPLE_CALL; answer: string }
 
@@ -96,10 +89,11 @@ const runDemo = async (options: { json?: boolean }): Promise<void> => {
   const settings = loadSettings()
   const services = await buildServices(settings, createLogger('silent'))
   try {
-    const id = await ensureDemo(services)
-    const wasServing = await isServing(settings)
+    const id = await ensureDemoServer(services)
+    const localUrl = serverUrl(localOrigin(settings), id)
+    const wasServing = await isServedAt(localUrl)
     const answered = wasServing
-      ? await tryWithClient(serverUrl(localOrigin(settings), id))
+      ? await tryWithClient(localUrl)
       : await withTemporaryServer(settings, services, origin => tryWithClient(serverUrl(origin, id)))
     const url = serverUrl(settings.baseUrl, id)
     print(options, { id, url, ...answered }, [

@@ -8,6 +8,9 @@ import { SettingsError } from '../platform/settings.ts'
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
+/** Of an error that nobody thought of: it may be of any length. */
+const MAX_REASON_CHARACTERS = 500
+
 /** What the operating system says where a folder or file cannot be made or written. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'])
 
@@ -25,7 +28,7 @@ const linesOf = (error: unknown): readonly string[] => {
   if (error instanceof MigrationError || error instanceof MasterKeyError || error instanceof SealError) {
     return [error.message]
   }
-  const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0]
+  const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON_CHARACTERS)
   const code = codeOf(error) ?? ''
   if (code === 'ENOSPC') return [`The disk is full: ${reason}.`]
   if (NOT_WRITABLE.has(code)) {

@@ -8,9 +8,11 @@ import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 import { userCommand } from './user.ts'
 
-const exitByThrowing = (command: Command): Command => {
+/** Bad usage is one line like any other failure, and the exit code is for `runProgram` to say. */
+const speakAsOne = (command: Command): Command => {
   command.exitOverride()
-  for (const child of command.commands) exitByThrowing(child)
+  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'patchbay: ')) })
+  for (const child of command.commands) speakAsOne(child)
   return command
 }
 
@@ -26,5 +28,5 @@ export const buildProgram = (): Command => {
     .addCommand(userCommand())
     .addCommand(tokenCommand())
     .addCommand(keyCommand())
-  return exitByThrowing(program)
+  return speakAsOne(program)
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { freePort } from './app.ts'
+import { freePort } from './free-port.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
 /** Node 22 says on standard error that it takes types away; what Patchbay says there is what tests look at. */
@@ -126,7 +126,7 @@ export const startPatchbay = async ({
   directory = temporaryDirectory(),
   env = {},
 }: CommandOptions = {}): Promise<Patchbay> => {
-  const port = await freePort()
+  const port = Number(env.PATCHBAY_PORT ?? (await freePort()))
   const given = {
     PATCHBAY_PORT: String(port),
     PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',

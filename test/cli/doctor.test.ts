@@ -1,0 +1,130 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { generateMasterKey } from '../../src/platform/sealing.ts'
+import { type CommandOptions, runCommand, temporaryDirectory } from '../support/process.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const Diagnosis = z.object({
+  ok: z.boolean(),
+  findings: z.array(z.object({ check: z.string(), state: z.enum(['ok', 'advice', 'mend']), detail: z.string() })),
+  settings: z.array(z.object({ name: z.string(), value: z.string(), from: z.string() })),
+})
+
+/** What doctor says as JSON; its exit code is held to it. */
+const examine = async (options: CommandOptions) => {
+  const { code, stdout, stderr } = await runCommand(['doctor', '--json'], options)
+  const { ok, findings, settings } = Diagnosis.parse(JSON.parse(stdout))
+  expect({ code, stderr }).toEqual({ code: ok ? 0 : 1, stderr: '' })
+  expect(ok).toBe(findings.every(({ state }) => state !== 'mend'))
+  return {
+    text: stdout,
+    settings: new Map(settings.map(({ name, value, from }) => [name, `${value} (${from})`])),
+    /** What is not as it should be. */
+    unwell: findings.flatMap(({ check, state, detail }) => (state === 'ok' ? [] : [`${state} ${check}: ${detail}`])),
+  }
+}
+
+describe('doctor before the first start', () => {
+  it('finds all well and makes nothing', async () => {
+    const directory = temporaryDirectory()
+    expect((await examine({ directory })).unwell).toEqual([])
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('shows each setting, where it comes from and what it comes to', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, '.env'), 'PATCHBAY_SIGNUP=closed\nPATCHBAY_TENANCY=single\n')
+    const env = { PATCHBAY_PORT: '9999', PATCHBAY_TENANCY: 'multi' }
+    const { settings } = await examine({ directory, env })
+    expect(settings.get('PATCHBAY_PORT')).toBe('9999 (environment)')
+    expect(settings.get('PATCHBAY_TENANCY')).toBe('multi (environment)')
+    expect(settings.get('PATCHBAY_SIGNUP')).toBe('closed (.env)')
+    expect(settings.get('PATCHBAY_BASE_URL')).toBe('http://localhost:9999 (default)')
+    const { stdout } = await runCommand(['doctor'], { directory, env })
+    for (const [name, value] of settings) expect(stdout).toContain(`${name}=${value}\n`)
+  })
+
+  it('shows no secret, also where a database cannot be reached', async () => {
+    const canary = 'canary/0123456789'
+    const key = generateMasterKey()
+    const { text, settings, unwell } = await examine({
+      env: {
+        DATABASE_URL: `postgres://${encodeURIComponent(canary)}:p@ss-canary@127.0.0.1:1/name?password=canary`,
+        SMTP_URL: 'smtp://canary:canary@mail.example.com:25',
+        PATCHBAY_MASTER_KEY: key,
+      },
+    })
+    expect(text).not.toContain('canary')
+    expect(text).not.toContain(key)
+    expect(settings.get('DATABASE_URL')).toContain('127.0.0.1:1/name')
+    expect(unwell).toEqual(expect.arrayContaining([expect.stringMatching(/^mend database: PostgreSQL/)]))
+  })
+
+  it('advises, and does not fail, where the defaults of a container suit this machine only', async () => {
+    const { unwell } = await examine({ env: { PATCHBAY_HOST: '0.0.0.0' } })
+    expect(unwell).toEqual([expect.stringMatching(/^advice base URL: .*0\.0\.0\.0.*PATCHBAY_BASE_URL/)])
+  })
+
+  it('advises where a base URL is not encrypted, or a name is no setting', async () => {
+    const { unwell } = await examine({
+      env: { PATCHBAY_BASE_URL: 'http://patchbay.example.com', PATCHBAY_PROT: '80' },
+    })
+    expect(unwell).toEqual([
+      expect.stringMatching(/^advice settings: PATCHBAY_PROT/),
+      expect.stringMatching(/^advice base URL: .*not encrypted/),
+    ])
+  })
+
+  it('names every bad setting', async () => {
+    const { unwell } = await examine({ env: { PATCHBAY_PORT: 'x', PATCHBAY_SIGNUP: 'y' } })
+    expect(unwell).toEqual([
+      expect.stringMatching(/^mend settings: PATCHBAY_PORT /),
+      expect.stringMatching(/^mend settings: PATCHBAY_SIGNUP /),
+    ])
+  })
+
+  it('says that a file stands where its folder should be', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'data'), '')
+    const { unwell } = await examine({ directory })
+    expect(unwell).toEqual(expect.arrayContaining([expect.stringMatching(/^mend data folder: .*data is a file/)]))
+  })
+})
+
+describe('doctor of an installation in use', () => {
+  let directory: string
+  beforeAll(async () => {
+    directory = temporaryDirectory()
+    const args = ['user', 'create', '--email', 'ada@example.com', '--password', 'correct horse battery']
+    expect(await runCommand(args, { directory })).toMatchObject({ code: 0 })
+  })
+  const change = (sql: string): void => {
+    const db = new Sqlite(join(directory, 'data/patchbay.db'))
+    db.exec(sql)
+    db.close()
+  }
+
+  it('finds all well', async () => {
+    const { unwell, text } = await examine({ directory })
+    expect(unwell).toEqual([])
+    expect(text).toContain('opens what is sealed')
+  })
+
+  it('names the key when another is given', async () => {
+    const { unwell } = await examine({ directory, env: { PATCHBAY_MASTER_KEY: generateMasterKey() } })
+    expect(unwell).toEqual([expect.stringMatching(/^mend master key: .*sealed with master key [0-9a-f]{8}/)])
+  })
+
+  it('says how migrations that wait are applied, and what to do about a newer database', async () => {
+    change('CREATE TABLE "Kept" AS SELECT * FROM "_prisma_migrations"; DELETE FROM "_prisma_migrations"')
+    const waiting = await examine({ directory })
+    change('INSERT INTO "_prisma_migrations" SELECT * FROM "Kept"; DROP TABLE "Kept"')
+    expect(waiting.unwell).toEqual([expect.stringMatching(/^advice database: .*migrations wait.*patchbay migrate/)])
+    change(`UPDATE "_prisma_migrations" SET "migration_name" = '9999_of_the_future'`)
+    expect((await examine({ directory })).unwell).toEqual([expect.stringMatching(/^mend database: .*newer Patchbay/)])
+  })
+})

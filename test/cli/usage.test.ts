@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import { describe, expect, it, vi } from 'vitest'
+import { buildProgram } from '../../src/cli/program.ts'
+import { runCommand, temporaryDirectory } from '../support/process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** `user create` and the like: what stands behind `patchbay`. */
+const namesOf = (command: Command, before: readonly string[] = []): string[][] =>
+  command.commands.flatMap(child => {
+    const name = [...before, child.name()]
+    return [name, ...namesOf(child, name)]
+  })
+const commands = namesOf(buildProgram())
+const runnable = commands.filter(name => !commands.some(other => other.length > name.length && other[0] === name[0]))
+
+describe('the command line', () => {
+  it('has the commands of this step', () => {
+    expect(runnable.map(name => name.join(' ')).sort()).toEqual(
+      ['demo', 'doctor', 'key generate', 'migrate', 'serve', 'token create', 'user create'].sort(),
+    )
+  })
+
+  it.concurrent.each([[], ...commands].map(name => ({ name })))(
+    'explains $name when asked for --help, and exits 0',
+    async ({ name }) => {
+      const { code, stdout, stderr } = await runCommand([...name, '--help'])
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain(`Usage: ${['patchbay', ...name].join(' ')}`)
+      if (runnable.includes(name)) expect(stdout).toContain('--json')
+    },
+  )
+
+  it.concurrent.each([
+    [['nonsense']],
+    [['serve', '--nonsense']],
+    [['migrate', 'extra']],
+    [['user', 'create', '--email', 'ada@example.com']],
+    [['user', 'create', '--password', 'correct horse battery', '--email']],
+    [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--scopes', 'read,everything']],
+    [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--expires-in-days', 'soon']],
+  ])('answers bad usage with one line and exit code 2: %j', async args => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^patchbay: [^\n]+\n$/)
+  })
+
+  it.concurrent.each([[[]], [['user']]])('shows its commands and exits with 2 when none is named: %j', async args => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^Usage: patchbay/)
+  })
+
+  it.concurrent('answers a failure with one line and exit code 1, the same with --json', async () => {
+    const args = ['token', 'create', '--email', 'nobody@example.com', '--name', 'x']
+    for (const flags of [[], ['--json']]) {
+      const { code, stdout, stderr } = await runCommand([...args, ...flags])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^patchbay: [^\n]*nobody@example\.com[^\n]*\n$/)
+    }
+  })
+
+  it.concurrent('does not mind when nobody reads its output', async () => {
+    const program = new URL('../../src/cli/main.ts', import.meta.url).pathname
+    const line = `"${process.execPath}" "${program}" doctor | true; exit 0`
+    const child = spawn('sh', ['-c', line], { cwd: temporaryDirectory(), stdio: ['ignore', 'ignore', 'pipe'] })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk
+    })
+    await new Promise(resolve => child.once('close', resolve))
+    expect(stderr).not.toMatch(/EPIPE|\n\s+at /)
+  })
+})

@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { POST_HEADERS, statelessRequest } from '../mcp/wire.ts'
+import { type Patchbay, startPatchbay } from '../support/process.ts'
+import { openRaw, serveApi } from './calls.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const TOO_LARGE = 5 * 1_024 * 1_024
+
+describe('the running server', () => {
+  let patchbay: Patchbay
+  let serverId: string
+  let token: string | undefined
+  beforeAll(async () => {
+    patchbay = await startPatchbay()
+    const made = await serveApi(patchbay, { origin: 'http://127.0.0.1:9' })
+    serverId = made.serverId
+    token = made.builder.token
+  })
+
+  /** Sends bytes as they are and gives all that came back until the connection was closed. */
+  const exchange = async (...bytes: string[]): Promise<string> => {
+    const { socket, received, closed } = await openRaw(patchbay.port)
+    for (const part of bytes) socket.write(part)
+    await closed
+    return received()
+  }
+
+  it.each([
+    ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked'],
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6'],
+    ['a length that is none', 'Content-Length: -1'],
+    ['an unknown transfer coding', 'Transfer-Encoding: chunked, identity'],
+  ])('answers 400 to a request with %s, and closes', async (_what, framing) => {
+    for (const path of [`/s/${serverId}`, '/api/v1/session']) {
+      expect(await exchange(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n0\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 400 /,
+      )
+    }
+  })
+
+  it('answers 431 to 40 kB of headers', async () => {
+    const header = `X-Large: ${'x'.repeat(40_000)}`
+    expect(await exchange(`GET /healthz HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+  })
+
+  it('answers 413 to a body of 5 MiB and names the limit, whether or not it says its length', async () => {
+    const list = statelessRequest('tools/list')
+    const headers = { ...POST_HEADERS, ...list.headers, authorization: `Bearer ${token}` }
+    const body = JSON.stringify({ ...list.body, padding: 'x'.repeat(TOO_LARGE) })
+    for (const path of [`/s/${serverId}`, '/api/v1/toolkits']) {
+      for (const sent of [body, new Blob([body]).stream()]) {
+        const init = { method: 'POST', headers, body: sent, duplex: 'half' } as const
+        const response = await fetch(`${patchbay.origin}${path}`, init)
+        expect(response.status).toBe(413)
+        expect(await response.text()).toContain('PATCHBAY_MAX_REQUEST_BYTES')
+      }
+    }
+  })
+
+  it('is well after all that', async () => {
+    expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(200)
+    expect(await patchbay.stop()).toMatchObject({ code: 0, stderr: '' })
+  })
+})

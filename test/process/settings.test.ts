@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadSettings, SettingsError } from '../../src/platform/settings.ts'
+import { temporaryDirectory } from '../support/process.ts'
+
+const EMPTY = temporaryDirectory()
+const linesFor = (env: NodeJS.ProcessEnv, directory = EMPTY): readonly string[] => {
+  try {
+    loadSettings(env, directory)
+    return []
+  } catch (error) {
+    if (error instanceof SettingsError) return error.lines
+    throw error
+  }
+}
+
+describe('a setting', () => {
+  it.each([
+    ['PATCHBAY_HOST', '127.0.0.1:8080'],
+    ['PATCHBAY_PORT', '65536'],
+    ['PATCHBAY_PORT', '80.5'],
+    ['PATCHBAY_BASE_URL', 'patchbay.example.com'],
+    ['PATCHBAY_BASE_URL', 'https://patchbay.example.com/base'],
+    ['PATCHBAY_BASE_URL', 'ftp://patchbay.example.com'],
+    ['DATABASE_URL', 'mysql://user@host/name'],
+    ['DATABASE_URL', 'file:./a.db?mode=memory'],
+    ['PATCHBAY_MASTER_KEY', 'c2hvcnQ='],
+    ['PATCHBAY_MASTER_KEY', ','],
+    ['PATCHBAY_ALLOW_PRIVATE_NETWORKS', '10.0.0.0'],
+    ['PATCHBAY_ALLOW_PRIVATE_NETWORKS', '10.0.0.0/33'],
+    ['PATCHBAY_ALLOWED_ORIGINS', 'app.example.com'],
+    ['PATCHBAY_ALLOWED_ORIGINS', '*'],
+    ['PATCHBAY_ALLOW_STDIO', 'yes'],
+    ['PATCHBAY_SIGNUP', 'sometimes'],
+    ['PATCHBAY_TENANCY', 'none'],
+    ['PATCHBAY_TRUST_PROXY', 'proxy.example.com'],
+    ['PATCHBAY_LOG_LEVEL', 'loud'],
+    ['SMTP_URL', 'mail.example.com:25'],
+    ['PATCHBAY_MAX_REQUEST_BYTES', '4 MiB'],
+    ['PATCHBAY_MAX_RESPONSE_BYTES', '0'],
+    ['PATCHBAY_MAX_TOOL_TIMEOUT_MS', '-1'],
+    ['PATCHBAY_MAX_REDIRECTS', '21'],
+    ['PATCHBAY_MAX_TOOLS_PER_SERVER', '0'],
+    ['PATCHBAY_MAX_JSON_DEPTH', '1e9'],
+    ['PATCHBAY_MAX_SESSIONS_PER_SERVER', 'many'],
+    ['PATCHBAY_MAX_SESSION_IDLE_MS', '24h'],
+    ['PATCHBAY_MAX_DRAIN_MS', '10000ms'],
+  ])('%s is refused as %s in one line that names it and not the value', (name, value) => {
+    const lines = linesFor({ [name]: value })
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`^${name} is |^${name} .*file`))])
+    expect(lines.join()).not.toContain(`"${value}"`)
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['empty values, which stand for nothing', { PATCHBAY_PORT: '', DATABASE_URL: '', PATCHBAY_MASTER_KEY: '' }],
+    ['addresses in brackets', { PATCHBAY_HOST: '[::1]' }],
+    ['several keys', { PATCHBAY_MASTER_KEY: [1, 2].map(n => Buffer.alloc(32, n).toString('base64')).join(', ') }],
+  ])('may be left out or written in its ways: %s', (_what, env) => {
+    expect(linesFor(env)).toEqual([])
+  })
+
+  it('listens on one address of loopback by whatever name, and counts as loopback', () => {
+    for (const [host, address] of [
+      ['localhost', '127.0.0.1'],
+      ['[::1]', '::1'],
+    ]) {
+      expect(loadSettings({ PATCHBAY_HOST: host }, EMPTY)).toMatchObject({ host: address, listensOnLoopback: true })
+    }
+    expect(loadSettings({ PATCHBAY_HOST: '0.0.0.0' }, EMPTY)).toMatchObject({ listensOnLoopback: false })
+  })
+
+  it('cannot be read from a .env that is no file', () => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, '.env'))
+    expect(linesFor({}, directory)).toEqual([expect.stringMatching(/\.env cannot be read/)])
+  })
+})

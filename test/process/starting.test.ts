@@ -1,0 +1,263 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { generateMasterKey, keyIdOf } from '../../src/platform/sealing.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { freePort } from '../support/free-port.ts'
+import {
+  type CommandOptions,
+  type Ended,
+  runCommand,
+  startCommand,
+  startPatchbay,
+  temporaryDirectory,
+} from '../support/process.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const idOf = (key: string): string => keyIdOf(Buffer.from(key, 'base64'))
+
+/** What `serve` says where it does not start; one line each. */
+const refusalOf = async (options: CommandOptions): Promise<string[]> => {
+  const { code, signal, stdout, stderr } = await runCommand(['serve'], options)
+  expect({ code, signal, stdout }).toEqual({ code: 1, signal: null, stdout: '' })
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.filter(line => !line.startsWith('patchbay: '))).toEqual([])
+  return lines.map(line => line.slice('patchbay: '.length))
+}
+
+/** A folder in which Patchbay has run before. */
+const usedDirectory = async (env: NodeJS.ProcessEnv = {}): Promise<string> => {
+  const directory = temporaryDirectory()
+  const made = await runCommand(
+    ['user', 'create', '--email', 'ada@example.com', '--password', 'correct horse battery'],
+    { directory, env },
+  )
+  expect(made).toMatchObject({ code: 0 })
+  return directory
+}
+
+const changeMigrations = (directory: string, sql: string): void => {
+  const db = new Sqlite(join(directory, 'data/patchbay.db'))
+  db.exec(sql)
+  db.close()
+}
+
+describe('settings that are wrong', () => {
+  it('are all named at once, a line each, without their values, and nothing is made', async () => {
+    const directory = temporaryDirectory()
+    const canary = 'canary-value'
+    const lines = await refusalOf({
+      directory,
+      env: {
+        NODE_ENV: 'production',
+        PATCHBAY_PORT: canary,
+        PATCHBAY_BASE_URL: `http://host/${canary}`,
+        DATABASE_URL: `postgres://user:${canary}@host:port/name`,
+        PATCHBAY_LOG_LEVEL: canary,
+        SMTP_URL: canary,
+        PATCHBAY_TRUST_PROXY: `10.0.0.0/8,${canary}`,
+      },
+    })
+    expect(lines.map(line => line.split(' ')[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'PATCHBAY_BASE_URL',
+      'PATCHBAY_LOG_LEVEL',
+      'PATCHBAY_MASTER_KEY',
+      'PATCHBAY_PORT',
+      'PATCHBAY_TRUST_PROXY',
+      'SMTP_URL',
+    ])
+    expect(lines.join()).not.toContain(canary)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  it('include a missing master key with PostgreSQL in production', async () => {
+    const env = { NODE_ENV: 'production', DATABASE_URL: 'postgres://user@127.0.0.1:1/name' }
+    expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^PATCHBAY_MASTER_KEY is required .*PostgreSQL/)])
+  })
+
+  it('are read from .env too, where the environment says nothing else', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, '.env'), 'PATCHBAY_PORT=none\nPATCHBAY_SIGNUP=never\n')
+    const env = { PATCHBAY_SIGNUP: 'open' }
+    expect(await refusalOf({ directory, env })).toEqual(['PATCHBAY_PORT is no whole number'])
+  })
+})
+
+describe('an address that cannot be listened on', () => {
+  it('is named when its port is in use', async () => {
+    const other = createServer()
+    const port = await freePort()
+    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const [line, ...more] = await refusalOf({ env: { PATCHBAY_PORT: String(port) } })
+    expect(line).toMatch(new RegExp(`^Port ${port} is in use.*PATCHBAY_PORT`))
+    expect(more).toEqual([])
+  })
+
+  it('is named when it is another machine’s', async () => {
+    // RFC 5737: for documentation, so nobody has it.
+    const env = { PATCHBAY_HOST: '203.0.113.1', PATCHBAY_PORT: String(await freePort()) }
+    expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^203\.0\.113\.1 .*PATCHBAY_HOST/)])
+  })
+})
+
+describe('a data folder that cannot be', () => {
+  it.each([
+    ['the key', {}],
+    ['the database', { PATCHBAY_MASTER_KEY: generateMasterKey() }],
+  ])('is named when it is to hold %s', async (_what, env) => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'data'), 'a file')
+    const [line, ...more] = await refusalOf({ directory, env })
+    expect(line).toContain(join(directory, 'data'))
+    expect(line).toMatch(/PATCHBAY_MASTER_KEY|DATABASE_URL/)
+    expect(more).toEqual([])
+  })
+})
+
+describe('a database that was used before', () => {
+  let used: string
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    used = await usedDirectory()
+    env = { PATCHBAY_PORT: String(await freePort()) }
+  })
+  const keyFile = () => join(used, 'data/master.key')
+  const keyInUse = () => readFileSync(keyFile(), 'utf8').trim()
+
+  it('is refused to another master key, with the ids of both', async () => {
+    const strange = generateMasterKey()
+    const lines = await refusalOf({ directory: used, env: { ...env, PATCHBAY_MASTER_KEY: strange } })
+    expect(lines).toEqual([expect.stringContaining(idOf(keyInUse()))])
+    expect(lines).toEqual([expect.stringContaining(idOf(strange))])
+    expect(lines.join()).not.toContain(strange)
+  })
+
+  it('is refused without its key file, which is named with the key’s id, and none is made in its place', async () => {
+    const key = keyInUse()
+    rmSync(keyFile())
+    const [line, ...more] = await refusalOf({ directory: used, env })
+    expect(readdirSync(join(used, 'data'))).not.toContain('master.key')
+    writeFileSync(keyFile(), `${key}\n`)
+    expect(line).toContain(idOf(key))
+    expect(line).toContain(`${keyFile()} is not there`)
+    expect(more).toEqual([])
+  })
+
+  it('is refused when its key file holds no key, before anything else is looked at', async () => {
+    const key = keyInUse()
+    writeFileSync(keyFile(), 'no key at all\n')
+    const lines = await refusalOf({ directory: used, env })
+    writeFileSync(keyFile(), `${key}\n`)
+    expect(lines).toEqual([expect.stringMatching(/data\/master\.key holds no master key: .*backup/)])
+  })
+
+  it('is started with again, more than once, without a word of trouble', async () => {
+    for (const _time of [1, 2]) {
+      const patchbay = await startPatchbay({ directory: used })
+      expect(await patchbay.stop()).toMatchObject({
+        code: 0,
+        stdout: `Patchbay is ready at ${patchbay.origin}\n`,
+        stderr: '',
+      })
+    }
+  })
+
+  it('says as JSON that it is ready when asked to', async () => {
+    const server = startCommand(['serve', '--json'], { directory: used, env: { ...env, PATCHBAY_LOG_LEVEL: 'warn' } })
+    await server.said('ready')
+    server.kill('SIGTERM')
+    const { stdout } = await server.ended
+    expect(JSON.parse(stdout)).toEqual({ ready: true, baseUrl: `http://localhost:${env.PATCHBAY_PORT}` })
+  })
+
+  it('is refused when a migration is not the one that was applied', async () => {
+    changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
+    const lines = await refusalOf({ directory: used, env })
+    changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
+    expect(lines).toEqual([expect.stringMatching(/migration \S+ is not the one that was applied/)])
+  })
+
+  it('is refused when a newer version made it', async () => {
+    const name = '99991231000000_of_the_future'
+    changeMigrations(
+      used,
+      `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '${name}', 1)`,
+    )
+    expect(await refusalOf({ directory: used, env })).toEqual([
+      expect.stringMatching(new RegExp(`newer Patchbay.*${name}`)),
+    ])
+  })
+})
+
+describe('a database that cannot be used', () => {
+  it('is named when its file is damaged', async () => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, 'data'))
+    writeFileSync(join(directory, 'data/patchbay.db'), 'no database at all '.repeat(1_000))
+    const [line, ...more] = await refusalOf({ directory })
+    expect(line).toMatch(/damaged.*backup/)
+    expect(line).toContain(join(directory, 'data/patchbay.db'))
+    expect(more).toEqual([])
+  })
+
+  it('is named when it is a PostgreSQL that nobody runs, without its password', async () => {
+    const env = { DATABASE_URL: 'postgres://user:canary-password@127.0.0.1:1/name' }
+    const lines = await refusalOf({ env })
+    expect(lines).toEqual([expect.stringMatching(/PostgreSQL/)])
+    expect(lines.join()).not.toContain('canary')
+  })
+
+  it('is let go of at once when it is a PostgreSQL that was sealed with another key', async () => {
+    const [kind] = databaseKinds.filter(({ kind }) => kind === 'postgresql')
+    if (kind === undefined) throw new Error('no PostgreSQL')
+    const database = await kind.create()
+    onTestFinished(database.drop)
+    const [mine, strange] = [generateMasterKey(), generateMasterKey()]
+    await usedDirectory({ DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: mine })
+    // A pool that is left open keeps a process for 10 s.
+    const refused = await Promise.race([
+      refusalOf({ env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } }),
+      new Promise(resolve => setTimeout(resolve, 9_000, 'still running')),
+    ])
+    expect(refused).toEqual([expect.stringContaining(idOf(mine))])
+  })
+})
+
+describe('the setup token', () => {
+  const signUpAt = async (port: number, body: Record<string, string>): Promise<number> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/signup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password: 'correct horse battery', ...body }),
+    })
+    await response.text()
+    return response.status
+  }
+
+  it('is printed when Patchbay listens beyond loopback, and makes the first account and only that', async () => {
+    const patchbay = await startPatchbay({ env: { PATCHBAY_HOST: '0.0.0.0' } })
+    const setupToken = /setupToken "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
+    expect(setupToken).toMatch(/^[0-9a-f]{32}$/)
+    expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(403)
+    expect(await signUpAt(patchbay.port, { email: 'ada@example.com', setupToken: 'a'.repeat(32) })).toBe(403)
+    expect(await signUpAt(patchbay.port, { email: 'ada@example.com', setupToken })).toBe(201)
+    expect(await signUpAt(patchbay.port, { email: 'bob@example.com' })).toBe(201)
+    await patchbay.stop()
+    const again = await startPatchbay({ ...patchbay.settings })
+    const said: Ended = await again.stop()
+    expect(said.stdout).not.toContain('setupToken')
+  })
+
+  it('is neither printed nor asked for on loopback', async () => {
+    const patchbay = await startPatchbay()
+    expect(patchbay.stdout()).toMatch(/Nobody has an account yet/)
+    expect(patchbay.stdout()).not.toContain('setupToken')
+    expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(201)
+    await patchbay.stop()
+  })
+})

@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { post, statelessRequest } from '../mcp/wire.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { echo, startFakeApi } from '../support/fake-api.ts'
+import { type Patchbay, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { callTool } from './calls.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+/** A private server, so that a call has a token to be verified, with one tool. */
+const servePrivately = async (patchbay: Patchbay) => {
+  const api = await startFakeApi(echo)
+  onTestFinished(api.close)
+  const builder = await signUp(patchbay.origin)
+  const tools = [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }]
+  const server = { name: 'Private', access: 'private' }
+  const { url, serverId } = await makeServer(builder, tools, { server })
+  const headers = { authorization: `Bearer ${builder.token}` }
+  const call = async (): Promise<void> => {
+    const { status, text } = await callTool(url, 'get_thing', {}, headers)
+    expect({ status, isAnswered: text.includes('/thing') && !text.includes('isError') }).toEqual({
+      status: 200,
+      isAnswered: true,
+    })
+  }
+  await call()
+  return { builder, serverId, call }
+}
+
+const write = (builder: ApiClient) => builder.send('POST', '/toolkits', { title: 'Written' })
+
+describe('a database that another process holds', () => {
+  const lock = ({ databaseFile }: Patchbay): Sqlite.Database => {
+    const other = new Sqlite(databaseFile)
+    onTestFinished(() => void other.close())
+    other.exec('BEGIN EXCLUSIVE')
+    return other
+  }
+
+  it('for half a second makes writes wait and nothing else', async () => {
+    const patchbay = await startPatchbay()
+    const { builder, call } = await servePrivately(patchbay)
+    const other = lock(patchbay)
+    let isWritten = false
+    const writing = write(builder).finally(() => {
+      isWritten = true
+    })
+    const held = delay(500)
+    await call()
+    expect((await builder.send('GET', '/toolkits')).status).toBe(200)
+    await held
+    expect(isWritten).toBe(false)
+    other.exec('ROLLBACK')
+    expect((await writing).status).toBe(201)
+    await patchbay.stop()
+  })
+
+  it('for long is said to be busy with a time to come back, while calls go on, and is used again after', async () => {
+    const patchbay = await startPatchbay()
+    const { builder, call } = await servePrivately(patchbay)
+    const other = lock(patchbay)
+    let isAnswered = false
+    const writing = write(builder).finally(() => {
+      isAnswered = true
+    })
+    while (!isAnswered) {
+      await call()
+      await delay(100)
+    }
+    const { status, headers, body } = await writing
+    expect({ status, type: headers.get('content-type') }).toEqual({ status: 503, type: 'application/problem+json' })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(body).toMatchObject({ type: 'urn:patchbay:error:unavailable', detail: expect.stringContaining('busy') })
+    other.exec('ROLLBACK')
+    expect((await write(builder)).status).toBe(201)
+    expect(await patchbay.stop()).toMatchObject({ code: 0 })
+  })
+})
+
+/** Runs what only root may. */
+const asRoot = (...command: string[]): boolean => {
+  const [program = '', ...args] = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command]
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0
+}
+
+const DISK = join(temporaryDirectory(), 'data')
+mkdirSync(DISK)
+const hasDisk = process.platform === 'linux' && asRoot('mount', '-t', 'tmpfs', '-o', 'size=3m,mode=0777', 'tmpfs', DISK)
+afterAll(() => {
+  if (hasDisk) asRoot('umount', '-l', DISK)
+})
+
+const fill = (file: string): void => {
+  for (const bytes of [65_536, 4_096, 1]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(bytes))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' })
+    }
+  }
+}
+
+const History = z.object({ items: z.array(z.unknown()), gaps: z.array(z.object({ missing: z.number() })) })
+
+describe.runIf(hasDisk)('a disk without room', () => {
+  it('refuses changes and says why, goes on with calls, and takes changes again when there is room', async () => {
+    const patchbay = await startPatchbay({ directory: join(DISK, '..') })
+    const { builder, serverId, call } = await servePrivately(patchbay)
+    let calls = 1
+    const callOnce = async (): Promise<void> => {
+      await call()
+      calls++
+    }
+    const filler = join(DISK, 'filler')
+    fill(filler)
+    // What the write-ahead log holds already is written again, so the first writes may still fit.
+    const refusal = await vi.waitUntil(
+      async () => {
+        const answer = await write(builder)
+        return answer.status === 201 ? undefined : answer
+      },
+      { timeout: 30_000, interval: 1 },
+    )
+    expect(refusal.status).toBe(507)
+    expect(refusal.headers.get('content-type')).toBe('application/problem+json')
+    expect(refusal.body).toMatchObject({
+      type: 'urn:patchbay:error:storage_full',
+      detail: expect.stringContaining('full'),
+    })
+    expect(JSON.stringify(refusal.body)).not.toContain(DISK)
+
+    const headers = { authorization: `Bearer ${builder.token}` }
+    const list = statelessRequest('tools/list')
+    for (let turn = 0; turn < 20; turn++) await callOnce()
+    expect((await post(patchbay, serverId, list.body, { ...list.headers, ...headers })).status).toBe(200)
+    expect((await builder.send('GET', '/toolkits')).status).toBe(200)
+    expect((await write(builder)).status).toBe(507)
+
+    rmSync(filler)
+    await vi.waitFor(async () => expect((await write(builder)).status).toBe(201), { timeout: 20_000, interval: 100 })
+    await callOnce()
+    await vi.waitFor(
+      async () => {
+        const { body } = await builder.expectOk('GET', `/servers/${serverId}/executions?limit=200`)
+        const { items, gaps } = History.parse(body)
+        expect(items.length + gaps.reduce((sum, { missing }) => sum + missing, 0)).toBe(calls)
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+    expect(await patchbay.stop()).toMatchObject({ code: 0 })
+    const log = patchbay.stdout() + patchbay.stderr()
+    expect(log).toContain(patchbay.databaseFile)
+  })
+})
