@@ -9,6 +9,8 @@ import { answerJson } from '../support/fake-api.ts'
 
 const CHANGES = 100
 const CALLERS = 8
+/** For what does a lot: on a busy machine it takes its time. */
+const LONG_MS = 60_000
 
 describe.each(databaseKinds)('a change on $kind', kind => {
   const patchbay = runPatchbay(kind)
@@ -32,7 +34,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     return { ...made, instance, tool: `/tools/${made.toolIds.tool}` }
   }
 
-  it('is live when it is answered: the very next call sees it', async () => {
+  it('is live when it is answered: the very next call sees it', { timeout: LONG_MS }, async () => {
     const { url, tool: toolPath, instance, serverId, toolIds } = await make()
     const client = await connect(url)
     for (let turn = 0; turn < 10; turn++) {
@@ -89,7 +91,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     expect([get.isClean(), await nextMessage(sse), await nextMessage(sse)]).toEqual([true, changed, undefined])
   })
 
-  it('fails no call under way, however many there are', async () => {
+  it('fails no call under way, however many there are', { timeout: LONG_MS }, async () => {
     const { url, tool: toolPath, instance } = await make('/slow/0')
     let isChanging = true
     const seen: { text: string; isError: boolean }[] = []

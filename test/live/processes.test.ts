@@ -64,7 +64,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     return { ...other, actor }
   }
 
-  it('changes a global, an instance and a tool: each shows here', async () => {
+  it('changes a global, an instance and a tool: each shows here', { timeout: PROCESS_MS }, async () => {
     const { url, serverId, instanceIds, toolIds } = await make()
     const client = await connect(url)
     /** What the API is asked for by a call. */
@@ -82,7 +82,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await expect.poll(() => toolNames(client), SHOWS).toEqual(['renamed'])
   })
 
-  it('takes access away, then the server: both show here', async () => {
+  it('takes access away, then the server: both show here', { timeout: PROCESS_MS }, async () => {
     const { serverId } = await make()
     const app = { port: patchbay.settings.port }
     const knock = async () => (await post(app, serverId, INITIALIZE('2025-06-18'))).status

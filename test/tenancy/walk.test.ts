@@ -98,7 +98,7 @@ describe('the routes of the application', () => {
     for (const form of SECRET_FORMS) expect(state).not.toContain(form)
   })
 
-  it('answer HEAD as they answer GET', async () => {
+  it('answer HEAD as they answer GET', { timeout: 60_000 }, async () => {
     for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|\.well-known)/.test(route))) {
       const path = await row.path(world)
       const head = { ...row, route: row.route.replace('GET', 'HEAD') }
