@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, pageOf, uuidParam, uuidParams } from '../platform/http/index.ts'
+import { actorOf, pageOf, signalOf, uuidParam, uuidParams } from '../platform/http/index.ts'
 import type { ExecutionService } from './execution.service.ts'
 import {
   CallArguments,
@@ -26,17 +26,20 @@ export const executionRoutes =
     app.post(
       '/tools/:id/test',
       { config, schema: { tags, params: uuidParams, body: TestArguments, response: { 200: ToolTestView } } },
-      async request => {
+      async (request, reply) => {
         const { arguments: args, serverId } = request.body
-        return toToolTestView(await execution.testTool(actorOf(request), request.params.id, args, serverId))
+        const signal = signalOf(reply)
+        return toToolTestView(await execution.testTool(actorOf(request), request.params.id, args, serverId, signal))
       },
     )
 
     app.post(
       '/instances/:id/call',
       { config, schema: { tags, params: uuidParams, body: CallArguments, response: { 200: CallToolResultView } } },
-      async request =>
-        toResultView(await execution.callInstance(actorOf(request), request.params.id, request.body.arguments)),
+      async (request, reply) => {
+        const { params, body } = request
+        return toResultView(await execution.callInstance(actorOf(request), params.id, body.arguments, signalOf(reply)))
+      },
     )
 
     app.get(
@@ -46,12 +49,8 @@ export const executionRoutes =
         schema: { tags, params: serverParams, querystring: ExecutionQuery, response: { 200: ExecutionPage } },
       },
       async request => {
-        const { from, to, ...query } = request.query
-        const { items, nextCursor, gaps } = await execution.listExecutions(actorOf(request), request.params.uuid, {
-          ...query,
-          from: from === undefined ? undefined : new Date(from),
-          to: to === undefined ? undefined : new Date(to),
-        })
+        const { params, query } = request
+        const { items, nextCursor, gaps } = await execution.listExecutions(actorOf(request), params.uuid, query)
         return { items: items.map(toExecutionView), nextCursor, gaps: gaps.map(toGapView) }
       },
     )

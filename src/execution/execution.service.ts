@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/index.ts'
-import { type Actor, AppError, type JsonObject } from '../kernel/index.ts'
+import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { type Bindings, getServerFor, type InstanceService, listGlobals, readBlueprint } from '../servers/index.ts'
 import { assertDefinition, type ToolService } from '../toolkits/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
-import { type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
+import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
 import { toCurl } from './curl.ts'
 import { createMasker, type Masker } from './masking.ts'
-import { maskRequest, performCall } from './perform-call.ts'
+import { maskRequest, performCall, toMicroseconds } from './perform-call.ts'
 
 export type ExecutionServiceParts = ExecutionParts & {
   db: Database
@@ -56,7 +56,7 @@ const shownResponse = (response: OutboundResponse, durationMs: number, masker: M
   status: response.status,
   headers: maskHeaders(response.headers, masker),
   body: masker.text(response.body.toString('utf8')).toWellFormed(),
-  durationMs,
+  durationMs: toMicroseconds(durationMs),
 })
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
@@ -84,13 +84,19 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     compile,
 
     /** Sends a tool once, as the builder would have it called; nothing is recorded. */
-    testTool: async (actor: Actor, toolId: string, args: JsonObject, serverId?: string): Promise<ToolTest> => {
+    testTool: async (
+      actor: Actor,
+      toolId: string,
+      args: JsonObject,
+      serverId: string | undefined,
+      signal: AbortSignal,
+    ): Promise<ToolTest> => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
       const globals = await globalsFor(actor, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const plan = planCall(tool, compiled, bindingsForTest(names, args, globals), globals, limits)
-      const { result, request, response, durationMs } = await performCall(plan, http, args, undefined, onInternalError)
+      const { result, request, response, durationMs } = await performCall(plan, http, args, signal, onInternalError)
       const shown = request && maskRequest(request, globals.masker)
       return {
         request: shown,
@@ -101,12 +107,17 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     },
 
     /** Calls an instance as its server would, and records it. */
-    callInstance: async (actor: Actor, instanceId: string, args: JsonObject): Promise<ToolResult> => {
-      const { serverId, name } = await instances.getInstanceForChange(actor, instanceId)
-      const tool = (await compile(serverId))?.tools.find(candidate => candidate.name === name)
-      if (tool === undefined) throw new AppError('not_found', 'There is no such instance.')
-      const caller = { userId: actor.userId, tokenId: '' }
-      return tool.call(args, { caller, client: 'patchbay-api', signal: new AbortController().signal })
+    callInstance: async (
+      actor: Actor,
+      instanceId: string,
+      args: JsonObject,
+      signal: AbortSignal,
+    ): Promise<ToolResult> => {
+      const instance = await instances.getInstanceForChange(actor, instanceId)
+      const compiled = assertDefinition(instance.tool)
+      const globals = openGlobals(await listGlobals(db, instance.serverId), sealing)
+      const tool = compileTool(instance, compiled, globals, parts)
+      return tool.call(args, { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal })
     },
 
     listExecutions: async (
@@ -124,12 +135,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     },
 
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
-      const execution = await executions.find(id)
-      const missing = new AppError('not_found', 'There is no such execution.')
-      if (execution === undefined) throw missing
-      await getServerFor(db, actor, execution.serverId, 'read').catch(error => {
-        throw error instanceof AppError && error.code === 'not_found' ? missing : error
-      })
+      await settleRecords()
+      const execution = await executions.find(id, organizationIdsOf(actor))
+      if (execution === undefined) throw new AppError('not_found', 'There is no such execution.')
       return execution
     },
   }

@@ -37,9 +37,14 @@ export const ToolTestView = z.object({
   result: CallToolResultView,
 })
 
+/** As people write it: with any offset, or a date alone. */
+const instant = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'is no time such as 2026-11-22T09:30:00Z, or date')
+  .transform(text => new Date(text))
+
 export const ExecutionQuery = pageQuery.extend({
-  from: timeSchema.optional(),
-  to: timeSchema.optional(),
+  from: instant.optional().describe('from this instant on'),
+  to: instant.optional().describe('up to this instant, without it'),
   outcome: z.enum(['ok', 'error']).optional(),
   tool: z.string().max(64).optional(),
 })

@@ -45,6 +45,9 @@ export const maskRequest = ({ method, url, headers, body }: RenderedRequest, mas
         body: body === undefined ? undefined : masker.text(body),
       }
 
+/** Milliseconds to the microsecond: what lies beyond is noise. */
+export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000
+
 /** The one way a tool runs: resolve, render, send, shape. Never throws; `onInternalError` hears what should not happen. */
 export const performCall = async (
   plan: CallPlan,
@@ -106,7 +109,7 @@ export const toExecutionRecord = (
 ): ExecutionRecord => ({
   ...identity,
   startedAt,
-  durationMs,
+  durationMs: toMicroseconds(durationMs),
   outcome: result.isError === true ? 'error' : 'ok',
   status: response?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),

@@ -81,7 +81,7 @@ const after = (cursor: string | undefined) => {
   return [{ startedAt: { lte: startedAt } }, { OR: [{ startedAt: { lt: startedAt } }, { id: { lt: id } }] }]
 }
 
-/** Reads the history of one server. Whoever asks has been let at the server before. */
+/** Reads history. Whoever lists a server's has been let at the server before. */
 export const createExecutionStore = (db: Database) => ({
   /** Newest first. Throws `invalid_request` on a cursor that is not one of this list. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
@@ -100,8 +100,9 @@ export const createExecutionStore = (db: Database) => ({
     return toPage(rows.map(toExecution), limit, last => [last.startedAt, last.id])
   },
 
-  find: async (id: string): Promise<StoredExecution | undefined> => {
-    const row = await db.execution.findUnique({ where: { id } })
+  find: async (id: string, organizationIds: readonly string[]): Promise<StoredExecution | undefined> => {
+    const server = { organizationId: { in: [...organizationIds] } }
+    const row = await db.execution.findFirst({ where: { id, server } })
     return row === null ? undefined : toExecution(row)
   },
 

@@ -13,7 +13,7 @@ export type AccessPolicy = {
 /** The user behind a token that is good for MCP. */
 export type McpPrincipal = { userId: string; tokenId: string; organizationIds: ReadonlySet<string> }
 
-/** Nobody calls a public server by name. */
+/** Without a token nobody in particular calls a public server. */
 export type Caller = { userId: string; tokenId: string } | undefined
 
 export type AccessRefusal = 'unauthenticated' | 'forbidden'
@@ -48,7 +48,8 @@ const BEARER = /^Bearer +(\S+) *$/i
  */
 export const createServerAccess = (verifyToken: VerifyMcpToken) => {
   const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Result<Caller, AccessRefusal> => {
-    if (principal === undefined) return failure('unauthenticated')
+    // A public server is open to whoever holds a token that is good for nothing, too.
+    if (principal === undefined) return policy.tier === 'public' ? success(undefined) : failure('unauthenticated')
     return isLetIn(policy, principal)
       ? success({ userId: principal.userId, tokenId: principal.tokenId })
       : failure('forbidden')
@@ -57,9 +58,8 @@ export const createServerAccess = (verifyToken: VerifyMcpToken) => {
     policy: AccessPolicy,
     authorization: string | undefined,
   ): Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>> => {
-    if (policy.tier === 'public') return success(undefined)
     const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
-    if (token === undefined) return failure('unauthenticated')
+    if (token === undefined) return policy.tier === 'public' ? success(undefined) : failure('unauthenticated')
     const principal = verifyToken(token)
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }

@@ -97,7 +97,7 @@ describe.each(databases)('signing in on $kind', database => {
     // Others are not, nor is who comes from elsewhere; and it passes.
     expect((await from(origin, HOME).signIn('other@example.com', PASSWORD)).status).toBe(401)
     expect((await from(origin, '198.51.100.2').signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
-    await services.db.counter.updateMany({ data: { expire: new Date(Date.now() - 1) } })
+    await services.db.counter.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
     expect((await from(origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
   })
 

@@ -39,9 +39,9 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
       },
     })
     await store(world, [record])
-    expect(await world.executions.find(record.id)).toMatchObject(record)
+    expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject(record)
     const { items, nextCursor } = await world.executions.list({ serverId: world.serverId, limit: 10 })
-    expect(items).toEqual([await world.executions.find(record.id)])
+    expect(items).toEqual([await world.executions.find(record.id, [world.organizationId])])
     expect(nextCursor).toBeNull()
   })
 
@@ -49,15 +49,19 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { status: undefined, request: undefined })
     await store(world, [record])
-    expect(await world.executions.find(record.id)).toMatchObject(record)
-    expect(await world.executions.find(newExecutionId())).toBeUndefined()
+    expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject(record)
+    expect(await world.executions.find(newExecutionId(), [world.organizationId])).toBeUndefined()
+    expect(await world.executions.find(record.id, [newExecutionId()])).toBeUndefined()
   })
 
   it('keeps a record whose texts no database column can hold, readably', async () => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { client: 'a\ud800', error: 'b\u0000\udc00' })
     await store(world, [record])
-    expect(await world.executions.find(record.id)).toMatchObject({ client: 'a\ufffd', error: 'b\ufffd\ufffd' })
+    expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject({
+      client: 'a\ufffd',
+      error: 'b\ufffd\ufffd',
+    })
   })
 
   it('holds times to the millisecond in the very form in which other code writes and compares them', async () => {

@@ -53,6 +53,7 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
   const { target } = database
   const db = await openDatabase(target)
   const serverId = await createServer(db)
+  const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: serverId } })
   const log = createLog()
   const workers: Worker[] = []
   const recorder: Recorder = createRecorder({
@@ -74,6 +75,7 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
     target,
     db,
     serverId,
+    organizationId,
     log,
     recorder,
     executions: createExecutionStore(db),

@@ -138,10 +138,10 @@ describe('a request that fails', () => {
     },
   )
 
-  it('by an id that is none is refused as a bad path', async () => {
+  it('by an id that is none names nothing', async () => {
     const { response } = await get('/api/v1/things/1')
-    expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ detail: expect.stringContaining('path'), errors: [{ path: 'id' }] })
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
   })
 
   it.each(['/%zz', '/api/v1/things/%00', '/api/v1/busy?a=%00'])(

@@ -1,5 +1,6 @@
 export { actorOf, bearerOf } from './access.ts'
 export { configureApi } from './api.ts'
+export { signalOf } from './gone.ts'
 export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
 export { createOriginPolicy, type OriginPolicy } from './origins.ts'
 export { decodeCursor, type Page, pageOf, pageQuery, toPage } from './paging.ts'

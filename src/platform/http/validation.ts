@@ -46,11 +46,12 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
 
 const PLACES = new Map([
   ['querystring', 'query'],
-  ['params', 'path'],
   ['headers', 'headers'],
 ])
 
 export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
+  // A path with a malformed id names nothing, like one with an id that nothing has.
+  if (refusal.validationContext === 'params') return new AppError('not_found', 'There is nothing at this address.')
   const place = PLACES.get(refusal.validationContext ?? '') ?? 'body'
   const [first] = refusal.errors
   const where = first?.path ? `${first.path}: ` : ''

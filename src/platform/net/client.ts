@@ -38,7 +38,7 @@ const blocked = (text: string): Problem => ({ fault: 'blocked', text })
 
 const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
   fault: 'too_many_redirects',
-  text: `${host} redirected again after ${maxRedirects} redirects; use the final address as the URL`,
+  text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
 })
 
 /**

@@ -137,7 +137,7 @@ const WAITED_FOR: Readonly<Record<Phase, (host: string) => string>> = {
 /** The call's own time ran out; what it was waiting for tells where the time went. */
 export const timeoutProblem = (host: string, phase: Phase): Problem => ({
   fault: 'timeout',
-  text: `${WAITED_FOR[phase](host)}; raise the tool's timeout or make the API faster`,
+  text: `${WAITED_FOR[phase](host)}; raise the tool's timeoutMs (PATCHBAY_MAX_TOOL_TIMEOUT_MS at most) or make the API faster`,
 })
 
 export const tooLargeProblem = (host: string, maxBytes: number): Problem => ({
