@@ -40,7 +40,7 @@ const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
 const database = z.string().transform((text, context): DatabaseTarget => {
   const target = parseDatabaseUrl(text)
   if (target.ok) return target.value
-  context.addIssue({ code: 'custom', message: target.error })
+  context.addIssue({ code: 'custom', message: `is no database: ${target.error}` })
   return z.NEVER
 })
 
