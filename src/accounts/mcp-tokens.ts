@@ -11,6 +11,8 @@ export type McpCaller = {
   userId: string
   tokenId: string
   organizationIds: ReadonlySet<string>
+  /** Whether the token has the scope `mcp`. */
+  isForMcp: boolean
   expiresAt: Date
 }
 
@@ -29,18 +31,19 @@ export const createMcpTokens = ({ findHolder, noteUse, now }: McpTokensParts) =>
   const load = async (tokenHash: string): Promise<McpCaller | undefined> => {
     const forgottenBefore = forgotten
     const holder = await findHolder(tokenHash)
-    if (holder === undefined || !holder.token.scopes.includes('mcp')) return undefined
+    if (holder === undefined) return undefined
     const { token, memberships } = holder
     if (token.expiresAt.getTime() <= now()) return undefined
     const organizationIds = new Set(memberships.keys())
-    const caller = { userId: token.userId, tokenId: token.id, organizationIds, expiresAt: token.expiresAt }
+    const { id: tokenId, userId, scopes, expiresAt } = token
+    const caller = { userId, tokenId, organizationIds, isForMcp: scopes.includes('mcp'), expiresAt }
     if (forgotten === forgottenBefore) cache.set(tokenHash, { caller, freshUntil: now() + FRESH_MS })
     noteUse(caller.tokenId)
     return caller
   }
 
   return {
-    /** Answers at once for a token that is in memory. undefined: no token of ours, expired, or not for MCP. */
+    /** Answers at once for a token that is in memory. undefined: no token of ours, or expired. */
     verify: (token: string): McpCaller | undefined | Promise<McpCaller | undefined> => {
       if (!isToken(token)) return undefined
       const tokenHash = hashToken(token)

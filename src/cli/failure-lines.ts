@@ -19,7 +19,7 @@ const linesOfAppError = ({ message, errors = [], operatorNote }: AppError): stri
     .filter(error => !message.includes(error.message))
     .map(error => `${error.path} ${error.message}`)
   const notes = [...details, ...(operatorNote === undefined ? [] : [operatorNote])]
-  return notes.length === 0 ? message : `${message} (${notes.join('; ')})`
+  return notes.length === 0 ? message : `${message.replace(/\.$/, '')} (${notes.join('; ')}).`
 }
 
 const linesOf = (error: unknown): readonly string[] => {

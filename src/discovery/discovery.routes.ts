@@ -33,7 +33,9 @@ export const discoveryRoutes =
     app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
       const token = bearerOf(request)
       const principal = token === undefined ? undefined : await verifyMcpToken(token)
-      const caller = principal && { userId: principal.userId, organizationIds: [...principal.organizationIds] }
+      const caller = principal?.isForMcp
+        ? { userId: principal.userId, organizationIds: [...principal.organizationIds] }
+        : undefined
       const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
       return { servers: usable.map(toEntry(baseUrl)) }
     })

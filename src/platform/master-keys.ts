@@ -23,7 +23,7 @@ const readText = (path: string): string | undefined => {
   } catch (error) {
     if (isMissing(error)) return undefined
     throw new MasterKeyError(
-      `${path} cannot be read (${reasonOf(error)}): let this user read it, or set PATCHBAY_MASTER_KEY.`,
+      `${path} cannot be read (${reasonOf(error)}): see that this user may, or set PATCHBAY_MASTER_KEY.`,
     )
   }
 }
@@ -41,7 +41,7 @@ const readKeys = (path: string): MasterKeys | undefined => {
 
 /** Appears whole or not at all, and never over another: two first starts at once agree on one key. */
 const writeNewKey = (directory: string, path: string): void => {
-  mkdirSync(directory, { recursive: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   writeFileSync(draft, `${generateMasterKey()}\n`, { mode: 0o600 })
   try {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import * as limits from '../kernel/index.ts'
+import * as kernel from '../kernel/index.ts'
 import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
 import { isMasterKey } from './master-keys.ts'
 import { isCidr } from './net/index.ts'
@@ -17,12 +17,6 @@ const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     .regex(/^\d+$/, 'is no whole number')
     .transform(Number)
     .refine(value => value >= minimum && value <= maximum, `is not between ${minimum} and ${maximum}`)
-
-/** Whether the text is an origin: http or https, a host, perhaps a port, and nothing behind it. */
-const isOrigin = (text: string): boolean => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
-}
 
 /** A name, an IPv4 address, or an IPv6 address with or without brackets. */
 const isHostName = (text: string): boolean =>
@@ -51,17 +45,20 @@ const ENVIRONMENT = z.object({
     .refine(isHostName, 'is no host name or address (the port goes into PATCHBAY_PORT)')
     .transform(text => text.replace(/^\[|\]$/g, ''))
     .default('127.0.0.1'),
-  PATCHBAY_PORT: wholeNumber(0, 65_535).default(8_080),
+  PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
   PATCHBAY_BASE_URL: z
     .string()
-    .refine(isOrigin, 'is no origin such as https://patchbay.example.com')
+    .refine(kernel.isOrigin, 'is no origin such as https://patchbay.example.com')
     .transform(text => new URL(text).origin)
     .optional(),
   DATABASE_URL: database.prefault(DEFAULT_DATABASE_URL),
   PATCHBAY_MASTER_KEY: masterKeys.optional(),
   PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
   PATCHBAY_ALLOWED_ORIGINS: list
-    .refine(origins => origins.every(isOrigin), 'is no comma-separated list of origins such as https://app.example.com')
+    .refine(
+      origins => origins.every(kernel.isOrigin),
+      'is no comma-separated list of origins such as https://app.example.com',
+    )
     .transform(origins => origins.map(text => new URL(text).origin))
     .default([]),
   PATCHBAY_ALLOW_STDIO: flag.default(false),
@@ -73,15 +70,15 @@ const ENVIRONMENT = z.object({
     .string()
     .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
     .optional(),
-  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(limits.MAX_REQUEST_BYTES),
-  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(limits.MAX_RESPONSE_BYTES),
-  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(limits.MAX_TOOL_TIMEOUT_MS),
-  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(limits.MAX_REDIRECTS),
-  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(limits.MAX_TOOLS_PER_SERVER),
-  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(limits.MAX_JSON_DEPTH),
-  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(limits.MAX_SESSIONS_PER_SERVER),
-  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(limits.MAX_SESSION_IDLE_MS),
-  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(limits.MAX_DRAIN_MS),
+  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
+  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
+  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
+  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(kernel.MAX_REDIRECTS),
+  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(kernel.MAX_TOOLS_PER_SERVER),
+  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(kernel.MAX_JSON_DEPTH),
+  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(kernel.MAX_SESSIONS_PER_SERVER),
+  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(kernel.MAX_SESSION_IDLE_MS),
+  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(kernel.MAX_DRAIN_MS),
 })
 
 type Environment = z.infer<typeof ENVIRONMENT>

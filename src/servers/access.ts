@@ -10,8 +10,14 @@ export type AccessPolicy = {
   allowedUserIds: ReadonlySet<string>
 }
 
-/** The user behind a token that is good for MCP. */
-export type McpPrincipal = { userId: string; tokenId: string; organizationIds: ReadonlySet<string> }
+/** The user behind a token. */
+export type McpPrincipal = {
+  userId: string
+  tokenId: string
+  organizationIds: ReadonlySet<string>
+  /** Whether the token has the scope `mcp`. */
+  isForMcp: boolean
+}
 
 /** Without a token nobody in particular calls a public server. */
 export type Caller = { userId: string; tokenId: string } | undefined
@@ -49,7 +55,9 @@ const BEARER = /^Bearer +(\S+) *$/i
 export const createServerAccess = (verifyToken: VerifyMcpToken) => {
   const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Result<Caller, AccessRefusal> => {
     // A public server is open to whoever holds a token that is good for nothing, too.
-    if (principal === undefined) return policy.tier === 'public' ? success(undefined) : failure('unauthenticated')
+    const isOpen = policy.tier === 'public'
+    if (principal === undefined) return isOpen ? success(undefined) : failure('unauthenticated')
+    if (!principal.isForMcp) return isOpen ? success(undefined) : failure('forbidden')
     return isLetIn(policy, principal)
       ? success({ userId: principal.userId, tokenId: principal.tokenId })
       : failure('forbidden')

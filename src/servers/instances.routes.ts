@@ -77,10 +77,10 @@ export const instanceRoutes =
 
     app.get(
       '/servers/:uuid/bindings',
-      { config, schema: { tags, params: serverParams, response: { 200: z.object({ items: z.array(BindingRow) }) } } },
+      { config, schema: { tags, params: serverParams, response: { 200: pageOf(BindingRow) } } },
       async request => {
         const all = await instances.listAllInstances(actorOf(request), request.params.uuid)
-        return { items: toBindingRows(all) }
+        return { items: toBindingRows(all), nextCursor: null }
       },
     )
   }

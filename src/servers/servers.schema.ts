@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { ACCESS_TIERS } from './server.ts'
 
 const access = z.enum(ACCESS_TIERS)
 // The other presentations join with the steps that serve them.
 const presentation = z.enum(['flat'])
 
+const description = z.string().max(10_000)
+
 export const CreateServer = z.strictObject({
   name: z.string().trim().min(1).max(200),
-  description: z.string().max(10_000).optional(),
+  description: absentable(description),
   access: access.default('private'),
   allowedUsers: z
     .array(z.string().min(1).max(254))
@@ -27,7 +30,7 @@ export const UpdateServer = z.strictObject({
   url: readOnlyField,
   ...readOnlyTimes,
   name: CreateServer.shape.name.optional(),
-  description: CreateServer.shape.description.nullable(),
+  description: description.nullish(),
   access: access.optional(),
   allowedUsers: CreateServer.shape.allowedUsers.unwrap().optional(),
   presentation: presentation.optional(),
@@ -49,6 +52,8 @@ export const ServerView = z.object({
   ...times,
 })
 
+const ToolChange = z.object({ name: z.string(), fields: z.array(z.string()).describe('what differs, such as url') })
+
 export const UsedToolkitView = z.object({
   id: z.string(),
   title: z.string(),
@@ -56,16 +61,19 @@ export const UsedToolkitView = z.object({
     .object({
       takenAt: timeSchema,
       update: z
-        .object({ added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) })
+        .object({ added: z.array(z.string()), changed: z.array(ToolChange), removed: z.array(z.string()) })
         .nullable()
-        .describe('names of tools that accepting the waiting update would touch'),
+        .describe('tools that accepting the waiting update would add, change and remove'),
     })
     .nullable()
     .describe("of another organization's toolkit"),
   ...times,
 })
 
-export const PutGlobal = z.strictObject({ value: z.string().max(100_000), secret: z.boolean().optional() })
+export const PutGlobal = z.strictObject({
+  value: z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(z.string().max(100_000)),
+  secret: z.boolean().optional(),
+})
 
 export const GlobalView = z.union([
   z.object({ id: z.string(), key: z.string(), value: z.string(), secret: z.literal(false), ...times }),
@@ -73,7 +81,7 @@ export const GlobalView = z.union([
 ])
 
 const binding = z.discriminatedUnion('source', [
-  z.strictObject({ source: z.literal('instance'), value: z.json() }),
+  z.strictObject({ source: z.literal('instance'), value: z.json('is missing: give the fixed value') }),
   z.strictObject({ source: z.literal('server'), value: z.string().min(1).max(64).nullish() }),
   z.strictObject({ source: z.literal('exposed'), value: z.null().optional() }),
 ])
@@ -81,13 +89,13 @@ export type BindingInput = z.infer<typeof binding>
 
 const instanceName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -')
+  .regex(TOOL_NAME, TOOL_NAME_RULE)
   .refine(name => !name.startsWith('proxy_'), 'must not begin with proxy_, which is reserved')
 
 export const CreateInstance = z.strictObject({
   toolId: z.uuid(),
   name: instanceName,
-  description: z.string().max(10_000).optional(),
+  description: absentable(description),
   bindings: z.record(z.string().max(64), binding).default({}),
 })
 
@@ -99,8 +107,8 @@ export const UpdateInstance = z.strictObject({
   ...readOnlyTimes,
   toolId: CreateInstance.shape.toolId.optional(),
   name: instanceName.optional(),
-  description: CreateInstance.shape.description.nullable(),
-  bindings: CreateInstance.shape.bindings.unwrap().optional(),
+  description: description.nullish(),
+  bindings: CreateInstance.shape.bindings.unwrap().optional().describe('takes the place of all bindings there are'),
 })
 
 export const InstanceView = z.object({

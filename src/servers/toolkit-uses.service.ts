@@ -7,6 +7,7 @@ import {
   findSnapshot,
   findUsableToolkit,
   listSnapshots,
+  noToolkit,
   removeToolkit,
   type SnapshotDifference,
   type Toolkit,
@@ -29,8 +30,6 @@ export type UsedToolkit = {
   /** Of another organization's toolkit only. */
   snapshot: { takenAt: Date; update: SnapshotDifference | undefined } | undefined
 }
-
-const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
 
 /** A toolkit of the server's own organization, or a public one; not a private one of another that the actor is in. */
 const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>

@@ -13,7 +13,7 @@ export const refuseHeaderName = (name: string): string | undefined => {
     return `${JSON.stringify(name.slice(0, 40))} cannot be the name of a header: use letters, digits and hyphens`
   }
   if (isReservedHeader(name.toLowerCase())) {
-    return `the header ${name} cannot be set: the connection decides it`
+    return `the header ${name} cannot be set: the connection, a proxy or a browser decides it`
   }
   return undefined
 }

@@ -3,7 +3,7 @@ export { acceptUpdate, compareSnapshot, type SnapshotDifference, takeSnapshot } 
 export type { Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
-export { createToolkitService, type Uses } from './toolkits.service.ts'
+export { createToolkitService, noToolkit, type Uses } from './toolkits.service.ts'
 export { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'
 export { createToolService, type ToolService } from './tools.service.ts'
 export { toTool } from './tools.store.ts'

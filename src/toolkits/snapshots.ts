@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import { toStored } from './stored-definition.ts'
@@ -5,10 +6,23 @@ import type { Snapshot, Tool, Toolkit } from './tool.ts'
 import { createSnapshot, renewSnapshot, touchToolkit } from './toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from './tools.store.ts'
 
-/** What accepting a waiting update would change, by tool name. */
-export type SnapshotDifference = { added: string[]; changed: string[]; removed: string[] }
+/** What accepting a waiting update would change: tools by name, and of a changed one the fields that differ. */
+export type SnapshotDifference = {
+  added: string[]
+  changed: { name: string; fields: string[] }[]
+  removed: string[]
+}
 
-const isSame = (a: Tool, b: Tool): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b))
+const fieldsOf = (tool: Tool): Record<string, unknown> => {
+  const { definition, ...columns } = toStored(tool)
+  return { ...columns, ...definition }
+}
+
+const differingFields = (a: Tool, b: Tool): string[] => {
+  const [before, after] = [fieldsOf(a), fieldsOf(b)]
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].filter(name => !isDeepStrictEqual(before[name], after[name])).sort()
+}
 
 const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
   const byOrigin = new Map(held.map(tool => [tool.originId, tool]))
@@ -17,7 +31,7 @@ const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
     added: current.filter(tool => !byOrigin.has(tool.id)),
     changed: current.flatMap(origin => {
       const copy = byOrigin.get(origin.id)
-      return copy === undefined || isSame(copy, origin) ? [] : [{ copy, origin }]
+      return copy === undefined || differingFields(copy, origin).length === 0 ? [] : [{ copy, origin }]
     }),
     removed: held.filter(tool => tool.originId === undefined || !currentIds.has(tool.originId)),
   }
@@ -32,7 +46,7 @@ export const compareSnapshot = async (tx: Transaction, snapshot: Snapshot): Prom
   if (added.length + changed.length + removed.length === 0) return undefined
   return {
     added: added.map(tool => tool.name),
-    changed: changed.map(({ copy }) => copy.name),
+    changed: changed.map(({ copy, origin }) => ({ name: copy.name, fields: differingFields(copy, origin) })),
     removed: removed.map(tool => tool.name),
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
-/** Names of tools, as MCP clients take them: 1 to 64 of A-Z a-z 0-9 _ - */
-const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -')
+const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
 const jsonObject = z.record(z.string(), z.json())
 
@@ -22,50 +22,49 @@ const parameterMeta = z
   })
   .transform(({ type: _type, required: _required, places: _places, ...meta }) => meta)
 
-/** Whether the text is http or https, a host, perhaps a port, and nothing else. */
-const isOrigin = (text: string): boolean => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
-}
-
 const origin = z
   .string()
   .refine(isOrigin, 'must be an origin such as https://api.example.com')
   .transform(text => new URL(text).origin)
 
+/** What a tool may lack. Sizes of what holds places are checked with the template. */
+const optional = {
+  title: z.string().trim().min(1).max(200),
+  description: z.string().max(10_000),
+  body: z.string(),
+  // The most is a setting: the service knows it.
+  timeoutMs: z.int().min(1),
+  inputSchema: jsonObject.describe('JSON Schema 2020-12 of the arguments, instead of the one that the parameters make'),
+  outputSchema: jsonObject,
+  annotations: z.strictObject({
+    title: z.string().max(200).optional(),
+    readOnlyHint: z.boolean().optional(),
+    destructiveHint: z.boolean().optional(),
+    idempotentHint: z.boolean().optional(),
+    openWorldHint: z.boolean().optional(),
+  }),
+  allowedOrigins: z.array(origin).max(100),
+}
+
 export const CreateTool = z.strictObject({
   name: toolName,
-  title: z.string().trim().min(1).max(200).optional(),
-  description: z.string().max(10_000).optional(),
+  title: absentable(optional.title),
+  description: absentable(optional.description),
   method: z
     .string()
     .trim()
     .min(1)
     .max(20)
     .transform(text => text.toUpperCase()),
-  url: z.string().min(1).max(8_192),
-  headers: z
-    .array(z.strictObject({ name: z.string().max(256), value: z.string().max(8_192) }))
-    .max(100)
-    .default([]),
-  body: z.string().max(1_000_000).optional(),
-  // The most is a setting: the service knows it.
-  timeoutMs: z.int().min(1).optional(),
+  url: z.string().min(1),
+  headers: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
+  body: absentable(optional.body),
+  timeoutMs: absentable(optional.timeoutMs),
   parameters: z.record(z.string(), parameterMeta).default({}),
-  inputSchema: jsonObject
-    .optional()
-    .describe('JSON Schema 2020-12 of the arguments, instead of the one that the parameters make'),
-  outputSchema: jsonObject.optional(),
-  annotations: z
-    .strictObject({
-      title: z.string().max(200).optional(),
-      readOnlyHint: z.boolean().optional(),
-      destructiveHint: z.boolean().optional(),
-      idempotentHint: z.boolean().optional(),
-      openWorldHint: z.boolean().optional(),
-    })
-    .optional(),
-  allowedOrigins: z.array(origin).max(100).optional(),
+  inputSchema: absentable(optional.inputSchema),
+  outputSchema: absentable(optional.outputSchema),
+  annotations: absentable(optional.annotations),
+  allowedOrigins: absentable(optional.allowedOrigins),
 })
 
 /** In a change, `null` takes an optional field away and what is left out stays. */
@@ -74,25 +73,25 @@ export const UpdateTool = z.strictObject({
   toolkitId: readOnlyField,
   ...readOnlyTimes,
   name: CreateTool.shape.name.optional(),
-  title: CreateTool.shape.title.nullable(),
-  description: CreateTool.shape.description.nullable(),
+  title: optional.title.nullish(),
+  description: optional.description.nullish(),
   method: CreateTool.shape.method.optional(),
   url: CreateTool.shape.url.optional(),
   headers: CreateTool.shape.headers.unwrap().optional(),
-  body: CreateTool.shape.body.nullable(),
-  timeoutMs: CreateTool.shape.timeoutMs.nullable(),
+  body: optional.body.nullish(),
+  timeoutMs: optional.timeoutMs.nullish(),
   parameters: CreateTool.shape.parameters.unwrap().optional(),
-  inputSchema: CreateTool.shape.inputSchema.nullable(),
-  outputSchema: CreateTool.shape.outputSchema.nullable(),
-  annotations: CreateTool.shape.annotations.nullable(),
-  allowedOrigins: CreateTool.shape.allowedOrigins.nullable(),
+  inputSchema: optional.inputSchema.nullish(),
+  outputSchema: optional.outputSchema.nullish(),
+  annotations: optional.annotations.nullish(),
+  allowedOrigins: optional.allowedOrigins.nullish(),
 })
 
 const visibility = z.enum(['private', 'public'])
 
 export const CreateToolkit = z.strictObject({
   title: z.string().trim().min(1).max(200),
-  description: z.string().max(10_000).optional(),
+  description: absentable(optional.description),
   visibility: visibility.default('private'),
   organizationId: z.uuid().optional(),
 })
@@ -102,7 +101,7 @@ export const UpdateToolkit = z.strictObject({
   organizationId: readOnlyField,
   ...readOnlyTimes,
   title: CreateToolkit.shape.title.optional(),
-  description: CreateToolkit.shape.description.nullable(),
+  description: optional.description.nullish(),
   visibility: visibility.optional(),
 })
 

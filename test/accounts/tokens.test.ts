@@ -81,7 +81,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(401)
   })
 
-  it('is verified for MCP from memory the second time, and never without the scope', async () => {
+  it('is verified for MCP from memory the second time, and told from one without the scope', async () => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)
     const me = z
@@ -93,12 +93,13 @@ describe.each(databases)('a personal access token on $kind', database => {
       userId: api.userId,
       tokenId: made.id,
       organizationIds: new Set(me.organizations.map(({ id }) => id)),
+      isForMcp: true,
       expiresAt: new Date(made.expiresAt),
     })
     expect(services.accounts.verifyMcpToken(made.token)).toBe(caller)
     expect(services.accounts.verifyMcpToken('pbk_short')).toBeUndefined()
     const readOnly = await makeToken(api, { scopes: ['read', 'write'] })
-    expect(await services.accounts.verifyMcpToken(readOnly.token)).toBeUndefined()
+    expect(await services.accounts.verifyMcpToken(readOnly.token)).toMatchObject({ isForMcp: false })
   })
 
   it('of another user does not exist', async () => {

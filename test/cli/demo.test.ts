@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
@@ -22,7 +22,7 @@ const runDemo = async (options: CommandOptions) => {
   return Demo.parse(JSON.parse(stdout))
 }
 
-it('the demo works with no server running, and the second time finds what the first made', async () => {
+it.concurrent('the demo works with no server running, and the second time finds what the first made', async () => {
   const options = { directory: temporaryDirectory(), env: { PATCHBAY_BASE_URL: 'https://patchbay.example.com' } }
   const demo = await runDemo(options)
   expect(demo.tools).toContain(demo.call.name)
@@ -33,7 +33,7 @@ it('the demo works with no server running, and the second time finds what the fi
   for (const text of [demo.url, demo.answer, ...demo.tools]) expect(stdout).toContain(text)
 })
 
-it('the demo calls the server that is running, and what it made becomes the first account’s', async () => {
+it.concurrent('the demo calls the server that is running, and what it made becomes the first account’s', async () => {
   const patchbay = await startPatchbay()
   const demo = await runDemo(patchbay.settings)
   expect(demo.url).toBe(`${patchbay.origin}/s/${demo.id}`)
@@ -49,14 +49,14 @@ it('the demo calls the server that is running, and what it made becomes the firs
   await patchbay.stop()
 })
 
-it('the demo is not taken in by another program on the port', async () => {
+it.concurrent('the demo is not taken in by another program on the port', async ({ onTestFinished }) => {
   const other = await startFakeApi((_request, response) => answerJson(response, { status: 'ok' }))
   onTestFinished(other.close)
   const demo = await runDemo({ env: { PATCHBAY_PORT: new URL(other.origin).port } })
   expect(JSON.parse(demo.answer)).toMatchObject({ to: 'JPY' })
 })
 
-it('the demo makes what a run that was cut short left out', async () => {
+it.concurrent('the demo makes what a run that was cut short left out', async () => {
   const options = { directory: temporaryDirectory() }
   const demo = await runDemo(options)
   const db = new Sqlite(`${options.directory}/data/patchbay.db`)

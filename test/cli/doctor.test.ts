@@ -28,7 +28,7 @@ const examine = async (options: CommandOptions) => {
   }
 }
 
-describe('doctor before the first start', () => {
+describe.concurrent('doctor before the first start', () => {
   it('finds all well and makes nothing', async () => {
     const directory = temporaryDirectory()
     expect((await examine({ directory })).unwell).toEqual([])

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { generateMasterKey, keyIdOf } from '../../src/platform/sealing.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
@@ -45,7 +46,7 @@ const changeMigrations = (directory: string, sql: string): void => {
   db.close()
 }
 
-describe('settings that are wrong', () => {
+describe.concurrent('settings that are wrong', () => {
   it('are all named at once, a line each, without their values, and nothing is made', async () => {
     const directory = temporaryDirectory()
     const canary = 'canary-value'
@@ -87,8 +88,8 @@ describe('settings that are wrong', () => {
   })
 })
 
-describe('an address that cannot be listened on', () => {
-  it('is named when its port is in use', async () => {
+describe.concurrent('an address that cannot be listened on', () => {
+  it('is named when its port is in use', async ({ onTestFinished }) => {
     const other = createServer()
     const port = await freePort()
     await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
@@ -105,7 +106,7 @@ describe('an address that cannot be listened on', () => {
   })
 })
 
-describe('a data folder that cannot be', () => {
+describe.concurrent('a data folder that cannot be', () => {
   it.each([
     ['the key', {}],
     ['the database', { PATCHBAY_MASTER_KEY: generateMasterKey() }],
@@ -194,7 +195,7 @@ describe('a database that was used before', () => {
   })
 })
 
-describe('a database that cannot be used', () => {
+describe.concurrent('a database that cannot be used', () => {
   it('is named when its file is damaged', async () => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
@@ -212,7 +213,7 @@ describe('a database that cannot be used', () => {
     expect(lines.join()).not.toContain('canary')
   })
 
-  it('is let go of at once when it is a PostgreSQL that was sealed with another key', async () => {
+  it('is let go of at once when it is a PostgreSQL that was sealed with another key', async ({ onTestFinished }) => {
     const [kind] = databaseKinds.filter(({ kind }) => kind === 'postgresql')
     if (kind === undefined) throw new Error('no PostgreSQL')
     const database = await kind.create()
@@ -222,13 +223,13 @@ describe('a database that cannot be used', () => {
     // A pool that is left open keeps a process for 10 s.
     const refused = await Promise.race([
       refusalOf({ env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } }),
-      new Promise(resolve => setTimeout(resolve, 9_000, 'still running')),
+      delay(9_000, ['still running'], { ref: false }),
     ])
     expect(refused).toEqual([expect.stringContaining(idOf(mine))])
   })
 })
 
-describe('the setup token', () => {
+describe.concurrent('the setup token', () => {
   const signUpAt = async (port: number, body: Record<string, string>): Promise<number> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/signup`, {
       method: 'POST',

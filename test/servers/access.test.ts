@@ -77,7 +77,7 @@ describe('a server at its address', () => {
     ['nobody', 200, 401, 401],
     ['the owner', 200, 200, 200],
     ['the owner with a token for MCP alone', 200, 200, 200],
-    ['the owner with a token for the API alone', 200, 401, 401],
+    ['the owner with a token for the API alone', 200, 403, 403],
     ['the owner with an expired token', 200, 401, 401],
     ['the owner with a revoked token', 200, 401, 401],
     ['a member of the organization', 200, 200, 403],

@@ -250,7 +250,8 @@ describe.each(databaseKinds)('servers on $kind', kind => {
       expect((await put(encodeURIComponent(key), { value: 'x' })).status, key).toBe(400)
     }
     expect((await put('empty', { value: '', secret: true })).status).toBe(400)
-    expect((await put('number', { value: 5 })).status).toBe(400)
+    expect(await put('number', { value: 5 })).toMatchObject({ status: 201, body: { value: '5' } })
+    expect((await put('list', { value: [5] })).status).toBe(400)
   })
 })
 
@@ -377,6 +378,7 @@ describe('an instance', () => {
     const [a, b] = ids
     const exposed = (id: string | undefined, name: string) => ({ id, name, source: 'exposed' })
     expect(body).toEqual({
+      nextCursor: null,
       items: [
         {
           parameter: 'count',

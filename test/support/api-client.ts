@@ -78,7 +78,7 @@ export const makeServer = async (
   const toolIds: Record<string, string> = {}
   const instanceIds: Record<string, string> = {}
   for (const definition of tools) {
-    const name = z.string().parse(definition['name'])
+    const name = z.string().parse(definition.name)
     const tool = await api.create(`/toolkits/${toolkit.id}/tools`, definition)
     toolIds[name] = tool.id
     const bindings = options.bindings?.[name] ?? {}

@@ -57,8 +57,9 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
     const advice = 'stop Patchbay and restore it from a backup'
     return new AppError('unavailable', `The database file is damaged or no database: ${advice}.`, options)
   }
+  const advice = 'see that this user may, and that the disk is sound'
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {
-    return new AppError('unavailable', `The database file cannot be read or written (${code}).`, options)
+    return new AppError('unavailable', `The database file cannot be read or written (${code}): ${advice}.`, options)
   }
   return undefined
 }

@@ -5,7 +5,7 @@ export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
 export { createOriginPolicy, type OriginPolicy } from './origins.ts'
 export { decodeCursor, type Page, pageOf, pageQuery, toPage } from './paging.ts'
 export { assertUnchanged, readOnlyField, readOnlyTimes } from './read-only.ts'
-export { timeSchema, uuidParam, uuidParams } from './schemas.ts'
+export { absentable, timeSchema, uuidParam, uuidParams } from './schemas.ts'
 export { createHttpServer, type HttpServer } from './server.ts'
 export {
   beginSession,

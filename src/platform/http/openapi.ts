@@ -7,7 +7,7 @@ import { sessionCookieName } from './sessions.ts'
 
 export type ApiDescription = { version: string; baseUrl: string }
 
-const DESCRIPTION = `The same operations as the dashboard.
+const DESCRIPTION = `Everything that a builder and an operator do with Patchbay.
 
 Send a personal access token as \`Authorization: Bearer pbk_…\`, or the session cookie; with the cookie, whatever is
 not a GET also needs the CSRF token of \`GET /session\` in the header \`x-csrf-token\`. Reading needs the scope \`read\`,

@@ -4,5 +4,8 @@ import { z } from 'zod'
 export const uuidParam = z.uuid('is no UUID')
 export const uuidParams = z.object({ id: uuidParam })
 
+/** An optional field of something new: null, which answers have for what is not there, means left out. */
+export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().transform(value => value ?? undefined)
+
 /** A time as the API shows it: ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime()
