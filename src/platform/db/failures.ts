@@ -26,9 +26,6 @@ const prismaCodeOf = (error: unknown): string =>
 /** Another row holds the same unique value. */
 export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
-/** The row to update or delete, or one to connect to, is not there. */
-export const isRowMissing = (error: unknown): boolean => prismaCodeOf(error) === 'P2025'
-
 /** A row that others refer to was to go, or one was referred to that is not there. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'
@@ -91,7 +88,7 @@ const TRANSACTION_EXPIRED = 'P2028'
  * What is wrong with the database as such, as an AppError: `unavailable` (busy, gone, damaged) or `storage_full`. An
  * error that is about the statement comes back as it is.
  */
-export const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
+const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
   if (error instanceof AppError) return error
   // Prisma makes an error with a code its own, so what our adapter found itself travels as a cause.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause

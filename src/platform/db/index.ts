@@ -1,11 +1,11 @@
 export { type Database, type OpenDatabase, openDatabase, type Transaction, transact } from './client.ts'
-export { isForeignKeyViolation, isRowMissing, isUniqueViolation, toDatabaseFailure } from './failures.ts'
+export { isForeignKeyViolation, isUniqueViolation } from './failures.ts'
 export { Prisma } from './generated/sqlite/client.ts'
-export { type ListenOptions, listen } from './listen.ts'
-export { type MigrationOptions, type MigrationState, migrate, migrationState } from './migrate.ts'
+export { listen } from './listen.ts'
+export { migrate, migrationState } from './migrate.ts'
 export { MigrationError } from './migrations.ts'
 export { toPgConfig } from './postgres.ts'
-export { openRawSqlite, type RawSqlite, type RawSqliteOptions } from './sqlite.ts'
+export { openRawSqlite, type RawSqlite } from './sqlite.ts'
 export {
   type DatabaseKind,
   type DatabaseTarget,
