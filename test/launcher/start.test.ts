@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../support/free-port.ts'
 import { follow } from './project.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -17,7 +18,12 @@ it.runIf(isUnderNpm)(
     onTestFinished(() => rmSync(data, { recursive: true }))
     const child = spawn('npm', ['start'], {
       cwd: ROOT,
-      env: { ...process.env, NODE_ENV: undefined, DATABASE_URL: `file:${data}/patchbay.db`, PATCHBAY_PORT: '0' },
+      env: {
+        ...process.env,
+        NODE_ENV: undefined,
+        DATABASE_URL: `file:${data}/patchbay.db`,
+        PATCHBAY_PORT: String(await freePort()),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const running = follow(child)

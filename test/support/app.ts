@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, buildApp } from '../../src/app.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { loadSettings, type Settings } from '../../src/platform/settings.ts'
 import { buildServices, type Services } from '../../src/services.ts'
+import { freePort } from './free-port.ts'
 
 export type TestApp = {
   /** `http://localhost:PORT`, really listening. */
@@ -15,16 +15,6 @@ export type TestApp = {
   app: App
   close: () => Promise<void>
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 
 export type TestAppOptions = {
   /** Left out: a fresh SQLite file. */
