@@ -12,6 +12,12 @@ export const MAX_TOOL_TIMEOUT_MS = 300_000
 export const MAX_REDIRECTS = 5
 /** Tools put to work in one server; above it no model can choose and lists grow past a megabyte. */
 export const MAX_TOOLS_PER_SERVER = 2_000
+/** Globals of one server: all of them are read, and every secret opened, whenever it is mounted. */
+export const MAX_GLOBALS_PER_SERVER = 200
+/** A secret's value in UTF-8; keys and tokens take a fraction, and each is looked for in all that a call answers. */
+export const MAX_SECRET_BYTES = 8 * 1_024
+/** The value in UTF-8 of a global that is no secret: what a header or a URL could still carry. */
+export const MAX_GLOBAL_BYTES = 16 * 1_024
 /** Nesting of a call's arguments and of every JSON body: deeper input only exhausts the stack. */
 export const MAX_JSON_DEPTH = 64
 /** Sessions, and open streams, one server holds. */

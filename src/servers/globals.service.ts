@@ -1,4 +1,4 @@
-import { type Actor, AppError } from '../kernel/index.ts'
+import { type Actor, AppError, MAX_GLOBAL_BYTES, MAX_GLOBALS_PER_SERVER, MAX_SECRET_BYTES } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
@@ -25,6 +25,21 @@ const assertKey = (key: string): void => {
       errors: [{ path: 'key', message: 'is no name for a global' }],
     },
   )
+}
+
+const assertValue = (value: string, isSecret: boolean): void => {
+  const refuse = (message: string, detail: string) =>
+    new AppError('invalid_request', message, { errors: [{ path: 'value', message: detail }] })
+  if (isSecret && value === '') throw refuse('A secret cannot be empty.', 'is empty')
+  const maxBytes = isSecret ? MAX_SECRET_BYTES : MAX_GLOBAL_BYTES
+  if (Buffer.byteLength(value) <= maxBytes) return
+  const what = isSecret ? 'A secret' : 'A global'
+  throw refuse(`${what} holds at most ${maxBytes} bytes.`, `is longer than ${maxBytes} bytes`)
+}
+
+const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
+  if ((await store.countGlobals(tx, serverId)) < MAX_GLOBALS_PER_SERVER) return
+  throw new AppError('limit_exceeded', `A server holds at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
 /** Refuses to make a secret of what instances already send wherever their callers like. */
@@ -56,11 +71,8 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
       await getServerFor(tx, actor, serverId, 'build')
       const existing = await store.findGlobal(tx, serverId, key)
       const isSecret = input.secret ?? existing?.isSecret ?? false
-      if (isSecret && input.value === '') {
-        throw new AppError('invalid_request', 'A secret cannot be empty.', {
-          errors: [{ path: 'value', message: 'is empty' }],
-        })
-      }
+      assertValue(input.value, isSecret)
+      if (existing === undefined) await assertRoom(tx, serverId)
       if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, serverId, key)
       const content = isSecret
         ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(serverId, key)) }

@@ -36,6 +36,9 @@ export const findGlobal = async (tx: Transaction, serverId: string, key: string)
   return row === null ? undefined : toGlobal(row)
 }
 
+export const countGlobals = (tx: Transaction, serverId: string): Promise<number> =>
+  tx.global.count({ where: { serverId } })
+
 export const putGlobal = async (
   tx: Transaction,
   serverId: string,

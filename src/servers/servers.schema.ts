@@ -71,7 +71,8 @@ export const UsedToolkitView = z.object({
 })
 
 export const PutGlobal = z.strictObject({
-  value: z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(z.string().max(100_000)),
+  // Its size depends on whether it is a secret, which the service knows.
+  value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
   secret: z.boolean().optional(),
 })
 

@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay } from './patchbay.ts'
+
+describe('globals of a server', () => {
+  const patchbay = runPatchbay()
+  let ada: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+  const makeGlobals = async () => {
+    const server = await ada.create('/servers', { name: 'Globals' })
+    const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)
+    return { server, put }
+  }
+
+  it('are 200 at most: one more is refused by the number, and those there are can still be replaced', async () => {
+    const { server, put } = await makeGlobals()
+    const rows = Array.from({ length: 199 }, (_, at) => ({ serverId: server.id, key: `g${at}`, value: 'v' }))
+    await patchbay.services.db.global.createMany({ data: rows.map(row => ({ ...row, isSecret: false })) })
+    expect((await put('last', { value: 'v', secret: true })).status).toBe(201)
+    expect(await put('more', { value: 'v' })).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining('200') },
+    })
+    expect((await put('last', { value: 'w' })).status).toBe(200)
+    await ada.expectOk('DELETE', `/servers/${server.id}/globals/last`)
+    expect((await put('more', { value: 'v' })).status).toBe(201)
+  })
+
+  it.each([
+    ['a secret', true, 8_192],
+    ['a plain value', false, 16_384],
+  ])('take %s (secret: %s) of %d bytes, counted as UTF-8, and no longer one', async (_what, secret, maxBytes) => {
+    const { put } = await makeGlobals()
+    expect((await put('key', { value: 'é'.repeat(maxBytes / 2), secret })).status).toBe(201)
+    expect(await put('key', { value: `${'é'.repeat(maxBytes / 2)}x`, secret })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'value', message: expect.stringContaining(`${maxBytes} bytes`) }] },
+    })
+  })
+
+  it('take a value that only a plain one may be no longer once they are secret', async () => {
+    const { put } = await makeGlobals()
+    expect((await put('key', { value: 'k', secret: true })).status).toBe(201)
+    expect((await put('key', { value: 'x'.repeat(8_193) })).status).toBe(400)
+  })
+})
