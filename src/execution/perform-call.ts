@@ -6,7 +6,7 @@ import type { SchemaCheck } from '../toolkits/index.ts'
 import type { ToolResult } from './compiled-server.ts'
 import { errorResult, faultText } from './faults.ts'
 import type { Masker } from './masking.ts'
-import { type ResolutionPlan, resolveCall } from './resolve.ts'
+import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
 
 /** All that is fixed about calling one tool before its arguments come. */
@@ -69,13 +69,12 @@ export const performCall = async (
   })
   try {
     const mismatch = plan.inputCheck?.(args ?? {})
-    if (mismatch !== undefined) return end(errorResult(`Wrong arguments: ${mismatch}.`))
+    if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
+    // Not masked: made of names and declarations only. A mask in it would tell who guesses that the guess is a secret.
     const values = resolveCall(plan.resolution, args)
-    if (!values.ok) return end(errorResult(plan.masker.text(values.error)))
+    if (!values.ok) return end(errorResult(values.error))
     const rendered = plan.template.render(values.value)
-    if (!rendered.ok) {
-      return end(errorResult(plan.masker.text(`"${rendered.error.parameter}": ${rendered.error.message}`)))
-    }
+    if (!rendered.ok) return end(errorResult(`"${rendered.error.parameter}": ${rendered.error.message}`))
     request = rendered.value
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })

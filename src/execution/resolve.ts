@@ -80,23 +80,39 @@ export const planResolution = (
   return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
 }
 
-const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed'], errors: string[]): void => {
-  for (const name of Object.keys(args)) {
-    if (exposed.has(name)) continue
-    const known = [...exposed.keys()].map(key => `"${key}"`).join(', ')
-    const hint = known === '' ? 'this tool takes no arguments' : `this tool takes ${known}`
-    errors.push(`There is no parameter "${name.slice(0, 64)}": ${hint}.`)
-  }
+/** How many names an error lists, and how much of each: arguments come from strangers, in any number and length. */
+const MAX_UNKNOWN_NAMES = 5
+const MAX_KNOWN_NAMES = 20
+const NAME_CHARACTERS = 64
+/** Longest text that says what is wrong with the arguments of a call. */
+const MAX_ERROR_CHARACTERS = 4_000
+
+const listNames = (names: readonly string[], max: number): string => {
+  const listed = names.slice(0, max).map(name => `"${name.slice(0, NAME_CHARACTERS)}"`)
+  return `${listed.join(', ')}${names.length > max ? ` and ${names.length - max} more` : ''}`
 }
 
-/** Values of one call out of its arguments; the error names every wrong, missing or unknown one. */
+const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
+  const unknown = Object.keys(args).filter(name => !exposed.has(name))
+  if (unknown.length === 0) return []
+  const hint =
+    exposed.size === 0
+      ? 'this tool takes no arguments'
+      : `this tool takes ${listNames([...exposed.keys()], MAX_KNOWN_NAMES)}`
+  return [`There is no parameter ${listNames(unknown, MAX_UNKNOWN_NAMES)}: ${hint}.`]
+}
+
+/** An error about arguments, cut to what a model reads. */
+export const boundError = (text: string): string =>
+  (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
+
+/** Values of one call out of its arguments; the error names what is wrong, missing or unknown, and no value. */
 export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
   const given = args ?? {}
   if (!isJsonObject(given)) return failure('The arguments must be an object with a value by parameter name.')
-  const errors: string[] = []
+  const errors = [...refuseUnknown(given, plan.exposed)]
   const values = new Map<string, JsonValue>(plan.constants)
-  refuseUnknown(given, plan.exposed, errors)
   for (const [name, { parameter, check }] of plan.exposed) {
     const argument = Object.hasOwn(given, name) ? given[name] : undefined
     // Models send null for what they leave out; only a json parameter can mean it.
@@ -109,7 +125,7 @@ export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): 
     if (checked.ok) values.set(name, checked.value)
     else errors.push(`"${name}" must be ${checked.error.expected}, and is ${checked.error.got}.`)
   }
-  return errors.length === 0 ? success(values) : failure(errors.join('\n'))
+  return errors.length === 0 ? success(values) : failure(boundError(errors.join('\n')))
 }
 
 const describe = (type: string): string => (type === 'integer' ? 'an integer' : type === 'json' ? 'JSON' : `a ${type}`)

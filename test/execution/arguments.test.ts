@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+
+const Refusal = z.object({ content: z.tuple([z.object({ text: z.string() })]), isError: z.literal(true) })
+const SECRET = 'guessable'
+
+describe('arguments that do not fit', () => {
+  let patchbay: TestApp
+  let builder: ApiClient
+  beforeAll(async () => {
+    patchbay = await startTestApp()
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(() => patchbay.close())
+
+  const refusalOf = async (places: readonly string[], args: Record<string, unknown>): Promise<string> => {
+    const url = `http://127.0.0.1:9/?${places.map(name => `${name}={{${name}}}`).join('&')}`
+    const { serverId, instanceIds } = await makeServer(builder, [{ name: 'tool', method: 'GET', url }])
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: args })
+    return Refusal.parse(body).content[0].text
+  }
+  const named = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
+
+  it('one unknown: names it, and what there is', async () => {
+    expect(await refusalOf(['id', 'key'], { id: '1', key: '2', user: 'x' })).toBe(
+      'There is no parameter "user": this tool takes "id", "key".',
+    )
+  })
+
+  it('thousands of unknown ones: names five, counts the rest, and lists the known ones once, twenty of them', async () => {
+    const places = named('known', 30)
+    const args = Object.fromEntries([...places, ...named('unknown', 5_000)].map(name => [name, 'x']))
+    const text = await refusalOf(places, args)
+    expect(text).toContain('"unknown4" and 4995 more: this tool takes "known0"')
+    expect(text).toContain('"known19" and 10 more.')
+    expect(text.match(/"unknown/g)).toHaveLength(5)
+    expect(text.match(/"known/g)).toHaveLength(20)
+  })
+
+  it('names of any length, and more missing than a model reads: keeps the text short', async () => {
+    const places = named(`long_${'x'.repeat(40)}_`, 60)
+    const text = await refusalOf(places, { ['y'.repeat(100_000)]: 1 })
+    expect(text).toContain(`"${'y'.repeat(64)}"`)
+    expect(text.length).toBeLessThanOrEqual(4_001)
+    expect(text).toMatch(/…$/)
+  })
+
+  it('a name that is the text of a secret: does not tell by a mask that it is', async () => {
+    expect(await refusalOf([], { [SECRET]: 1 })).toBe(
+      `There is no parameter "${SECRET}": this tool takes no arguments.`,
+    )
+  })
+})
