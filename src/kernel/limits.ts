@@ -12,6 +12,12 @@ export const MAX_TOOL_TIMEOUT_MS = 300_000
 export const MAX_REDIRECTS = 5
 /** Tools put to work in one server; above it no model can choose and lists grow past a megabyte. */
 export const MAX_TOOLS_PER_SERVER = 2_000
+/** Tools of one toolkit: what the largest API has operations, and as many as one server may put to work. */
+export const MAX_TOOLS_PER_TOOLKIT = 2_000
+/** A tool's whole definition as UTF-8 JSON: it is read with every mount and copied into every snapshot. */
+export const MAX_TOOL_DEFINITION_BYTES = 256 * 1_024
+/** Each schema of a tool as UTF-8 JSON: far above any honest one, and its validator is compiled from it. */
+export const MAX_TOOL_SCHEMA_BYTES = 64 * 1_024
 /** Globals of one server: all of them are read, and every secret opened, whenever it is mounted. */
 export const MAX_GLOBALS_PER_SERVER = 200
 /** A secret's value in UTF-8; keys and tokens take a fraction, and each is looked for in all that a call answers. */

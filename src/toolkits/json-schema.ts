@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+import { createContext, Script } from 'node:vm'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
@@ -12,25 +14,75 @@ const createAjv = () => new Ajv2020({ strict: false, validateFormats: false, cod
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
 
+/** Schemas are small or hostile: ones that branch without end can be written in a kilobyte. */
+const COMPILE_MS = 1_000
+const CHECK_MS = 250
+
+const TOO_LONG = 'takes too long to check'
+
+const bench: { work: () => void } = { work: () => undefined }
+const context = createContext(bench)
+const script = new Script('work()')
+
+/** Runs `work` for so many milliseconds at most; whether it came to its end. Only a script of node:vm can be ended. */
+const isDoneWithin = (timeout: number, work: () => void): boolean => {
+  bench.work = work
+  try {
+    script.runInContext(context, { timeout })
+    return true
+  } catch (error) {
+    // It is an Error of the context, not of this realm.
+    if (types.isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+    throw error
+  } finally {
+    bench.work = () => undefined
+  }
+}
+
 /** Why a value is no JSON Schema 2020-12 that can be used here; undefined when it is one. References stay inside it. */
 export const schemaProblem = (schema: unknown): string | undefined => {
   if (!isJsonObject(schema)) return 'is no JSON Schema object'
-  const ajv = createAjv()
+  let problem: string | undefined
   try {
-    if (ajv.validateSchema(schema) !== true) return `is no JSON Schema 2020-12: ${ajv.errorsText()}`
-    ajv.compile(schema)
-    return undefined
+    const isDone = isDoneWithin(COMPILE_MS, () => {
+      const ajv = createAjv()
+      if (ajv.validateSchema(schema) === true) ajv.compile(schema)
+      else problem = `is no JSON Schema 2020-12: ${ajv.errorsText()}`
+    })
+    return isDone ? problem : TOO_LONG
   } catch (error) {
     return `cannot be compiled: ${messageOf(error)}`
   }
 }
 
-/** The schema was checked when its tool was saved; the validator is compiled with its first value. */
-export const createSchemaCheck = (schema: JsonObject, whole: string): SchemaCheck => {
+const compileInTime = (schema: JsonObject): ValidateFunction | undefined => {
   let validate: ValidateFunction | undefined
+  isDoneWithin(COMPILE_MS, () => {
+    validate = createAjv().compile(schema)
+  })
+  return validate
+}
+
+/**
+ * The schema was checked when its tool was saved; the validator is compiled with its first value. A value whose check
+ * takes longer than 250 ms does not fit.
+ */
+export const createSchemaCheck = (schema: JsonObject, whole: string): SchemaCheck => {
+  let compiled: ValidateFunction | undefined
   return value => {
-    validate ??= createAjv().compile(schema)
-    if (validate(value)) return undefined
+    compiled ??= compileInTime(schema)
+    const validate = compiled
+    if (validate === undefined) return `${whole} ${TOO_LONG}`
+    let fits = false
+    const isDone = isDoneWithin(CHECK_MS, () => {
+      fits = validate(value)
+    })
+    if (!isDone) {
+      // What was interrupted may be half-way through changing its caches.
+      compiled = undefined
+      return `${whole} ${TOO_LONG}`
+    }
+    if (fits) return undefined
     const [error] = validate.errors ?? []
     return `${error?.instancePath || whole} ${error?.message ?? 'is not as declared'}`
   }

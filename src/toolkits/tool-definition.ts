@@ -5,6 +5,8 @@ import {
   failure,
   isJsonObject,
   type JsonObject,
+  MAX_TOOL_DEFINITION_BYTES,
+  MAX_TOOL_SCHEMA_BYTES,
   type Result,
   success,
 } from '../kernel/index.ts'
@@ -56,6 +58,24 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
   const parameters = compileParameters(template.value.parameters, definition.parameters)
   if (!parameters.ok) return parameters
   return success({ template: template.value, parameters: parameters.value })
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** For what is about to be stored: throws `invalid_request`, naming the limit, before anything large is compiled. */
+export const assertDefinitionSize = (definition: ToolDefinition): void => {
+  const { inputSchema, outputSchema } = definition
+  const errors = Object.entries({ inputSchema, outputSchema }).flatMap(([path, schema]) =>
+    schema !== undefined && bytesOf(schema) > MAX_TOOL_SCHEMA_BYTES
+      ? [{ path, message: `is longer than ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON` }]
+      : [],
+  )
+  if (errors.length > 0) {
+    const message = `A schema of a tool holds at most ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON.`
+    throw new AppError('invalid_request', message, { errors })
+  }
+  if (bytesOf(definition) <= MAX_TOOL_DEFINITION_BYTES) return
+  throw new AppError('invalid_request', `A tool holds at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON, all told.`)
 }
 
 /** For what is about to be saved: throws `invalid_request` with every error beside its field. */

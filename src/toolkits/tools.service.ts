@@ -1,8 +1,13 @@
-import { type Actor, AppError, assertMay, organizationIdsOf } from '../kernel/index.ts'
+import { type Actor, AppError, assertMay, MAX_TOOLS_PER_TOOLKIT, organizationIdsOf } from '../kernel/index.ts'
 import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
-import { assertDefinition, withoutLostParameters, withoutRepeatedDefaults } from './tool-definition.ts'
+import {
+  assertDefinition,
+  assertDefinitionSize,
+  withoutLostParameters,
+  withoutRepeatedDefaults,
+} from './tool-definition.ts'
 import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
 import { findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
@@ -19,6 +24,11 @@ const nameTaken = (name: string) =>
 
 const rethrowTaken = (name: string) => (error: unknown) => {
   throw isUniqueViolation(error) ? nameTaken(name) : error
+}
+
+const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => {
+  if ((await store.countTools(tx, toolkitId)) < MAX_TOOLS_PER_TOOLKIT) return
+  throw new AppError('limit_exceeded', `A toolkit holds at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
 }
 
 const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
@@ -49,6 +59,7 @@ export const createToolService = ({
   maxTimeoutMs,
 }: ToolkitServiceParts & { maxTimeoutMs: number }) => {
   const assertTool = (definition: ToolDefinition): void => {
+    assertDefinitionSize(definition)
     assertDefinition(definition)
     if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return
     throw new AppError(
@@ -75,6 +86,7 @@ export const createToolService = ({
           const toolkit = await findToolkit(tx, toolkitId, organizationIdsOf(actor))
           if (toolkit === undefined) throw noToolkit()
           assertMay(actor, toolkit.organizationId, 'build')
+          await assertRoom(tx, toolkitId)
           const tool = await store.createTool(tx, toolkitId, definition)
           await touchToolkit(tx, toolkitId)
           announce({ type: 'toolkit_changed', toolkitId })

@@ -28,6 +28,9 @@ export const toTool = (row: ToolRow): Tool => ({
 export const createTool = async (tx: Transaction, toolkitId: string, definition: ToolDefinition): Promise<Tool> =>
   toTool(await tx.tool.create({ data: { toolkitId, ...toStored(definition) } }))
 
+export const countTools = (tx: Transaction, toolkitId: string): Promise<number> =>
+  tx.tool.count({ where: { toolkitId } })
+
 /** Copies of other toolkits' tools, each of which remembers what it is a copy of; in one statement, however many. */
 export const copyTools = async (tx: Transaction, toolkitId: string, origins: readonly Tool[]): Promise<void> => {
   await tx.tool.createMany({
