@@ -116,6 +116,16 @@ describe('a request with', () => {
     expect((await call('POST', '/user', { authorization: 'bearer user:write' })).body).toBe('user')
   })
 
+  it('blanks around the token is read, and with any number of blanks before something else is not', async () => {
+    const { call } = await buildClient()
+    const status = async (authorization: string) =>
+      (await call('GET', '/user', { authorization })).headers['www-authenticate'] ?? 'let in'
+    expect(await status('Bearer   user:read  ')).toBe('let in')
+    expect(await status('Bearer')).toContain('invalid_token')
+    expect(await status(`Bearer${' '.repeat(15_000)}a b`)).toBe('Bearer realm="Patchbay"')
+    expect(await status('Bearers user:read')).toBe('Bearer realm="Patchbay"')
+  })
+
   it('a token of no operator is refused where only the operator may', async () => {
     const { call } = await buildClient()
     expect((await call('GET', '/operator', { authorization: 'Bearer user:read' })).statusCode).toBe(403)

@@ -75,6 +75,24 @@ describe('a body that does not fit', () => {
     expect(response.json().detail).toContain('JSON')
   })
 
+  it('is taken with a hundred thousand members and refused with one more, saying so', async () => {
+    const zeros = (count: number) => `{"tree":[${Array(count).fill('0').join(',')}]}`
+    // Two openings, and a comma between each two zeros.
+    expect((await send(zeros(99_999))).statusCode).toBe(201)
+    const tooMany = await send(zeros(100_000))
+    expect(tooMany.statusCode).toBe(400)
+    expect(tooMany.json().detail).toContain('more than 100000 members')
+    expect((await send(`{"tree":"${',[{'.repeat(50_000)}"}`)).statusCode).toBe(201)
+  })
+
+  it('is refused with its first hundred faults only', async () => {
+    const response = await send(`{"headers":[${Array(5_000).fill('{"name":1}').join(',')}]}`)
+    expect(response.statusCode).toBe(400)
+    const { errors } = z.object({ errors: z.array(z.object({ path: z.string() })) }).parse(response.json())
+    expect(errors).toHaveLength(100)
+    expect(errors[99]?.path).toBe('headers[49].value')
+  })
+
   it('pollutes no prototype by way of a constructor', async () => {
     const response = await send('{"tree":{"constructor":{"prototype":{"polluted":true}}}}')
     expect(response.statusCode).toBe(201)

@@ -28,9 +28,14 @@ export type FindActors = {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method)
 
-/** The token of `Authorization: Bearer …` (RFC 6750 §2.1); undefined without that header. */
-export const bearerOf = (request: FastifyRequest): string | undefined =>
-  /^Bearer +(\S*) *$/i.exec(request.headers.authorization ?? '')?.[1]
+/** Linear on any header: nothing that repeats stands beside what could match the same. */
+const BEARER = /^Bearer(?: +(\S+))?$/i
+
+/** The token of `Authorization: Bearer …` (RFC 6750 §2.1), empty where none follows; undefined without that header. */
+export const bearerOf = (request: FastifyRequest): string | undefined => {
+  const match = BEARER.exec(request.headers.authorization?.trim() ?? '')
+  return match === null ? undefined : (match[1] ?? '')
+}
 
 /** The one who makes the request. For routes that `access` lets only users into; throws `unauthenticated` elsewhere. */
 export const actorOf = (request: FastifyRequest): Actor => {

@@ -20,9 +20,16 @@ const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   return closest.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten)
 }
 
-/** Each thing that a zod schema found wrong, with its JSON path. */
+/** Faults shown of one request: who sent more mends these first. */
+const MAX_ERRORS = 100
+
+/** What a zod schema found wrong, each with its JSON path; the first of it, cut before there is much to build. */
 const toFieldErrors = (error: z.ZodError): FieldError[] =>
-  error.issues.flatMap(flatten).map(({ path, message }) => ({ path: toJsonPath(path), message }))
+  error.issues
+    .slice(0, MAX_ERRORS)
+    .flatMap(flatten)
+    .slice(0, MAX_ERRORS)
+    .map(({ path, message }) => ({ path: toJsonPath(path), message }))
 
 /** What was sent does not fit the route's schema; the server's error handler knows which part of the request it was. */
 export class SchemaRefusal extends Error {
