@@ -21,12 +21,53 @@ const base64Cores = (secret: string): string[] =>
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
 
-const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+type Encode = (text: string) => string
+
+const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
+const escapeUnit: Encode = char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 /** As encoders write it that keep to ASCII, among them Python's and PHP's. */
-const inAsciiJson = (text: string): string =>
-  inJson(text).replace(/[^\x20-\x7e]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const inHtml = (text: string): string => text.replace(/[&<>"]/g, char => HTML_ENTITIES[char] ?? char)
+const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
+/** As PHP writes it. */
+const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
+/** As encoders write it whose JSON may stand in a page, among them Go's and Rails'. */
+const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
+const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
+
+/** Every mixture of those habits. */
+const JSON_ENCODERS = [escapeMarkup, escapeSlashes, toAscii, toUpperHex].reduce<readonly Encode[]>(
+  (encoders, habit) => [
+    ...encoders,
+    ...encoders.map(
+      (encode): Encode =>
+        text =>
+          habit(encode(text)),
+    ),
+  ],
+  [inJson],
+)
+const jsonForms = (text: string): string[] => [...new Set(JSON_ENCODERS.map(encode => encode(text)))]
+/** JSON that quotes JSON, as the same encoder writes it or a plain one. */
+const nestedJsonForms = (text: string): string[] =>
+  JSON_ENCODERS.flatMap(encode => [inJson(encode(text)), encode(encode(text))])
+
+const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+/** How escapers write the double and the single quote, where they do. */
+const HTML_QUOTES = [
+  ['"', "'"],
+  ['&quot;', "'"],
+  ['&quot;', '&#39;'],
+  ['&quot;', '&#039;'],
+  ['&quot;', '&#x27;'],
+  ['&#34;', '&#39;'],
+] as const
+const htmlForms = (text: string): string[] => {
+  const escaped = text.replace(/[&<>]/g, char => HTML_ENTITIES[char] ?? char)
+  return HTML_QUOTES.map(([double, single]) => escaped.replaceAll('"', double).replaceAll("'", single))
+}
+
+/** What is read as Latin-1 that was sent as UTF-8, such as a header. */
+const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
+
 const percentEncodings = (text: string): string[] => {
   const encoded = encodeURIComponent(text.toWellFormed())
   const lowerHex = encoded.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
@@ -36,12 +77,10 @@ const percentEncodings = (text: string): string[] => {
 /** Every way a secret may be written in a request, and in an answer that quotes the request, perhaps twice over. */
 const formsOf = (secret: string): string[] => [
   secret,
+  asLatin1(secret),
   ...percentEncodings(secret),
-  inJson(secret),
-  inJson(inJson(secret)),
-  inAsciiJson(secret),
-  inJson(inAsciiJson(secret)),
-  inHtml(secret),
+  ...nestedJsonForms(secret),
+  ...[secret, ...htmlForms(secret)].flatMap(form => [form, ...jsonForms(form)]),
   ...base64Cores(secret),
 ]
 
@@ -53,7 +92,8 @@ export const createMasker = (secrets: readonly string[]): Masker => {
   if (forms.length === 0) return NOTHING_TO_HIDE
   // The longest first: a form inside a longer one must not leave the rest of it readable.
   forms.sort((a, b) => b.length - a.length)
-  const patterns = forms.map(form => Buffer.from(form))
+  // Made with the first bytes that come: most servers only ever answer text.
+  let patterns: readonly Buffer[] | undefined
   return {
     isEmpty: false,
     text: text => {
@@ -63,6 +103,7 @@ export const createMasker = (secrets: readonly string[]): Masker => {
     },
     bytes: bytes => {
       let masked: Buffer | undefined
+      patterns ??= forms.map(form => Buffer.from(form))
       for (const pattern of patterns) {
         for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
           masked ??= Buffer.from(bytes)

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { JsonValue } from '../kernel/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonValue } from '../kernel/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
 import type { ContentBlock, ToolResult } from './compiled-server.ts'
@@ -28,6 +29,10 @@ const parseMediaType = (header: string | undefined): MediaType => {
   return { type: header.slice(0, semicolon).trim().toLowerCase(), charset }
 }
 
+/** Masked before it is in lower case, which would hide a secret from the masker. */
+const shownType = (contentType: string | undefined, masker: Masker): string =>
+  parseMediaType(contentType && masker.text(contentType)).type ?? 'application/octet-stream'
+
 /** By the charset that was said; UTF-8 where none was, or one that nobody knows. */
 const decode = (body: Buffer, charset: string | undefined): string => {
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return body.toString('utf8')
@@ -41,19 +46,28 @@ const decode = (body: Buffer, charset: string | undefined): string => {
 const isText = (type: string | undefined, body: Buffer): boolean =>
   type === undefined ? isUtf8(body) : TEXT_TYPE.test(type)
 
-const statusLine = ({ status, statusText }: OutboundResponse): string =>
-  statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${statusText}`
+const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
+  statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
 const errorAnswer = (response: OutboundResponse, masker: Masker): ToolResult => {
-  const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
+  const contentType = headerOf(response, 'content-type')
+  const { type, charset } = parseMediaType(contentType)
   const retryAfter = headerOf(response, 'retry-after')
-  const lines = [statusLine(response)]
-  if (retryAfter !== undefined) lines.push(`Retry-After: ${retryAfter}`)
+  const lines = [statusLine(response, masker)]
+  if (retryAfter !== undefined) lines.push(`Retry-After: ${masker.text(retryAfter)}`)
   if (isText(type, response.body)) {
     const text = masker.text(decode(response.body, charset))
     lines.push(text.length > ERROR_BODY_CHARACTERS ? `${text.slice(0, ERROR_BODY_CHARACTERS)}…` : text)
-  } else lines.push(`(${response.body.length} bytes of ${type})`)
+  } else lines.push(`(${response.body.length} bytes of ${shownType(contentType, masker)})`)
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
+}
+
+/** Strings as they read once their escapes are gone: some of those no masker knows. */
+const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
+  if (typeof json === 'string') return masker.text(json)
+  if (Array.isArray(json)) return json.map(item => maskStrings(item, masker))
+  if (!isJsonObject(json)) return json
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [masker.text(key), maskStrings(value, masker)]))
 }
 
 const parseAnswer = (text: string): { json: JsonValue } | undefined => {
@@ -64,33 +78,37 @@ const parseAnswer = (text: string): { json: JsonValue } | undefined => {
   }
 }
 
-const structuredAnswer = (text: string, check: SchemaCheck): ToolResult => {
+const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): ToolResult => {
   const parsed = parseAnswer(text)
   if (parsed === undefined) return errorResult('The API answered no JSON, though the tool declares an output schema.')
-  const mismatch = check(parsed.json)
+  const json = masker.isEmpty ? parsed.json : maskStrings(parsed.json, masker)
+  const mismatch = check(json)
   if (mismatch !== undefined) return errorResult(`The API's answer does not fit the tool's output schema: ${mismatch}`)
-  return { content: [{ type: 'text', text }], structuredContent: parsed.json }
+  const isMasked = !masker.isEmpty && !isDeepStrictEqual(json, parsed.json)
+  return { content: [{ type: 'text', text: isMasked ? JSON.stringify(json) : text }], structuredContent: json }
 }
 
-const binaryBlock = (type: string, body: Buffer, uri: string): ContentBlock => {
+const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string): ContentBlock => {
   const data = body.toString('base64')
-  if (type.startsWith('image/')) return { type: 'image', data, mimeType: type }
-  if (type.startsWith('audio/')) return { type: 'audio', data, mimeType: type }
-  return { type: 'resource', resource: { uri, mimeType: type, blob: data } }
+  if (type.startsWith('image/')) return { type: 'image', data, mimeType }
+  if (type.startsWith('audio/')) return { type: 'audio', data, mimeType }
+  return { type: 'resource', resource: { uri, mimeType, blob: data } }
 }
 
-/** Bytes of one type as the block for it. */
-const toBlock = (body: Buffer, { type, charset }: MediaType, uri: string, masker: Masker): ContentBlock =>
-  isText(type, body)
+/** Bytes of the type that a header says as the block for it. */
+const toBlock = (body: Buffer, contentType: string | undefined, uri: string, masker: Masker): ContentBlock => {
+  const { type, charset } = parseMediaType(contentType)
+  return isText(type, body)
     ? { type: 'text', text: masker.text(decode(body, charset)) }
-    : binaryBlock(type ?? 'application/octet-stream', masker.bytes(body), uri)
+    : binaryBlock(type ?? '', shownType(contentType, masker), masker.bytes(body), uri)
+}
 
 /** Several things in one answer, a block each; undefined when it is not put together as RFC 2046 §5.1 says. */
 const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): ToolResult | undefined => {
   const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
   if (parts === undefined) return undefined
   const content = parts.map(({ contentType, body }, index) =>
-    toBlock(body, parseMediaType(contentType ?? 'text/plain'), `${uri}#part-${index + 1}`, masker),
+    toBlock(body, contentType ?? 'text/plain', `${uri}#part-${index + 1}`, masker),
   )
   return { content }
 }
@@ -102,14 +120,15 @@ export const shapeAnswer = (
   outputCheck: SchemaCheck | undefined,
 ): ToolResult => {
   if (response.status < 200 || response.status > 299) return errorAnswer(response, masker)
-  const mediaType = parseMediaType(headerOf(response, 'content-type'))
+  const contentType = headerOf(response, 'content-type')
+  const { type, charset } = parseMediaType(contentType)
   if (outputCheck !== undefined) {
-    return structuredAnswer(masker.text(decode(response.body, mediaType.charset)), outputCheck)
+    return structuredAnswer(masker.text(decode(response.body, charset)), outputCheck, masker)
   }
   if (response.body.length === 0) {
-    return { content: [{ type: 'text', text: `${statusLine(response)}, with an empty body` }] }
+    return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
   }
   const uri = masker.text(response.url)
-  const several = mediaType.type?.startsWith('multipart/') ? multipartAnswer(response, uri, masker) : undefined
-  return several ?? { content: [toBlock(response.body, mediaType, uri, masker)] }
+  const several = type?.startsWith('multipart/') ? multipartAnswer(response, uri, masker) : undefined
+  return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }
 }

@@ -1,0 +1,89 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+
+const SECRET = `Kq/7&<w>'z"`
+/** In a header, and in lower case there when it is a media type. */
+const PLAIN = 'Tok3n-Zyx'
+
+/** Each way to write the secret that an API's own encoder may have. */
+const SPELLINGS: Record<string, string> = {
+  'JSON with escaped slashes': String.raw`Kq\/7&<w>'z\"`,
+  'JSON for pages': String.raw`Kq/7\u0026\u003cw\u003e'z\"`,
+  'JSON for pages, in capitals': String.raw`Kq/7\u0026\u003Cw\u003E'z\"`,
+  'JSON with both': String.raw`Kq\/7\u0026\u003cw\u003e'z\"`,
+  'JSON in JSON with escaped slashes': String.raw`Kq\\\/7&<w>'z\\\"`,
+  'HTML with a decimal quote': `Kq/7&amp;&lt;w&gt;&#39;z&quot;`,
+  'HTML with a padded decimal quote': `Kq/7&amp;&lt;w&gt;&#039;z&quot;`,
+  'HTML with a hexadecimal quote': `Kq/7&amp;&lt;w&gt;&#x27;z&quot;`,
+  'HTML with two decimal quotes': `Kq/7&amp;&lt;w&gt;&#39;z&#34;`,
+  'HTML in JSON with escaped slashes': String.raw`Kq\/7&amp;&lt;w&gt;&#39;z&quot;`,
+  'HTML in JSON for pages': String.raw`Kq/7\u0026amp;\u0026lt;w\u0026gt;\u0026#39;z\u0026quot;`,
+}
+const UNKNOWN_ESCAPES = [...PLAIN].map(char => `\\u00${char.charCodeAt(0).toString(16)}`).join('')
+const json = { 'content-type': 'application/json' }
+
+const answers: Record<string, (response: ServerResponse) => void> = {
+  '/status': response => response.writeHead(400, `Bad ${PLAIN}`, { 'retry-after': PLAIN }).end(),
+  '/empty': response => response.writeHead(204, `Fine ${PLAIN}`).end(),
+  '/type': response => response.writeHead(200, { 'content-type': `application/${PLAIN}` }).end('x'),
+  '/error-type': response => response.writeHead(500, { 'content-type': `application/${PLAIN}` }).end('x'),
+  '/part': response =>
+    response
+      .writeHead(200, { 'content-type': 'multipart/mixed; boundary=cut' })
+      .end(`--cut\r\nContent-Type: image/${PLAIN}\r\n\r\nx\r\n--cut--\r\n`),
+  '/escapes': response => response.writeHead(200, json).end(`{"${UNKNOWN_ESCAPES}": ["${UNKNOWN_ESCAPES}"], "id": 7}`),
+  '/binary': response => response.writeHead(200, { 'content-type': 'image/png' }).end(`\0${SECRET}\0`),
+}
+
+describe('an answer that quotes a secret', () => {
+  let patchbay: TestApp
+  let fake: FakeApi
+  let builder: ApiClient
+  beforeAll(async () => {
+    patchbay = await startTestApp()
+    fake = await startFakeApi(({ url }, response) => {
+      const spelling = SPELLINGS[decodeURIComponent(url.slice(1))]
+      if (spelling === undefined) answers[url]?.(response)
+      else response.writeHead(200, { 'content-type': 'text/plain' }).end(`before ${spelling} after`)
+    })
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+
+  const call = async (path: string, more: Record<string, unknown> = {}): Promise<unknown> => {
+    const tool = { name: 'tool', method: 'GET', url: `${fake.origin}${path}`, ...more }
+    const { serverId, instanceIds } = await makeServer(builder, [tool])
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/one`, { value: SECRET, secret: true })
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/two`, { value: PLAIN, secret: true })
+    return (await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })).body
+  }
+
+  it.each(Object.keys(SPELLINGS))('as %s: is masked', async spelling => {
+    const result = await call(`/${encodeURIComponent(spelling)}`)
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'before ••• after' }] })
+  })
+
+  it.each(['/status', '/empty', '/type', '/error-type', '/part'])('beside its body, at %s: is masked', async path => {
+    const shown = JSON.stringify(await call(path))
+    expect(shown).toContain('•••')
+    expect(shown.toLowerCase()).not.toContain(PLAIN.toLowerCase())
+  })
+
+  it('in escapes that only a parser undoes, in keys and values: is masked where the answer is parsed', async () => {
+    expect(await call('/escapes', { outputSchema: { type: 'object', required: ['id'] } })).toEqual({
+      content: [{ type: 'text', text: '{"•••":["•••"],"id":7}' }],
+      structuredContent: { '•••': ['•••'], id: 7 },
+    })
+  })
+
+  it('in bytes: is overwritten', async () => {
+    const data = Buffer.from(`\0${'*'.repeat(SECRET.length)}\0`).toString('base64')
+    expect(await call('/binary')).toMatchObject({ content: [{ type: 'image', data }] })
+  })
+})
