@@ -16,14 +16,16 @@ export type TokenWish = { name: string; scopes?: readonly Scope[] | undefined; e
 /** A token just made: the only time that it is seen. */
 export type NewAccessToken = AccessToken & { token: string }
 
+/** Makes a token that ends at `latest`, where there is that, even if it was wished for longer. */
 export const issueToken = async (
   db: Database,
   userId: string,
   { name, scopes = SCOPES, expiresInDays = DEFAULT_TOKEN_DAYS }: TokenWish,
   now: number,
+  latest: Date | undefined,
 ): Promise<NewAccessToken> => {
   const token = makeToken()
-  const expiresAt = new Date(now + expiresInDays * DAY_MS)
+  const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest?.getTime() ?? Number.POSITIVE_INFINITY))
   const made = await store.createToken(db, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
   return { ...made, token }
 }
@@ -39,8 +41,9 @@ const scopesFor = (actor: Actor, wished: readonly Scope[] | undefined): Scope[] 
 
 /** A user's own tokens; those of others do not exist. */
 export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
+  /** One made with a token does not outlive it: who found a token does not keep what it opened. */
   createToken: (actor: Actor, wish: TokenWish): Promise<NewAccessToken> =>
-    issueToken(db, actor.userId, { ...wish, scopes: scopesFor(actor, wish.scopes) }, now()),
+    issueToken(db, actor.userId, { ...wish, scopes: scopesFor(actor, wish.scopes) }, now(), actor.expiresAt),
 
   listTokens: (actor: Actor, page: IdPage): Promise<AccessToken[]> => store.listTokens(db, actor.userId, page),
 

@@ -30,6 +30,8 @@ const ANYONE = { access: 'anyone' } as const
 const USER = { access: 'user' } as const
 const ACCOUNT = ['account']
 const TOKENS = ['tokens']
+/** Strangers may send these two: no more of it is read than an address and a password can need. */
+const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
 /** Sign-up, sign-in and sign-out, oneself, and one's personal access tokens. */
 export const accountRoutes =
@@ -38,6 +40,7 @@ export const accountRoutes =
     app.post(
       '/signup',
       {
+        bodyLimit: MAX_CREDENTIALS_BYTES,
         config: ANYONE,
         schema: { tags: ACCOUNT, summary: 'Make an account and sign in', body: SignUp, response: { 201: UserView } },
       },
@@ -51,6 +54,7 @@ export const accountRoutes =
     app.post(
       '/session',
       {
+        bodyLimit: MAX_CREDENTIALS_BYTES,
         config: ANYONE,
         schema: { tags: ACCOUNT, summary: 'Sign in', body: SignIn, response: { 200: SessionView } },
       },

@@ -125,7 +125,13 @@ export const createAccountService = ({
       if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
       uses.note(holder.token.id)
       const { token: found, isOperator, memberships } = holder
-      return { userId: found.userId, isOperator, scopes: new Set(found.scopes), memberships }
+      return {
+        userId: found.userId,
+        isOperator,
+        scopes: new Set(found.scopes),
+        expiresAt: found.expiresAt,
+        memberships,
+      }
     },
 
     /** Who a token lets call MCP servers; see `createMcpTokens`. */
@@ -144,7 +150,7 @@ export const createAccountService = ({
       const wish = parseInput(NewToken, input)
       const user = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
       if (user === undefined) throw new AppError('not_found', `There is no user with the address ${email}.`)
-      const made = await issueToken(db, user.id, wish, now())
+      const made = await issueToken(db, user.id, wish, now(), undefined)
       return { ...toTokenView(made), token: made.token }
     },
 

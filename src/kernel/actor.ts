@@ -10,6 +10,8 @@ export type Actor = {
   userId: string
   isOperator: boolean
   scopes: ReadonlySet<Scope>
+  /** When the token that the request came with ends; a session has none. */
+  expiresAt?: Date
   /** Role by organization id. What is in no other organization exists for this actor. */
   memberships: ReadonlyMap<string, Role>
 }

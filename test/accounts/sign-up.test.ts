@@ -122,6 +122,23 @@ describe.each(databases)('signing up on $kind', database => {
 })
 
 describe('signing up with', () => {
+  it('the address of the demo is answered as if it were taken, before the demo was run and after', async () => {
+    const { origin, services } = await startApp(anyDatabase)
+    const attempt = async () => (await createBrowser(origin).signUp('Demo@patchbay.internal', PASSWORD)).status
+    expect(await attempt()).toBe(409)
+    await services.accounts.getDemoActor()
+    expect(await attempt()).toBe(409)
+    expect(await services.accounts.isAnyUser()).toBe(false)
+  })
+
+  it.each(['/signup', '/session'])('more than sixteen KiB is refused by %s, which names the limit', async path => {
+    const { origin } = await startApp(anyDatabase)
+    const input = { email: 'a@example.com', password: 'a'.repeat(16 * 1_024) }
+    const answer = await createBrowser(origin).send('POST', path, input)
+    expect(answer.status).toBe(413)
+    expect(answer.json()).toMatchObject({ detail: 'The request body is larger than 16384 bytes.' })
+  })
+
   it('what is no account is refused, and what is wrong is named', async () => {
     const { origin } = await startApp(anyDatabase)
     const inputs: [object, string][] = [

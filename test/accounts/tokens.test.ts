@@ -147,6 +147,17 @@ describe('a token with fewer scopes', () => {
     expect((await mcpOnly.send('GET', '/me')).status).toBe(403)
   })
 
+  it('makes no token that outlives itself, whatever is wished for', async () => {
+    const { origin } = await startApp(anyDatabase)
+    const api = await signUp(origin)
+    const short = await makeToken(api, { expiresInDays: 2 })
+    const maker = createApiClient(origin, short.token)
+    expect((await makeToken(maker, { expiresInDays: 365 })).expiresAt).toBe(short.expiresAt)
+    expect((await makeToken(maker)).expiresAt).toBe(short.expiresAt)
+    const shorter = await makeToken(maker, { expiresInDays: 1 })
+    expect(Date.parse(shorter.expiresAt)).toBeLessThan(Date.parse(short.expiresAt))
+  })
+
   it('is no session', async () => {
     const { origin } = await startApp(anyDatabase)
     const api = await signUp(origin)

@@ -80,15 +80,18 @@ const CODE_OF_STATUS = {
 const codeOf = (statusCode: number): AppErrorCode | undefined =>
   Object.entries(CODE_OF_STATUS).find(([status]) => Number(status) === statusCode)?.[1]
 
+/** Most bytes of a body: of this route, and of every route that has no limit of its own. */
+type BodyLimits = { bodyLimit: number; maxRequestBytes: number }
+
 /** What Fastify and its plugins refuse, in our words where theirs would not help. */
-const fromFastify = (error: FastifyError, maxRequestBytes: number): AppError | undefined => {
+const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLimits): AppError | undefined => {
   switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError(
-        'payload_too_large',
-        `The request body is larger than ${maxRequestBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES).`,
-        { cause: error },
-      )
+    case 'FST_ERR_CTP_BODY_TOO_LARGE': {
+      const setting = bodyLimit === maxRequestBytes ? ' (PATCHBAY_MAX_REQUEST_BYTES)' : ''
+      return new AppError('payload_too_large', `The request body is larger than ${bodyLimit} bytes${setting}.`, {
+        cause: error,
+      })
+    }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.', {
         cause: error,
@@ -106,10 +109,10 @@ const fromFastify = (error: FastifyError, maxRequestBytes: number): AppError | u
 }
 
 /** The one place where a thrown error becomes an AppError; whatever is unknown becomes `internal` with a fixed text. */
-const toAppError = (error: unknown, maxRequestBytes: number): AppError => {
+const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)
-  const known = isFastifyError(error) ? fromFastify(error, maxRequestBytes) : undefined
+  const known = isFastifyError(error) ? fromFastify(error, limits) : undefined
   return known ?? new AppError('internal', 'Something went wrong inside Patchbay.', { cause: error })
 }
 
@@ -120,7 +123,8 @@ const isFastifyError = (error: unknown): error is FastifyError =>
 export const createErrorHandler =
   (maxRequestBytes: number) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const known = toAppError(error, maxRequestBytes)
+    const bodyLimit = request.routeOptions.bodyLimit ?? maxRequestBytes
+    const known = toAppError(error, { bodyLimit, maxRequestBytes })
     if (known.status >= 500) {
       request.log.error({ err: error, requestId: request.id, method: request.method, route: request.routeOptions.url })
     }
