@@ -34,17 +34,16 @@ const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
 const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 
 /** Every mixture of those habits. */
-const JSON_ENCODERS = [escapeMarkup, escapeSlashes, toAscii, toUpperHex].reduce<readonly Encode[]>(
-  (encoders, habit) => [
-    ...encoders,
-    ...encoders.map(
+const JSON_ENCODERS: Encode[] = [inJson]
+for (const habit of [escapeMarkup, escapeSlashes, toAscii, toUpperHex]) {
+  JSON_ENCODERS.push(
+    ...JSON_ENCODERS.map(
       (encode): Encode =>
         text =>
           habit(encode(text)),
     ),
-  ],
-  [inJson],
-)
+  )
+}
 const jsonForms = (text: string): string[] => [...new Set(JSON_ENCODERS.map(encode => encode(text)))]
 /** JSON that quotes JSON, as the same encoder writes it or a plain one. */
 const nestedJsonForms = (text: string): string[] =>

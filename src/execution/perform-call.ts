@@ -8,6 +8,7 @@ import { errorResult, faultText } from './faults.ts'
 import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
+import { shortenRequest } from './shorten-request.ts'
 
 /** All that is fixed about calling one tool before its arguments come. */
 export type CallPlan = {
@@ -86,14 +87,6 @@ export const performCall = async (
   }
 }
 
-/** Longest request body kept in history; the size of the whole is kept beside it. */
-const BODY_CHARACTERS = 16 * 1_024
-
-const shortened = (request: MaskedRequest): MaskedRequest =>
-  request.body === undefined || request.body.length <= BODY_CHARACTERS
-    ? request
-    : { ...request, body: `${request.body.slice(0, BODY_CHARACTERS)}…` }
-
 /** Longest error text kept in history. */
 const ERROR_CHARACTERS = 2_000
 
@@ -114,5 +107,5 @@ export const toExecutionRecord = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? 0,
   error: errorOf(result),
-  request: request && shortened(maskRequest(request, masker)),
+  request: request && shortenRequest(maskRequest(request, masker)),
 })

@@ -1,4 +1,4 @@
-import type { ExecutionRecord } from './execution-record.ts'
+import type { ExecutionRecord, MaskedRequest } from './execution-record.ts'
 
 /**
  * A record on its way to the worker: a flat row in the order of `EXECUTION_COLUMNS`. Rows of plain values cross the
@@ -97,9 +97,15 @@ export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
 /** What a record and its row take in memory without their texts: measured, rounded up. */
 const RECORD_OVERHEAD_BYTES = 1_024
 
-/** Roughly what a waiting record takes: its long texts counted, the rest estimated. Cheap: it runs on every call. */
-export const roughBytesOf = ({ error, request }: ExecutionRecord): number => {
-  const textLength =
-    (error?.length ?? 0) + (request === undefined ? 0 : request.url.length + (request.body?.length ?? 0))
-  return RECORD_OVERHEAD_BYTES + 2 * textLength
+/** What a header takes besides its texts. */
+const HEADER_OVERHEAD_BYTES = 64
+
+const roughBytesOfRequest = ({ url, headers, body }: MaskedRequest): number => {
+  let textLength = url.length + (body?.length ?? 0)
+  for (const [name, value] of headers) textLength += name.length + value.length
+  return 2 * textLength + HEADER_OVERHEAD_BYTES * headers.length
 }
+
+/** Roughly what a waiting record takes: its long texts counted, the rest estimated. Cheap: it runs on every call. */
+export const roughBytesOf = ({ error, request }: ExecutionRecord): number =>
+  RECORD_OVERHEAD_BYTES + 2 * (error?.length ?? 0) + (request === undefined ? 0 : roughBytesOfRequest(request))

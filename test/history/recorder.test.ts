@@ -94,9 +94,14 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
       .toMatchObject([{ missing: 5, reason: 'the database was locked' }])
   })
 
-  it('bounds the memory of what waits, too', async () => {
+  const LARGE = 'x'.repeat(100_000)
+  const SMALL = { method: 'POST', url: 'https://api.example.com/', headers: [] }
+  it.each([
+    ['bodies', { ...SMALL, body: LARGE }],
+    ['URLs', { ...SMALL, url: `https://api.example.com/${LARGE}` }],
+    ['headers', { ...SMALL, headers: [['x-large', LARGE]] as const }],
+  ])('bounds the memory of what waits, too: %s', async (_what, request) => {
     const world = await createHistoryWorld(kind, { maxQueuedBytes: 1_000_000 })
-    const request = { method: 'POST', url: 'https://api.example.com/', headers: [], body: 'x'.repeat(100_000) }
     for (let index = 0; index < 10; index++) world.recorder.record(buildExecution(world.serverId, { request }))
     const { queued, missing } = world.recorder.stats()
     expect(queued).toBeGreaterThan(0)
