@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import { AppError } from '../kernel/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
 
@@ -38,11 +39,26 @@ const tooMany = (resetsInMs: number): AppError => {
 /** Who tries to sign in: the account they name, which may not exist, and the network address they come from. */
 export type Attempt = { email: string; address: string }
 
+/** Blocks remembered at once by this process; the least used is forgotten first, and asked of the counters again. */
+const MAX_BLOCKS = 10_000
+
 /** Slows down who tries passwords or makes accounts in bulk. Both `count…` throw `rate_limited`. */
-export const createThrottle = (counters: Counters) => {
+export const createThrottle = (counters: Counters, now: () => number) => {
+  // Who is blocked and goes on trying costs the database nothing.
+  const blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKS })
+  const assertNotBlocked = (key: string): void => {
+    const until = blockedUntil.get(key)
+    if (until === undefined) return
+    const resetsInMs = until - now()
+    if (resetsInMs > 0) throw tooMany(resetsInMs)
+    blockedUntil.delete(key)
+  }
   const count = async (limit: Limit, key: string): Promise<void> => {
+    assertNotBlocked(key)
     const { count, resetsInMs } = await counters.increment(key, limit.windowMs)
-    if (count > limit.most) throw tooMany(resetsInMs)
+    if (count <= limit.most) return
+    blockedUntil.set(key, now() + resetsInMs)
+    throw tooMany(resetsInMs)
   }
   const keysOf = ({ email, address }: Attempt) => ({
     here: keyOf(SIGN_IN_HERE, email, networkOf(address)),
@@ -53,6 +69,7 @@ export const createThrottle = (counters: Counters) => {
     /** Counts before the password is looked at, so that attempts made at once do not slip through together. */
     countSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
+      for (const key of Object.values(keys)) assertNotBlocked(key)
       // The address first: one that is blocked makes no more counters of accounts.
       await count(SIGN_IN_ADDRESS, keys.address)
       await count(SIGN_IN_HERE, keys.here)
@@ -61,6 +78,8 @@ export const createThrottle = (counters: Counters) => {
     /** A sign-in that went well was no failure. */
     forgiveSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
+      // It was counted before others were blocked: the counters say whether they still are.
+      for (const key of Object.values(keys)) blockedUntil.delete(key)
       await counters.reset(keys.here)
       await counters.decrement(keys.anywhere)
       await counters.decrement(keys.address)

@@ -87,7 +87,7 @@ describe.each(databases)('signing in on $kind', database => {
   })
 
   it.each([EMAIL, 'nobody@example.com'])('is blocked at the eleventh failure from one address, for %s', async email => {
-    const { origin, services } = await startWithAccount(database)
+    const { origin, services, startAnother } = await startWithAccount(database)
     expect(await failTimes(origin, 10, HOME, email)).toEqual(Array(10).fill(401))
     const blocked = await from(origin, HOME).signIn(email, PASSWORD)
     expect(blocked.status).toBe(429)
@@ -98,7 +98,16 @@ describe.each(databases)('signing in on $kind', database => {
     expect((await from(origin, HOME).signIn('other@example.com', PASSWORD)).status).toBe(401)
     expect((await from(origin, '198.51.100.2').signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
     await services.db.counter.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
-    expect((await from(origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+    const another = await startAnother(BEHIND_PROXY)
+    expect((await from(another.origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+  })
+
+  it('counts no more in the database once it is blocked', async () => {
+    const { origin, services } = await startWithAccount(database)
+    await failTimes(origin, 11)
+    const counted = await services.db.counter.findMany({ orderBy: { key: 'asc' } })
+    expect(await failTimes(origin, 5)).toEqual(Array(5).fill(429))
+    expect(await services.db.counter.findMany({ orderBy: { key: 'asc' } })).toEqual(counted)
   })
 
   it('stays blocked over a restart', async () => {
