@@ -52,7 +52,14 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       logger,
     }),
   )
-  await http.register(discoveryRoutes({ ...services, verifyMcpToken: accounts.verifyMcpToken, baseUrl }))
+  await http.register(
+    discoveryRoutes({
+      ...services,
+      verifyMcpToken: accounts.verifyMcpToken,
+      baseUrl,
+      origins: createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback }),
+    }),
+  )
   await http.register(
     async api => {
       await configureApi(api, {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { bearerOf } from '../platform/http/index.ts'
+import { bearerOf, type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
 import { type Server, type ServerService, serverUrl, type VerifyMcpToken } from '../servers/index.ts'
 
 /** Most servers one document lists: it is read whole by clients. */
@@ -24,12 +24,13 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
   access_level: server.access,
 })
 
-type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string }
+type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: OriginPolicy }
 
 /** `/.well-known/mcp-servers`: what the caller may use, the public servers for anyone. */
 export const discoveryRoutes =
-  ({ servers, verifyMcpToken, baseUrl }: Parts): FastifyPluginAsyncZod =>
+  ({ servers, verifyMcpToken, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
   async app => {
+    refuseForeignOrigins(app, origins)
     app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
       const token = bearerOf(request)
       const principal = token === undefined ? undefined : await verifyMcpToken(token)

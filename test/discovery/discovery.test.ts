@@ -64,6 +64,16 @@ describe('/.well-known/mcp-servers', () => {
     }
   })
 
+  it.each([
+    [{ host: 'rebound.example' }, 403],
+    [{ host: 'localhost', origin: 'https://evil.example' }, 403],
+    [{ host: 'localhost' }, 200],
+    [{ host: '127.0.0.1:1' }, 200],
+  ])('on this machine alone answers a request with the headers %j with %i', async (headers, status) => {
+    const response = await patchbay.http.inject({ url: '/.well-known/mcp-servers', headers })
+    expect(response.statusCode).toBe(status)
+  })
+
   it('follows a change of access at once, and shows no server twice', async () => {
     const both = await ada.create('/servers', { name: 'both', access: 'private', allowedUsers: [ada.userId] })
     const names = async (token: string | undefined) =>
