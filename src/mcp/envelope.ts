@@ -33,7 +33,10 @@ export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
 const MAX_CLIENT_CHARACTERS = 200
 
 /** `name/version` of an Implementation, as history shows it. */
-export const clientName = (info: JsonValue | undefined): string | undefined =>
-  isJsonObject(info) && typeof info.name === 'string'
-    ? `${info.name}/${String(info.version)}`.slice(0, MAX_CLIENT_CHARACTERS)
-    : undefined
+export const clientName = (info: JsonValue | undefined): string | undefined => {
+  if (!isJsonObject(info) || typeof info.name !== 'string') return undefined
+  const whole = `${info.name}/${String(info.version)}`
+  if (whole.length <= MAX_CLIENT_CHARACTERS) return whole
+  // Copied, for a slice would keep the long text in memory for as long as its session lives.
+  return Buffer.from(whole.slice(0, MAX_CLIENT_CHARACTERS)).toString()
+}

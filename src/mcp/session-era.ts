@@ -23,6 +23,18 @@ export type Introduction = {
   capabilities: readonly string[]
 }
 
+/** Capabilities of clients in any version: other names are the client's own, and of any number and length. */
+const CAPABILITIES = ['elicitation', 'experimental', 'roots', 'sampling', 'tasks'] as const
+
+/** Bytes of a client's name as JSON, escapes and all: it is part of session ids. */
+const MAX_CLIENT_BYTES = 240
+const CLIENT_CHARACTERS = [200, 100, 40] as const
+
+const shortened = (client: string | undefined): string | undefined => {
+  const lengths = client === undefined ? [] : CLIENT_CHARACTERS.map(length => client.slice(0, length))
+  return lengths.find(text => Buffer.byteLength(JSON.stringify(text)) <= MAX_CLIENT_BYTES) ?? lengths.at(-1)
+}
+
 const hasText = (value: JsonValue | undefined, key: string): boolean =>
   isJsonObject(value) && typeof value[key] === 'string'
 
@@ -35,8 +47,8 @@ export const readIntroduction = (params: JsonObject | undefined): Introduction |
   if (!hasText(clientInfo, 'name') || !hasText(clientInfo, 'version')) return wrong('clientInfo needs name and version')
   return {
     version: findSessionVersion(protocolVersion) ?? SESSION_VERSIONS[0],
-    client: clientName(clientInfo),
-    capabilities: Object.keys(capabilities).slice(0, 16),
+    client: shortened(clientName(clientInfo)),
+    capabilities: CAPABILITIES.filter(name => Object.hasOwn(capabilities, name)),
   }
 }
 

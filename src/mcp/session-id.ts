@@ -25,6 +25,8 @@ export type SessionClaims = {
 
 /** Longest id looked at; ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
+/** Longest id made: it comes back in a header of every request, and is kept for as long as its session lives. */
+const MAX_SEALED_CHARACTERS = 1_024
 
 const signatureOf = (signed: string, key: Buffer): Buffer => createHmac('sha256', key).update(signed).digest()
 
@@ -33,10 +35,12 @@ export const createSessionIds = (keys: readonly SigningKey[]) => {
   if (first === undefined) throw new Error('session ids need a signing key')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   return {
-    /** `keyId.claims.signature`, visible ASCII as the specification asks (basic/transports, "Session Management"). */
+    /** `keyId.claims.signature`, visible ASCII as the specification asks (basic/transports, "Session Management"). Throws on claims too long. */
     seal: (claims: SessionClaims): string => {
       const signed = `${first.id}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
-      return `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
+      const id = `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
+      if (id.length > MAX_SEALED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
+      return id
     },
     /** Undefined for what no key of ours has signed. */
     open: (id: string): SessionClaims | undefined => {

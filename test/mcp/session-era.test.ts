@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/kernel/index.ts'
+import { type JsonObject, type JsonValue, success } from '../../src/kernel/index.ts'
 import { FRIEND_TOKEN, INITIALIZE, makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
 import { beginSession, errorCode, post, replyOf, send } from './wire.ts'
 
@@ -42,6 +42,29 @@ describe('initialize', () => {
     const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
     expect([response.status, errorCode(response)]).toEqual([400, -32602])
     expect(response.headers['mcp-session-id']).toBeUndefined()
+  })
+
+  it.each([
+    ['a capability', { ['k'.repeat(1_000_000)]: {}, roots: {} }, { name: 'a', version: '1' }],
+    ['a name', {}, { name: 'n'.repeat(1_000_000), version: '1' }],
+    ['a version', {}, { name: 'a', version: '€'.repeat(1_000_000) }],
+    ['a name that is longer as JSON', {}, { name: '\u0000'.repeat(500_000), version: '1' }],
+  ])('with %s of very many characters, gives a session whose id is short', async (_what, capabilities, clientInfo) => {
+    const params = { protocolVersion: '2025-11-25', capabilities, clientInfo }
+    const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    const id = String(response.headers['mcp-session-id'])
+    expect([response.status, id.length <= 1_024]).toEqual([200, true])
+    expect((await post(app, server.id, ping, { 'mcp-session-id': id })).status).toBe(200)
+  })
+
+  it('for a caller whose session id would be too long, is refused', async () => {
+    const named = await startTestApp({
+      servers: [server],
+      authorize: () => success({ userId: 'u'.repeat(2_000), tokenId: 't' }),
+    })
+    const response = await post(named, server.id, INITIALIZE('2025-11-25'))
+    expect([response.status, response.headers['mcp-session-id']]).toEqual([500, undefined])
+    await named.close()
   })
 
   it('again in a session, is refused', async () => {
