@@ -51,12 +51,9 @@ export const isRedirect = (status: number): boolean => REDIRECTS.has(status)
 const becomesGet = (status: number, method: string): boolean =>
   (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
 
-/** What crosses origins: nothing that is there to hold a secret. */
-const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
-
 /**
- * What a redirect makes of a request (RFC 9110 §15.4). Across origins only harmless headers go along and a body does
- * not go at all; nor does anything go from https to http. The error says which rule refused it.
+ * What a redirect makes of a request (RFC 9110 §15.4). Across origins neither a configured header nor a body goes
+ * along: any of them may hold a secret; nor does anything go from https to http. The error says which rule refused it.
  */
 export const buildNextHop = (hop: Hop, status: number, target: Target): Result<Hop, string> => {
   const isElsewhere = target.origin !== hop.target.origin
@@ -68,9 +65,8 @@ export const buildNextHop = (hop: Hop, status: number, target: Target): Result<H
   if (isElsewhere && body !== undefined) {
     return failure(`${hop.target.host} redirected a request with a body to another origin, ${target.origin}`)
   }
-  const configured = hop.configured.filter(([name]) => {
-    const lower = name.toLowerCase()
-    return (!isElsewhere || HARMLESS.has(lower)) && !(isGet && lower.startsWith('content-'))
-  })
+  const configured = isElsewhere
+    ? []
+    : hop.configured.filter(([name]) => !(isGet && name.toLowerCase().startsWith('content-')))
   return buildHop({ target, method: isGet ? 'GET' : hop.method, configured, body })
 }
