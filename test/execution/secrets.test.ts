@@ -62,7 +62,10 @@ describe('a secret of a server', () => {
     const history = await builder.expectOk('GET', `/servers/${serverId}/executions`)
     const { body: globals } = await builder.expectOk('GET', `/servers/${serverId}/globals`)
     for (const body of [tested.body, history.body, globals]) expect(JSON.stringify(body)).not.toContain('sk-live')
-    expect(tested.body).toMatchObject({ curl: expect.stringContaining('curl -X POST'), response: { status: 200 } })
+    expect(tested.body).toMatchObject({
+      curl: expect.stringContaining("curl --globoff -X 'POST' 'http"),
+      response: { status: 200 },
+    })
     expect(history.body).toMatchObject({
       items: [{ tool: 'tool', outcome: 'ok', status: 200, request: { method: 'POST' } }],
     })
