@@ -56,6 +56,8 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
     genReqId: createRequestIds(),
     trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
     bodyLimit: maxRequestBytes,
+    // A request on an open connection while Patchbay stops is answered like any other; its connection ends with it.
+    return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
