@@ -30,6 +30,12 @@ import { MIGRATIONS_DIRECTORY } from './version.ts'
 const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
 
+/** Where a call would come back to Patchbay: its public address, and where it listens on this machine. */
+const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
+  const urls = [baseUrl, ...['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}`)]
+  return urls.map(url => new URL(url).origin)
+}
+
 export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
   migrate(target, { directory: MIGRATIONS_DIRECTORY })
 
@@ -71,7 +77,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     maxRedirects: limits.maxRedirects,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxSockets: MAX_SOCKETS_PER_ORIGIN,
-    ownOrigins: [settings.baseUrl],
+    ownOrigins: ownOriginsOf(settings),
     inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
   })
   const recorder = createRecorder({ target: settings.database, logger })

@@ -123,6 +123,12 @@ describe('what a call returns', () => {
     expect(textOf(result)).toMatch(/timeoutMs/)
   })
 
+  it.each(['127.0.0.1', 'localhost', 'localhost.', '[::1]'])('refuses to call Patchbay itself as %s', async host => {
+    const result = await call(`http://${host}:${patchbay.settings.port}/healthz`)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/Patchbay itself/)
+  })
+
   it('says that nobody listens', async () => {
     const port = await freePort()
     const result = await call(`http://127.0.0.1:${port}/`)

@@ -135,8 +135,14 @@ describe('an allowed private network', () => {
 
 describe('a URL of Patchbay itself', () => {
   it('is blocked, however it is spelled', async () => {
-    const client = buildClient({ ownOrigins: ['https://patchbay.test'] })
-    for (const url of ['https://patchbay.test/s/1', 'HTTPS://PATCHBAY.test:443/s/1']) {
+    const client = buildClient({ ownOrigins: ['https://patchbay.test', 'http://localhost:3000'] })
+    const urls = [
+      'https://patchbay.test/s/1',
+      'HTTPS://PATCHBAY.test:443/s/1',
+      'https://patchbay.test./s/1',
+      'http://localhost.:3000/s/1',
+    ]
+    for (const url of urls) {
       expect((await faultOf(client.send(requestTo(url)))).message).toContain('is Patchbay itself')
     }
   })

@@ -36,6 +36,9 @@ const BODY_IDLE_MS = 30_000
 
 const blocked = (text: string): Problem => ({ fault: 'blocked', text })
 
+/** A name with a dot at its end is the same name (RFC 1034 §3.1). */
+const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
+
 const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
   fault: 'too_many_redirects',
   text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
@@ -49,7 +52,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { policy, maxRedirects, connectTimeoutMs, maxSockets, bodyIdleMs = BODY_IDLE_MS } = options
   const now = options.now ?? (() => performance.now())
   const inProcess = options.inProcess ?? new Map<string, InProcessOrigin>()
-  const ownOrigins = new Set(options.ownOrigins)
+  const ownOrigins = new Set(options.ownOrigins?.map(withoutRootDot))
   const maxHeaderBytes = MAX_RESPONSE_HEADER_BYTES
   const connector = createConnector({ policy, lookup: options.lookup ?? systemLookup, connectTimeoutMs })
   const pools = createConnectionPools({ connector, maxSockets, maxHeaderBytes, bodyIdleMs })
@@ -59,7 +62,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const refusalOf = ({ origin }: Target, { mayReach, signal }: OutboundRequest): Problem | undefined => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
-    if (ownOrigins.has(origin)) return blocked(`${origin} is Patchbay itself, which a tool cannot call`)
+    if (ownOrigins.has(withoutRootDot(origin))) return blocked(`${origin} is Patchbay itself, which a tool cannot call`)
     if (mayReach === undefined || mayReach(origin)) return undefined
     return blocked(`${origin} is not among the origins that this tool may reach; see its allowed origins`)
   }
