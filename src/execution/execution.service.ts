@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { type Bindings, getServerFor, type InstanceService, listGlobals, readBlueprint } from '../servers/index.ts'
-import { assertDefinition, type ToolService } from '../toolkits/index.ts'
+import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
@@ -73,9 +73,12 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return compileServer(blueprint, { ...parts, onSkipped })
   }
 
-  const globalsFor = async (actor: Actor, serverId: string | undefined): Promise<OpenedGlobals> => {
+  /** Secrets stay within their organization, whatever others the actor belongs to. */
+  const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
     if (serverId === undefined) return NO_GLOBALS
-    await getServerFor(db, actor, serverId, 'build')
+    const { organizationId } = await getServerFor(db, actor, serverId, 'build')
+    const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
+    if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
     return openGlobals(await listGlobals(db, serverId), sealing)
   }
 
@@ -93,7 +96,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ): Promise<ToolTest> => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
-      const globals = await globalsFor(actor, serverId)
+      const globals = await globalsFor(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const plan = planCall(tool, compiled, bindingsForTest(names, args, globals), globals, limits)
       const { result, request, response, durationMs } = await performCall(plan, http, args, signal, onInternalError)

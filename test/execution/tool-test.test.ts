@@ -1,0 +1,33 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { echo, startFakeApi } from '../support/fake-api.ts'
+
+it.each(['private', 'public'])(
+  'a tool of a %s toolkit is not tested with the globals of another organization, though one belongs to both',
+  async visibility => {
+    const patchbay = await startTestApp()
+    const fake = await startFakeApi(echo)
+    onTestFinished(async () => {
+      await patchbay.close()
+      await fake.close()
+    })
+    const { db } = patchbay.services
+    const builder = await signUp(patchbay.origin)
+    const other = await signUp(patchbay.origin)
+    const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/?key={{key}}` }
+    const { toolIds, toolkitId, serverId } = await makeServer(builder, [tool])
+    await builder.expectOk('PATCH', `/toolkits/${toolkitId}`, { visibility })
+    const theirs = await other.create('/servers', { name: 'Theirs' })
+    await other.expectOk('PUT', `/servers/${theirs.id}/globals/key`, { value: 'their-secret', secret: true })
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'our-secret', secret: true })
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: other.userId } })
+    await db.membership.create({ data: { organizationId, userId: builder.userId, role: 'builder' } })
+
+    const refused = await builder.send('POST', `/tools/${toolIds.tool}/test`, { arguments: {}, serverId: theirs.id })
+    expect(refused.status).toBe(404)
+    expect(fake.seen).toEqual([])
+    await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {}, serverId })
+    expect(fake.seen).toMatchObject([{ url: '/?key=our-secret' }])
+  },
+)
