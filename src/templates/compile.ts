@@ -1,18 +1,22 @@
 import { failure, type Result, success } from '../kernel/index.ts'
 import { type BodyPlan, planBody } from './body-template.ts'
 import { buildField } from './fill.ts'
-import { planHeader, refuseHeaderName, TOKEN } from './header-template.ts'
+import { planHeader, refuseHeaderName } from './header-template.ts'
 import {
   MAX_HEADER_TEMPLATE_CHARS,
+  MAX_METHOD_CHARS,
   MAX_TEMPLATE_ERRORS,
   MAX_TEMPLATE_HEADERS,
   MAX_URL_TEMPLATE_CHARS,
 } from './limits.ts'
 import { collectParameters, type Field } from './parameters.ts'
 import { type HeaderPlan, renderRequest } from './render.ts'
-import { HOLE, scanTemplate } from './scan.ts'
+import { scanTemplate } from './scan.ts'
 import type { CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
+
+/** Every method there is a use for (IANA's registry has a digit in none); RFC 9110 would allow `GET|ID`. */
+const METHOD = /^[A-Z][A-Z-]*$/i
 
 type HeaderField = Field & { name: string }
 
@@ -38,13 +42,26 @@ const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase(
 
 const readBody = (body: string | undefined, headers: readonly HeaderField[]): BodyPlan | undefined => {
   if (body === undefined || body === '') return undefined
-  return planBody(body, headers.find(isContentType)?.scan.masked.replaceAll(HOLE, ''))
+  const contentType = headers.find(isContentType)?.scan
+  // One that holds a place is refused; until then the body is read as if there were none.
+  return planBody(body, contentType?.places.length === 0 ? contentType.masked : undefined)
+}
+
+/** What the body is follows from its Content-Type, and with it how values are written there: it must be known. */
+const checkContentType = (headers: readonly HeaderField[]): readonly TemplateError[] => {
+  const header = headers.find(isContentType)
+  const [place] = header?.scan.places ?? []
+  if (header === undefined || place === undefined) return []
+  const message =
+    'a place may not stand in the Content-Type of a body: write it out, so that the body can be filled as it says'
+  return [{ field: header.field, ...header.scan.locate(place.offset), message }]
 }
 
 /** Upper case, as the fetch standard writes the methods that it knows in any case. */
 const checkMethod = (method: string): readonly TemplateError[] => {
   if (method.includes('{{')) return [errorAtStart('method', 'a place may not stand in the method: write it out')]
-  if (!TOKEN.test(method)) return [errorAtStart('method', 'this is not an HTTP method: use GET, POST, PUT, …')]
+  if (method.length > MAX_METHOD_CHARS || !METHOD.test(method))
+    return [errorAtStart('method', 'this is not an HTTP method: use GET, POST, PUT, …')]
   return ['CONNECT', 'TRACE', 'TRACK'].includes(method.toUpperCase())
     ? [errorAtStart('method', `the method ${method} is not allowed`)]
     : []
@@ -92,6 +109,7 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
   const all = [
     ...checkMethod(template.method),
     ...checkHeaders(template.headers),
+    ...(body === undefined ? [] : checkContentType(headers)),
     ...fields.flatMap(errorsOf),
     ...(body !== undefined && method === 'HEAD' ? [errorAtStart('body', 'a HEAD request has no body: remove it')] : []),
     ...errors,

@@ -4,7 +4,7 @@ import { type FieldPlan, line } from './plan.ts'
 import { HOLE, type Scan } from './scan.ts'
 
 /** RFC 9110 §5.6.2. */
-export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** Why a header cannot be set, or undefined. */
 export const refuseHeaderName = (name: string): string | undefined => {

@@ -2,6 +2,8 @@
 export const MAX_URL_TEMPLATE_CHARS = 8_192
 /** Longest header value as a builder writes it, in characters: Node's own limit on all headers is 16 KiB. */
 export const MAX_HEADER_TEMPLATE_CHARS = 8_192
+/** Longest HTTP method, in characters: the longest that is registered has 17. */
+export const MAX_METHOD_CHARS = 20
 /** Headers of one tool; real APIs want a handful. */
 export const MAX_TEMPLATE_HEADERS = 64
 /** Longest body as a builder writes it, in characters; values come on top. */

@@ -120,6 +120,24 @@ describe('a header that cannot be saved', () => {
     ])
   })
 
+  it.each([
+    ['application/{{fmt=json}}', 13],
+    ['{{type}}', 1],
+    ['application/json; charset={{charset?}}', 27],
+  ])('is the Content-Type %j of a body: its place is at column %d', (value, column) => {
+    const parts = {
+      headers: [
+        { name: 'X', value: '' },
+        { name: 'content-type', value },
+      ],
+    }
+    expect(errorsOf({ ...parts, body: '{"a": "{{x}}"}' })).toEqual([
+      { field: 'headers[1].value', line: 1, column, message: expect.stringMatching(/Content-Type of a body/) },
+    ])
+    // Where there is no body it is a header like any other.
+    expect(errorsOf(parts)).toEqual([])
+  })
+
   it('is one too many, or too long', () => {
     const many = Array.from({ length: 65 }, (_, index) => ({ name: `X-${index}`, value: '' }))
     expect(errorsOf({ headers: many })).toMatchObject([{ field: 'headers[64].name', message: 'more than 64 headers' }])
@@ -187,8 +205,27 @@ describe('a body that cannot be saved', () => {
 })
 
 describe('a method that cannot be saved', () => {
-  it.each(['', 'GE T', 'GET\r\n', '{{method}}', 'CONNECT', 'trace', 'TRACK'])('%j', method => {
+  const long = 'A'.repeat(21)
+  it.each([
+    '',
+    'GE T',
+    'GET\r\n',
+    'GET|ID',
+    "GET'",
+    '-GET',
+    'GET1',
+    'ſ',
+    long,
+    '{{method}}',
+    'CONNECT',
+    'trace',
+    'TRACK',
+  ])('%j', method => {
     expect(errorsOf({ method })).toMatchObject([{ field: 'method', line: 1, column: 1 }])
+  })
+
+  it.each(['get', 'M-SEARCH', 'VERSION-CONTROL', 'A'.repeat(20)])('is not %j', method => {
+    expect(errorsOf({ method })).toEqual([])
   })
 })
 
