@@ -5,7 +5,7 @@ import { type Exchange, writeRefusal } from './exchange.ts'
 import type { Mounted } from './mounted.ts'
 import type { OriginPolicy } from './origin.ts'
 import { ERROR } from './protocol.ts'
-import type { McpLogger, McpRegistry } from './registry.ts'
+import { type McpLogger, type McpRegistry, RecentFailure } from './registry.ts'
 
 export type AccessRefusal = 'unauthenticated' | 'forbidden'
 
@@ -44,7 +44,10 @@ const refuseAccess = (exchange: Exchange, reason: AccessRefusal): void => {
  */
 export const createAdmission = ({ registry, origins, authorize, logger }: AdmissionOptions): Admit => {
   const fail = (exchange: Exchange, error: unknown): void => {
-    logger.error({ err: error, serverId: exchange.serverId }, 'a server could not be made ready')
+    // One that was just tried is in the log already.
+    if (!(error instanceof RecentFailure)) {
+      logger.error({ err: error, serverId: exchange.serverId }, 'a server could not be made ready')
+    }
     if (exchange.raw.headersSent) return
     writeRefusal(exchange, refusal(503, ERROR.internal, 'This server cannot be made ready right now'), [
       'retry-after',

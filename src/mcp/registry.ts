@@ -2,6 +2,7 @@ import type { CompiledServer } from '../execution/index.ts'
 import { createAbsences } from './absences.ts'
 import { createMounted, type Mounted } from './mounted.ts'
 import { buildRouter, type ServerInfo } from './router.ts'
+import { createTurns } from './turns.ts'
 
 /** What this folder writes to the log; pino's logger is one. */
 export type McpLogger = {
@@ -25,15 +26,22 @@ export type RegistryOptions = {
 /** Comments on open streams, well within the 60 s after which proxies give up on a silent connection. */
 const BEAT_INTERVAL_MS = 15_000
 
-/** Builds when everything is built anew: the database has other things to do. */
-const BUILDS_AT_ONCE = 8
+/** Builds at once, of all servers: a large one takes its time on the thread that answers calls. */
+const BUILDS_AT_ONCE = 2
+
+/** A first mount failed a moment ago; it is not tried again yet. */
+export class RecentFailure extends Error {
+  override name = 'RecentFailure'
+}
+
+/** Until it has started, it will see every change made so far. */
+type Build = { hasStarted: boolean }
 
 type Slot = {
   mounted: Mounted | undefined
-  /** Builds are numbered as they start; what is live came from build number `applied`. */
-  started: number
-  applied: number
-  first: Promise<Mounted | undefined> | undefined
+  /** The last build asked for, and its end, while there is one. Those of one server run one after the other. */
+  newest: Build | undefined
+  building: Promise<Mounted | undefined> | undefined
   lastUsedAt: number
   isReleased: boolean
 }
@@ -45,6 +53,8 @@ type Slot = {
 export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted, logger }: RegistryOptions) => {
   const slots = new Map<string, Slot>()
   const absences = createAbsences(now)
+  const failures = createAbsences(now)
+  const inTurn = createTurns(BUILDS_AT_ONCE)
   let isClosing = false
 
   const release = (serverId: string): void => {
@@ -55,36 +65,53 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
     slot.mounted?.end()
   }
 
-  /** A build that a newer one has overtaken changes nothing. */
-  const apply = (serverId: string, slot: Slot, turn: number, server: CompiledServer | undefined): void => {
-    if (slot.isReleased || turn < slot.applied) return
+  const apply = (serverId: string, slot: Slot, own: Build, server: CompiledServer | undefined): void => {
+    if (slot.isReleased) return
     if (server === undefined) {
-      // It may have been made after this build looked: then the newer build finds it.
-      if (turn < slot.started) return
+      // It may have been made after this build looked: then the next build finds it.
+      if (slot.newest !== own) return
       release(serverId)
       absences.add(serverId)
       return
     }
-    slot.applied = turn
     const router = buildRouter(server, serverInfo)
     if (slot.mounted === undefined) slot.mounted = createMounted(serverId, router)
     else slot.mounted.swap(router)
   }
 
-  const run = async (serverId: string, slot: Slot): Promise<Mounted | undefined> => {
-    const turn = ++slot.started
+  const run = async (serverId: string, slot: Slot, own: Build): Promise<Mounted | undefined> => {
+    own.hasStarted = true
+    if (slot.isReleased) return undefined
     try {
-      apply(serverId, slot, turn, await compile(serverId))
+      apply(serverId, slot, own, await compile(serverId))
     } catch (error) {
-      if (slot.mounted === undefined && turn === slot.started) slots.delete(serverId)
+      if (slot.mounted === undefined && slot.newest === own && !slot.isReleased) {
+        slots.delete(serverId)
+        failures.add(serverId)
+      }
       throw error
     }
     return slot.mounted
   }
-  /** Until the first build is done, requests wait for the newest one. */
+
+  const runNext = async (serverId: string, slot: Slot, own: Build, before: Promise<unknown> | undefined) => {
+    // How the one before ended is told to those who wait for it.
+    if (before !== undefined) await before.catch(() => {})
+    return inTurn(() => run(serverId, slot, own))
+  }
+
+  /** A build that starts from now on: one that waits for its turn serves everybody who comes until it starts. */
   const build = (serverId: string, slot: Slot): Promise<Mounted | undefined> => {
-    const building = run(serverId, slot)
-    if (slot.mounted === undefined) slot.first = building
+    if (slot.newest?.hasStarted === false && slot.building !== undefined) return slot.building
+    const before = slot.building
+    const own: Build = { hasStarted: false }
+    slot.newest = own
+    const building = runNext(serverId, slot, own, before)
+    slot.building = building
+    const forget = (): void => {
+      if (slot.newest === own) slot.newest = slot.building = undefined
+    }
+    building.then(forget, forget)
     return building
   }
 
@@ -100,9 +127,8 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
     makeRoom()
     const slot: Slot = {
       mounted: undefined,
-      started: 0,
-      applied: 0,
-      first: undefined,
+      newest: undefined,
+      building: undefined,
       lastUsedAt: now(),
       isReleased: false,
     }
@@ -125,6 +151,7 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
 
   const refresh = async (serverId: string): Promise<void> => {
     absences.forget(serverId)
+    failures.forget(serverId)
     const slot = slots.get(serverId)
     if (slot === undefined) return
     try {
@@ -137,13 +164,18 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
   return {
     /**
      * A server ready for requests, mounted if it was not; undefined when there is none. At once when it is mounted.
-     * Rejects when a first mount fails.
+     * Rejects when a first mount fails, and with RecentFailure for a moment after.
      */
     find: (serverId: string): Mounted | undefined | Promise<Mounted | undefined> => {
       const slot = slots.get(serverId)
-      if (slot === undefined) return absences.has(serverId) ? undefined : mount(serverId)
+      if (slot === undefined) {
+        if (absences.has(serverId)) return undefined
+        if (failures.has(serverId))
+          return Promise.reject(new RecentFailure('this server could not be mounted just now'))
+        return mount(serverId)
+      }
       slot.lastUsedAt = now()
-      return slot.mounted ?? slot.first
+      return slot.mounted ?? slot.building
     },
     /** Resolves once what the server was at the time of the call, or is since, is live. Not mounted: nothing to do. */
     refresh,
@@ -152,6 +184,7 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
     /** Builds everything anew, after changes may have been missed. */
     invalidateAll: async (): Promise<void> => {
       absences.clear()
+      failures.clear()
       const waiting = [...slots.keys()].values()
       const work = async (): Promise<void> => {
         for (const serverId of waiting) await refresh(serverId)

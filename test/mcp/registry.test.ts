@@ -28,7 +28,8 @@ const createBuilds = (options: { idleMs?: number; maxMounted?: number; now?: () 
     if (found === undefined) throw new Error(`there was no build ${index}`)
     return found
   }
-  return { registry, builds, build, faults }
+  const started = (index: number) => vi.waitUntil(() => builds.length > index)
+  return { registry, builds, build, started, faults }
 }
 
 const server = makeServer()
@@ -45,26 +46,42 @@ describe('a first use', () => {
     expect(registry.find(server.id)).toBe(found[0])
   })
 
-  it('that fails is told to all who wait, and the next one tries again', async () => {
-    const { registry, builds, build } = createBuilds()
+  it('that fails is told to all who wait, and to those who come at once after; later ones try again', async () => {
+    let at = 0
+    const { registry, builds, build } = createBuilds({ now: () => at })
     const waiting = [registry.find(server.id), registry.find(server.id)]
     build(0).fail(new Error('no database'))
     for (const one of waiting) await expect(one).rejects.toThrow('no database')
+    await expect(registry.find(server.id)).rejects.toThrow('just now')
+    expect(builds).toHaveLength(1)
+    at += 2_000
     const again = registry.find(server.id)
     build(1).answer(server)
     expect(await again).toBeDefined()
     expect(builds).toHaveLength(2)
   })
 
-  it('overtaken by a change gives what the change made', async () => {
+  it('that failed is tried again at once after a change', async () => {
     const { registry, build } = createBuilds()
+    const first = registry.find(server.id)
+    build(0).fail(new Error('no database'))
+    await expect(first).rejects.toThrow('no database')
+    await registry.refresh(server.id)
+    const again = registry.find(server.id)
+    build(1).answer(server)
+    expect(await again).toBeDefined()
+  })
+
+  it('during which something changes is followed by a build of the change, even where it fails', async () => {
+    const { registry, build, started } = createBuilds()
     const first = registry.find(server.id)
     const refreshed = registry.refresh(server.id)
     const second = registry.find(server.id)
+    build(0).fail(new Error('no database'))
+    await expect(first).rejects.toThrow('no database')
+    await started(1)
     build(1).answer(named('new'))
     await refreshed
-    build(0).answer(named('old'))
-    expect((await first)?.router.server.name).toBe('new')
     expect((await second)?.router.server.name).toBe('new')
   })
 })
@@ -96,10 +113,11 @@ describe('an unknown server', () => {
   })
 
   it('that is made while it is looked for is found', async () => {
-    const { registry, build } = createBuilds()
+    const { registry, build, started } = createBuilds()
     const first = registry.find(server.id)
     const refreshed = registry.refresh(server.id)
     build(0).answer(undefined)
+    await started(1)
     build(1).answer(server)
     await refreshed
     expect(await first).toBeUndefined()
@@ -156,25 +174,44 @@ describe('a change', () => {
     expect(faults).toHaveLength(1)
   })
 
-  it('overtaken by a newer one changes nothing', async () => {
-    const { registry, build, nameNow } = await mounted()
-    const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
-    build(2).answer(named('newest'))
-    await newer
-    build(1).answer(named('late'))
-    await older
-    expect(await nameNow()).toBe('newest')
-  })
-
-  it('is live although a newer one is still being built', async () => {
-    const { registry, build, nameNow } = await mounted()
-    const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
+  it('while a build runs waits for one that starts after it, which all such changes share', async () => {
+    const { registry, builds, build, started, nameNow } = await mounted()
+    const older = registry.refresh(server.id)
+    let isNewerLive = false
+    const newer = Promise.all(Array.from({ length: 9 }, () => registry.refresh(server.id))).then(() => {
+      isNewerLive = true
+    })
     build(1).answer(named('second'))
     await older
-    expect(await nameNow()).toBe('second')
+    expect([await nameNow(), isNewerLive]).toEqual(['second', false])
+    await started(2)
     build(2).answer(named('third'))
     await newer
     expect(await nameNow()).toBe('third')
+    expect(builds).toHaveLength(3)
+  })
+
+  it('is built after a build that fails', async () => {
+    const { registry, build, started, nameNow } = await mounted()
+    const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
+    build(1).fail(new Error('broken'))
+    await older
+    await started(2)
+    build(2).answer(named('mended'))
+    await newer
+    expect(await nameNow()).toBe('mended')
+  })
+
+  it('waits while two other servers are being built', async () => {
+    const { registry, builds, build, started } = createBuilds()
+    const servers = [makeServer(), makeServer(), makeServer()]
+    const finding = servers.map(({ id }) => registry.find(id))
+    expect(builds).toHaveLength(2)
+    for (const [index, one] of servers.entries()) {
+      await started(index)
+      build(index).answer(one)
+      expect((await finding[index])?.serverId).toBe(one.id)
+    }
   })
 
   it('of a server that nobody uses builds nothing', async () => {
