@@ -91,6 +91,11 @@ export const listInstances = async (tx: Transaction, serverId: string, page: IdP
 export const listAllInstances = async (tx: Transaction, serverId: string): Promise<Instance[]> =>
   (await tx.instance.findMany({ where: { serverId }, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 
+export const listInstancesOfTool = async (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> => {
+  const where = { serverId, toolId }
+  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
+}
+
 export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
   tx.instance.count({ where: { serverId } })
 

@@ -12,7 +12,15 @@ import {
 } from '../platform/http/index.ts'
 import type { GlobalService } from './globals.service.ts'
 import type { Server } from './server.ts'
-import { CreateServer, GlobalView, PutGlobal, ServerView, UpdateServer, UsedToolkitView } from './servers.schema.ts'
+import {
+  CreateServer,
+  GlobalView,
+  PutGlobal,
+  ServerView,
+  UpdateServer,
+  UsedToolkitView,
+  UseToolkitQuery,
+} from './servers.schema.ts'
 import type { ServerService } from './servers.service.ts'
 import { toGlobalView, toServerView, toUsedToolkitView } from './servers.view.ts'
 import type { ToolkitUseService } from './toolkit-uses.service.ts'
@@ -87,9 +95,10 @@ export const serverRoutes =
 
     app.put(
       '/servers/:uuid/toolkits/:id',
-      { config, schema: { tags, params: toolkitParams, response: { 204: z.null() } } },
+      { config, schema: { tags, params: toolkitParams, querystring: UseToolkitQuery, response: { 204: z.null() } } },
       async (request, reply) => {
-        await toolkitUses.useToolkit(actorOf(request), request.params.uuid, request.params.id)
+        const { uuid, id } = request.params
+        await toolkitUses.useToolkit(actorOf(request), uuid, id, request.query.version)
         return reply.code(204).send(null)
       },
     )

@@ -52,7 +52,17 @@ export const ServerView = z.object({
   ...times,
 })
 
-const ToolChange = z.object({ name: z.string(), fields: z.array(z.string()).describe('what differs, such as url') })
+const ToolChange = z.object({
+  name: z.string(),
+  fields: z.array(z.string()).describe('what differs, such as url'),
+  changes: z
+    .array(z.object({ field: z.string(), from: z.json(), to: z.json() }))
+    .describe('each of the fields as it is and as it would be; null where there is none'),
+})
+
+export const UseToolkitQuery = z.object({
+  version: z.string().max(64).optional().describe("of the waiting update that was looked at; another one's is refused"),
+})
 
 export const UsedToolkitView = z.object({
   id: z.string(),
@@ -61,7 +71,12 @@ export const UsedToolkitView = z.object({
     .object({
       takenAt: timeSchema,
       update: z
-        .object({ added: z.array(z.string()), changed: z.array(ToolChange), removed: z.array(z.string()) })
+        .object({
+          version: z.string().describe('to be sent along when the update is accepted'),
+          added: z.array(z.string()),
+          changed: z.array(ToolChange),
+          removed: z.array(z.string()),
+        })
         .nullable()
         .describe('tools that accepting the waiting update would add, change and remove'),
     })

@@ -3,6 +3,7 @@ import type { Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import {
   acceptUpdate,
+  assertVersion,
   compareSnapshot,
   findSnapshot,
   findUsableToolkit,
@@ -14,6 +15,7 @@ import {
   takeSnapshot,
 } from '../toolkits/index.ts'
 import { listInstanceNames } from './instances.store.ts'
+import { assertSecretsStay } from './secret-moves.ts'
 import type { Server } from './server.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { addUse, listUsedToolkits, removeUse } from './toolkit-uses.store.ts'
@@ -35,14 +37,23 @@ export type UsedToolkit = {
 const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>
   findUsableToolkit(tx, toolkitId, [organizationId])
 
-const useForeignToolkit = async (tx: Transaction, server: Server, origin: Toolkit): Promise<void> => {
+const useForeignToolkit = async (
+  tx: Transaction,
+  server: Server,
+  origin: Toolkit,
+  version: string | undefined,
+): Promise<void> => {
+  if (version !== undefined) await assertVersion(tx, origin.id, version)
   const held = await findSnapshot(tx, server.id, origin.id)
   if (held === undefined) {
     const snapshot = await takeSnapshot(tx, origin, { organizationId: server.organizationId, serverId: server.id })
     await addUse(tx, server.id, snapshot.id)
     return
   }
-  await acceptUpdate(tx, held, origin, toolId => listInstanceNames(tx, { serverId: server.id, toolId }))
+  await acceptUpdate(tx, held, origin, {
+    instancesOf: toolId => listInstanceNames(tx, { serverId: server.id, toolId }),
+    assertMayBecome: (copy, current) => assertSecretsStay(tx, server.id, copy, current),
+  })
 }
 
 const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
@@ -53,14 +64,17 @@ const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: s
 }
 
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
-  /** Adds a toolkit; of another organization's a snapshot is taken, and, when there is one, its waiting update accepted. */
-  useToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
+  /**
+   * Adds a toolkit; of another organization's a snapshot is taken, and, when there is one, its waiting update accepted.
+   * Throws `conflict` when its tools are no longer those of `version`, or the update would take a secret elsewhere.
+   */
+  useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
       const toolkit = await findToolkitFor(tx, server, toolkitId)
       if (toolkit === undefined) throw noToolkit()
       if (toolkit.organizationId === server.organizationId) await addUse(tx, serverId, toolkitId)
-      else await useForeignToolkit(tx, server, toolkit)
+      else await useForeignToolkit(tx, server, toolkit, version)
       announce({ type: 'server_changed', serverId })
     }),
 

@@ -1,5 +1,13 @@
+export { findMove } from './destination.ts'
 export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
-export { acceptUpdate, compareSnapshot, type SnapshotDifference, takeSnapshot } from './snapshots.ts'
+export {
+  acceptUpdate,
+  assertVersion,
+  compareSnapshot,
+  type HolderOfSnapshot,
+  type SnapshotDifference,
+  takeSnapshot,
+} from './snapshots.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'

@@ -1,27 +1,49 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { AppError } from '../kernel/index.ts'
+import { AppError, type JsonValue } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import { toStored } from './stored-definition.ts'
 import type { Snapshot, Tool, Toolkit } from './tool.ts'
 import { createSnapshot, renewSnapshot, touchToolkit } from './toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from './tools.store.ts'
 
+/** What a field is and would be; null where there is none. */
+export type FieldChange = { field: string; from: JsonValue; to: JsonValue }
+
 /** What accepting a waiting update would change: tools by name, and of a changed one the fields that differ. */
 export type SnapshotDifference = {
+  /** Of the origin as it was compared: see `versionOf`. */
+  version: string
   added: string[]
-  changed: { name: string; fields: string[] }[]
+  changed: { name: string; fields: string[]; changes: FieldChange[] }[]
   removed: string[]
 }
 
-const fieldsOf = (tool: Tool): Record<string, unknown> => {
+/** What the snapshot's server says of the tools it holds. */
+export type HolderOfSnapshot = {
+  /** Names of the instances that use a tool. */
+  instancesOf: (toolId: string) => Promise<readonly string[]>
+  /** Throws where the instances of a copy do not allow that it becomes what its origin is now. */
+  assertMayBecome: (copy: Tool, origin: Tool) => Promise<void>
+}
+
+const fieldsOf = (tool: Tool): Record<string, JsonValue> => {
   const { definition, ...columns } = toStored(tool)
   return { ...columns, ...definition }
 }
 
-const differingFields = (a: Tool, b: Tool): string[] => {
+const versionOf = (tools: readonly Tool[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(tools.map(tool => [tool.id, fieldsOf(tool)])))
+    .digest('base64url')
+
+const fieldChanges = (a: Tool, b: Tool): FieldChange[] => {
   const [before, after] = [fieldsOf(a), fieldsOf(b)]
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...names].filter(name => !isDeepStrictEqual(before[name], after[name])).sort()
+  return [...names]
+    .filter(name => !isDeepStrictEqual(before[name], after[name]))
+    .sort()
+    .map(field => ({ field, from: before[field] ?? null, to: after[field] ?? null }))
 }
 
 const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
@@ -31,7 +53,8 @@ const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
     added: current.filter(tool => !byOrigin.has(tool.id)),
     changed: current.flatMap(origin => {
       const copy = byOrigin.get(origin.id)
-      return copy === undefined || differingFields(copy, origin).length === 0 ? [] : [{ copy, origin }]
+      const changes = copy === undefined ? [] : fieldChanges(copy, origin)
+      return copy === undefined || changes.length === 0 ? [] : [{ copy, origin, changes }]
     }),
     removed: held.filter(tool => tool.originId === undefined || !currentIds.has(tool.originId)),
   }
@@ -39,16 +62,25 @@ const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
 
 /** The difference between a snapshot and its origin as it is now; undefined when there is none. */
 export const compareSnapshot = async (tx: Transaction, snapshot: Snapshot): Promise<SnapshotDifference | undefined> => {
-  const { added, changed, removed } = pairUp(
-    await listAllTools(tx, snapshot.id),
-    await listAllTools(tx, snapshot.snapshotOfId),
-  )
+  const current = await listAllTools(tx, snapshot.snapshotOfId)
+  const { added, changed, removed } = pairUp(await listAllTools(tx, snapshot.id), current)
   if (added.length + changed.length + removed.length === 0) return undefined
   return {
+    version: versionOf(current),
     added: added.map(tool => tool.name),
-    changed: changed.map(({ copy, origin }) => ({ name: copy.name, fields: differingFields(copy, origin) })),
+    changed: changed.map(({ copy, changes }) => ({
+      name: copy.name,
+      fields: changes.map(({ field }) => field),
+      changes,
+    })),
     removed: removed.map(tool => tool.name),
   }
+}
+
+/** Throws `conflict` when a toolkit's tools are no longer those of a version that somebody saw. */
+export const assertVersion = async (tx: Transaction, toolkitId: string, version: string): Promise<void> => {
+  if (versionOf(await listAllTools(tx, toolkitId)) === version) return
+  throw new AppError('conflict', 'The toolkit changed meanwhile: look at its waiting update again, then accept that.')
 }
 
 /** Copies a public toolkit of another organization into ours, for one server. */
@@ -64,13 +96,13 @@ export const takeSnapshot = async (
 
 /**
  * Makes the snapshot what its origin is now.
- * Throws `conflict` when a tool that is gone there is at work here: `instancesOf` names the instances.
+ * Throws `conflict` when a tool that is gone there is at work here, and what `assertMayBecome` throws of a changed one.
  */
 export const acceptUpdate = async (
   tx: Transaction,
   snapshot: Snapshot,
   origin: Toolkit,
-  instancesOf: (toolId: string) => Promise<readonly string[]>,
+  { instancesOf, assertMayBecome }: HolderOfSnapshot,
 ): Promise<void> => {
   const { added, changed, removed } = pairUp(await listAllTools(tx, snapshot.id), await listAllTools(tx, origin.id))
   for (const tool of removed) {
@@ -84,6 +116,7 @@ export const acceptUpdate = async (
     }
     await removeTool(tx, tool.id)
   }
+  for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
   // Two tools may have swapped names: every copy that gets another first gets one that no tool can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })

@@ -14,7 +14,12 @@ const Used = z.object({
         .object({
           takenAt: z.string(),
           update: z
-            .object({ added: z.array(z.string()), changed: z.array(z.unknown()), removed: z.array(z.string()) })
+            .object({
+              version: z.string(),
+              added: z.array(z.string()),
+              changed: z.array(z.unknown()),
+              removed: z.array(z.string()),
+            })
             .nullable(),
         })
         .nullable(),
@@ -75,7 +80,18 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
     expect((await used())?.snapshot).toEqual({
       takenAt: before?.snapshot?.takenAt,
-      update: { added: ['alerts'], changed: [{ name: 'forecast', fields: ['url'] }], removed: ['history'] },
+      update: {
+        version: expect.stringMatching(/^[\w-]{43}$/),
+        added: ['alerts'],
+        changed: [
+          {
+            name: 'forecast',
+            fields: ['url'],
+            changes: [{ field: 'url', from: tool('forecast').url, to: tool('forecast', 'v2').url }],
+          },
+        ],
+        removed: ['history'],
+      },
     })
 
     expect((await bob.send('PUT', use)).status).toBe(204)
@@ -116,11 +132,96 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
   })
 
+  it('whose update changed again since it was looked at is refused by its version, until it is looked at again', async () => {
+    const { forecast, use, used } = await share()
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v2'))
+    const seen = (await used())?.snapshot?.update?.version
+    expect((await used())?.snapshot?.update?.version).toBe(seen)
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v3'))
+    expect(await bob.send('PUT', `${use}?version=${seen}`)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('changed meanwhile') },
+    })
+    const update = (await used())?.snapshot?.update
+    expect(update).toMatchObject({ changed: [{ changes: [{ field: 'url', to: tool('forecast', 'v3').url }] }] })
+    expect((await bob.send('PUT', `${use}?version=${update?.version}`)).status).toBe(204)
+    expect((await used())?.snapshot?.update).toBeNull()
+  })
+
+  it.each([
+    ['to another origin', { url: 'https://evil.example/{{town}}' }, /https:\/\/evil\.example/],
+    ['to another port', { url: 'http://127.0.0.1:1/{{town}}' }, /http:\/\/127\.0\.0\.1:1/],
+    ['wherever a parameter says', { url: '{{url:base=https://evil.example}}/{{town}}' }, /wherever "base"/],
+  ])('whose update moves a tool %s is refused while a secret is bound there', async (_what, patch, where) => {
+    const { forecast, server, instance, use, used } = await share()
+    await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, patch)
+    for (const binding of [
+      { source: 'server', value: 'token' },
+      { source: 'instance', value: 'a {{token}}' },
+    ]) {
+      await bob.expectOk('PATCH', `/instances/${instance.id}`, { bindings: { town: binding } })
+      const { status, body } = await bob.send('PUT', use)
+      expect(status).toBe(409)
+      const { detail } = z.object({ detail: z.string() }).parse(body)
+      expect(detail).toMatch(where)
+      for (const part of ['tool "forecast"', fake.origin, '"token"', '"town"']) expect(detail).toContain(part)
+      expect(detail).not.toContain('canary')
+    }
+    expect((await used())?.snapshot?.update).not.toBeNull()
+    await bob.expectOk('PATCH', `/instances/${instance.id}`, { bindings: {} })
+    expect((await bob.send('PUT', use)).status).toBe(204)
+  })
+
+  it('whose update leaves a tool where it was is taken, with a secret bound to it', async () => {
+    const { forecast, server, instance, use } = await share()
+    await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
+    await bob.expectOk('PATCH', `/instances/${instance.id}`, {
+      bindings: { town: { source: 'server', value: 'token' } },
+    })
+    await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v2'))
+    expect((await bob.send('PUT', use)).status).toBe(204)
+  })
+
+  it.each([
+    ['another host', { url: 'https://{{region}}.evil.example/{{town}}' }, 409],
+    ['another default', { parameters: { region: { default: 'us' } } }, 409],
+    ['more origins', { allowedOrigins: ['https://eu.a.example', 'https://us.a.example'] }, 409],
+    ['another path', { url: 'https://{{region}}.a.example/v2/{{town}}' }, 204],
+  ])('that parameters send somewhere: an update to %s, with a secret bound, is %s', async (_what, patch, expected) => {
+    const toolkit = await ada.create('/toolkits', { title: 'Regions', visibility: 'public' })
+    const made = await ada.create(`/toolkits/${toolkit.id}/tools`, {
+      name: 'regional',
+      method: 'GET',
+      url: 'https://{{region}}.a.example/{{town}}',
+      allowedOrigins: ['https://eu.a.example'],
+    })
+    const server = await bob.create('/servers', { name: 'Regional' })
+    const use = `/servers/${server.id}/toolkits/${toolkit.id}`
+    await bob.expectOk('PUT', use)
+    await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
+    const bindings = { town: { source: 'server', value: 'token' } }
+    await bob.expectOk('POST', `/servers/${server.id}/instances`, { toolId: made.id, name: 'regional', bindings })
+    await ada.expectOk('PATCH', `/tools/${made.id}`, patch)
+    expect((await bob.send('PUT', use)).status).toBe(expected)
+  })
+
   it('whose update takes a tool away that is at work is refused, naming the instance, and changes nothing', async () => {
     const { toolkit, forecast, history, instance, use, used, url } = await share()
     await ada.expectOk('DELETE', `/tools/${forecast.id}`)
     await ada.expectOk('PATCH', `/tools/${history.id}`, { description: 'Edited' })
-    const waiting = { added: [], changed: [{ name: 'history', fields: ['description'] }], removed: ['forecast'] }
+    const waiting = {
+      version: expect.any(String),
+      added: [],
+      changed: [
+        {
+          name: 'history',
+          fields: ['description'],
+          changes: [{ field: 'description', from: null, to: 'Edited' }],
+        },
+      ],
+      removed: ['forecast'],
+    }
     expect((await used())?.snapshot?.update).toEqual(waiting)
     expect(await bob.send('PUT', use)).toMatchObject({
       status: 409,
