@@ -70,8 +70,6 @@ export type ServeOptions = {
 
 /** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
 export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
-  // Whatever it makes (the database, its journal) is for its own user: password hashes and sealed secrets are in it.
-  process.umask(0o077)
   const settings = loadSettings()
   const logger = createLogger(settings.logLevel)
   const services = await buildServices(settings, logger)
