@@ -1,4 +1,4 @@
-import { type Exchange, writeHead } from './exchange.ts'
+import { type Exchange, limitStall, writeHead } from './exchange.ts'
 
 /** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
 const MAX_UNSENT_BYTES = 1_024 * 1_024
@@ -46,7 +46,9 @@ export const openEventStream = (exchange: Exchange, first: string, onClose: () =
     send: write,
     beat: () => write(KEEP_ALIVE),
     end: events => {
-      if (!raw.writableEnded) raw.end(events)
+      if (raw.writableEnded || raw.destroyed) return
+      raw.end(events)
+      limitStall(raw, raw.writableLength)
     },
     get isDelivered() {
       return raw.writableFinished

@@ -26,6 +26,22 @@ export const writeHead = ({ raw, headers }: Exchange, status: number, fields: re
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
+/** Whether the client has left: then 'close' may have been emitted already, and listening for it is too late. */
+export const hasLeft = ({ raw }: Exchange): boolean => raw.destroyed || raw.socket?.destroyed === true
+
+/** Answers over this many bytes are worth a timer: smaller ones mostly fit into the network's own buffers. */
+const LARGE_BYTES = 64 * 1_024
+/** How long a reader of a large answer may take nothing of it. */
+const MAX_STALL_MS = 30_000
+
+/** Destroys the connection of a reader that has stopped, which would hold the answer in memory. After `raw.end`. */
+export const limitStall = (raw: ServerResponse, bytes: number): void => {
+  if (bytes <= LARGE_BYTES || raw.writableFinished) return
+  raw.setTimeout(MAX_STALL_MS, () => raw.destroy())
+  // Before Node's own listener, which sets the time that an unused connection is kept.
+  raw.prependListener('finish', () => raw.setTimeout(0))
+}
+
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
 export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, fields?: readonly string[]): void => {
@@ -42,12 +58,12 @@ export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, 
     'nosniff',
   ]
   writeHead(exchange, status, fields === undefined ? all : [...all, ...fields])
-  if (page === undefined) {
-    raw.end(body)
-    return
+  if (page === undefined) raw.end(body)
+  else {
+    raw.write(body)
+    raw.end(page)
   }
-  raw.write(body)
-  raw.end(page)
+  limitStall(raw, length)
 }
 
 export const writeRefusal = (exchange: Exchange, reason: Refusal, fields?: readonly string[]): void =>
