@@ -1,7 +1,7 @@
 import type { AccessPolicy, Caller } from '../execution/index.ts'
 import type { Result } from '../kernel/index.ts'
 import { refusal } from './answer.ts'
-import { type Exchange, writeRefusal } from './exchange.ts'
+import { type Exchange, hasLeft, writeRefusal } from './exchange.ts'
 import type { Mounted } from './mounted.ts'
 import type { OriginPolicy } from './origin.ts'
 import { ERROR } from './protocol.ts'
@@ -64,7 +64,8 @@ export const createAdmission = ({ registry, origins, authorize, logger }: Admiss
       else refuseAccess(exchange, access.error)
     }
     const access = authorize(mounted.router.server.access, exchange.headers.authorization)
-    if (access instanceof Promise) access.then(proceed).catch(error => fail(exchange, error))
+    if (access instanceof Promise)
+      access.then(known => hasLeft(exchange) || proceed(known)).catch(error => fail(exchange, error))
     else proceed(access)
   }
   return (exchange, next) => {
@@ -77,7 +78,7 @@ export const createAdmission = ({ registry, origins, authorize, logger }: Admiss
     }
     const mounted = UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
     if (mounted instanceof Promise) {
-      mounted.then(ready => identify(exchange, ready, next)).catch(error => fail(exchange, error))
+      mounted.then(ready => hasLeft(exchange) || identify(exchange, ready, next)).catch(error => fail(exchange, error))
     } else identify(exchange, mounted, next)
   }
 }

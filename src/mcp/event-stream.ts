@@ -1,4 +1,4 @@
-import { type Exchange, limitStall, writeHead } from './exchange.ts'
+import { type Exchange, hasLeft, limitStall, writeHead } from './exchange.ts'
 
 /** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
 const MAX_UNSENT_BYTES = 1_024 * 1_024
@@ -28,16 +28,24 @@ export type EventStream = {
   readonly isDelivered: boolean
 }
 
-/** Answers with an event stream. `onClose` is called once, whichever side ends it. */
-export const openEventStream = (exchange: Exchange, first: string, onClose: () => void): EventStream => {
+const start = (exchange: Exchange, first: string, onClose: () => void): void => {
   const { raw } = exchange
   writeHead(exchange, 200, FIELDS)
   raw.on('close', onClose)
   // Without a first event the head alone must go out, or the client waits for it.
   if (first === '') raw.flushHeaders()
   else raw.write(first)
+}
+
+/** Answers with an event stream. `onClose` is called once, whichever side ends it, or had ended it before. */
+export const openEventStream = (exchange: Exchange, first: string, onClose: () => void): EventStream => {
+  const { raw } = exchange
+  const isGone = hasLeft(exchange)
+  // Later than the caller's own steps, as every other close is.
+  if (isGone) queueMicrotask(onClose)
+  else start(exchange, first, onClose)
   const write = (events: string): void => {
-    if (raw.writableEnded || raw.destroyed) return
+    if (isGone || raw.writableEnded || raw.destroyed) return
     // Looked at before writing, for one long message is no sign of a reader that has stopped.
     if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
     else raw.write(events)
@@ -46,7 +54,7 @@ export const openEventStream = (exchange: Exchange, first: string, onClose: () =
     send: write,
     beat: () => write(KEEP_ALIVE),
     end: events => {
-      if (raw.writableEnded || raw.destroyed) return
+      if (isGone || raw.writableEnded || raw.destroyed) return
       raw.end(events)
       limitStall(raw, raw.writableLength)
     },

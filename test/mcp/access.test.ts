@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failure, success } from '../../src/kernel/index.ts'
 import { authorize, FRIEND_TOKEN, makeServer, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
@@ -114,6 +114,34 @@ describe('access', () => {
     decided.resolve()
     expect((await next).status).toBe(200)
     expect(waiting.faults).toEqual([])
+    await waiting.close()
+  })
+
+  it('of a client that goes away before its stream begins leaves no stream open', async () => {
+    const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isFirst = true
+    const waiting = await startTestApp({
+      servers: [open],
+      authorize: async () => {
+        if (isFirst) {
+          isFirst = false
+          asked.resolve()
+          await decided.promise
+        }
+        return success(undefined)
+      },
+    })
+    const accepted = new Promise<Socket>(resolve => waiting.app.server.once('connection', resolve))
+    const socket = connect(waiting.port, '127.0.0.1')
+    socket.write(`GET /s/${open.id}/sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`)
+    const ours = await accepted
+    const gone = new Promise<void>(resolve => ours.once('close', () => resolve()))
+    await asked.promise
+    socket.destroy()
+    await gone
+    decided.resolve()
+    expect((await ask(waiting, open.id)).status).toBe(200)
+    expect(waiting.registry.openStreams(open.id)).toBe(0)
     await waiting.close()
   })
 
