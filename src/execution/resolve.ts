@@ -87,19 +87,23 @@ const NAME_CHARACTERS = 64
 /** Longest text that says what is wrong with the arguments of a call. */
 const MAX_ERROR_CHARACTERS = 4_000
 
-const listNames = (names: readonly string[], max: number): string => {
-  const listed = names.slice(0, max).map(name => `"${name.slice(0, NAME_CHARACTERS)}"`)
-  return `${listed.join(', ')}${names.length > max ? ` and ${names.length - max} more` : ''}`
+const quoteName = (name: string): string => `"${name.slice(0, NAME_CHARACTERS)}"`
+
+const hintOf = (exposed: ResolutionPlan['exposed']): string => {
+  if (exposed.size === 0) return 'this tool takes no arguments'
+  const listed = [...exposed.keys()].slice(0, MAX_KNOWN_NAMES).map(quoteName).join(', ')
+  const more = exposed.size - MAX_KNOWN_NAMES
+  return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
 }
 
+/** A line for each of the first unknown names, the first with what there is instead, and how many more there are. */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
-  if (unknown.length === 0) return []
-  const hint =
-    exposed.size === 0
-      ? 'this tool takes no arguments'
-      : `this tool takes ${listNames([...exposed.keys()], MAX_KNOWN_NAMES)}`
-  return [`There is no parameter ${listNames(unknown, MAX_UNKNOWN_NAMES)}: ${hint}.`]
+  const lines = unknown
+    .slice(0, MAX_UNKNOWN_NAMES)
+    .map((name, index) => `There is no parameter ${quoteName(name)}${index === 0 ? `: ${hintOf(exposed)}` : ''}.`)
+  const more = unknown.length - MAX_UNKNOWN_NAMES
+  return more > 0 ? [...lines, `Nor is there one for ${more} more arguments.`] : lines
 }
 
 /** An error about arguments, cut to what a model reads. */

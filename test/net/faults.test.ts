@@ -140,7 +140,7 @@ describe('time', () => {
     const api = await startRawApi(answer)
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`, { timeoutMs: 60 })))
     expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining(says)])
-    expect(error.message).toContain("raise the tool's timeout or make the API faster")
+    expect(error.message).toContain("raise the tool's timeoutMs")
     await expect.poll(() => api.open.size).toBe(0)
   })
 
