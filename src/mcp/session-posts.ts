@@ -4,7 +4,7 @@ import type { Classified } from './classify.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeAccepted, writeAnswer, writeRefusal } from './exchange.ts'
 import { acceptsEventStream, acceptsJson } from './headers.ts'
-import type { Message, RequestMessage } from './message.ts'
+import type { Message, RequestId, RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { BATCH_VERSION, ERROR } from './protocol.ts'
 import { runCall } from './run-call.ts'
@@ -22,6 +22,27 @@ export type SessionPostsOptions = {
 
 const isInitialize = (message: Message): message is RequestMessage =>
   message.kind === 'request' && message.method === 'initialize'
+
+/** All answers of a batch together: each may be as long as a page of a list, and there may be a hundred. */
+const MAX_BATCH_ANSWER_BYTES = 8 * 1_024 * 1_024
+
+const tooMuch = refusal(
+  200,
+  ERROR.internal,
+  `The answers of this batch are over ${MAX_BATCH_ANSWER_BYTES} bytes together: send this request by itself`,
+)
+
+/** The answers as texts, those that no longer fit replaced by errors. `ids` are those of their requests. */
+const batchTexts = (ids: readonly RequestId[], answers: readonly (Answer | undefined)[]): string[] => {
+  let bytes = 0
+  return answers.flatMap((answer, index) => {
+    if (answer === undefined) return []
+    const size = Buffer.byteLength(answer.head) + (answer.page?.length ?? 0)
+    const isFitting = bytes + size <= MAX_BATCH_ANSWER_BYTES
+    if (isFitting) bytes += size
+    return answerText(isFitting ? answer : errorAnswer(ids[index] ?? null, tooMuch))
+  })
+}
 
 /** What a POST of the session era brings: a new session, or messages within one. */
 export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => {
@@ -73,10 +94,12 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     messages: readonly Message[],
   ): void => {
     const answers: (Answer | Promise<Answer | undefined>)[] = []
+    const ids: RequestId[] = []
     const cancels: (() => void)[] = []
     for (const message of messages) {
       if (message.kind === 'notification') serveNotification(session, message)
       if (message.kind !== 'request') continue
+      ids.push(message.id)
       const { answer, call } = serveRequest(router, session, message, caller, report)
       if (call === undefined) answers.push(answer)
       else {
@@ -98,7 +121,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     })
     const deliver = (done: readonly (Answer | undefined)[]): void => {
       if (exchange.raw.destroyed) return
-      const texts = done.flatMap(answer => (answer === undefined ? [] : answerText(answer)))
+      const texts = batchTexts(ids, done)
       if (texts.length === 0) writeAccepted(exchange)
       else writeAnswer(exchange, { status: 200, head: `[${texts.join(',')}]`, page: undefined })
     }

@@ -266,6 +266,20 @@ describe('a batch', () => {
     ])
   })
 
+  it('whose answers are over 8 MiB together gets errors for those that do not fit', async () => {
+    const large = makeServer({ tools: [makeTool('large', { description: 'x'.repeat(3 * 1_024 * 1_024) })] })
+    app.servers.set(large.id, large)
+    const session = await beginSession(app, large.id, '2025-03-26')
+    const lists = [1, 2, 3].map(id => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
+    const response = await post(app, large.id, [...lists, ping], session)
+    expect(response.json()).toMatchObject([
+      { id: 1, result: { tools: [{ name: 'large' }] } },
+      { id: 2, result: { tools: [{ name: 'large' }] } },
+      { id: 3, error: { code: -32603 } },
+      { id: 7, result: {} },
+    ])
+  })
+
   it('of notifications only gets 202', async () => {
     const session = await beginSession(app, server.id, '2025-03-26')
     const response = await post(app, server.id, [{ jsonrpc: '2.0', method: 'notifications/initialized' }], session)
