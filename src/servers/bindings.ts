@@ -36,10 +36,14 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
   const keys = new Set<string>()
   if (binding.source === 'server') keys.add(binding.key ?? parameter)
   if (binding.source === 'instance') {
-    fillReferences(binding.value, key => {
+    const note = (key: string): string => {
       keys.add(key)
       return ''
-    })
+    }
+    fillReferences(binding.value, note)
+    // A text of JSON may write the braces as escapes: it is taken apart here as it is for a call, whatever the type.
+    const parsed = typeof binding.value === 'string' ? parseJson(binding.value, MAX_JSON_DEPTH) : undefined
+    if (parsed?.ok) fillReferences(parsed.value, note)
   }
   return keys
 }

@@ -72,6 +72,21 @@ describe('a secret of a server', () => {
     expect(globals).toMatchObject({ items: [{ key: 'apiKey', secret: true }] })
   })
 
+  it('is found in a fixed JSON text as well, however its braces are written', async () => {
+    const toolkit = await builder.create('/toolkits', { title: 'Open JSON' })
+    const server = await builder.create('/servers', { name: 'Open JSON' })
+    const open = await builder.create(`/toolkits/${toolkit.id}/tools`, {
+      name: 'open',
+      method: 'POST',
+      url: '{{url:base}}/items',
+      body: '{"extra": {{json:extra}}}',
+    })
+    await builder.expectOk('PUT', `/servers/${server.id}/globals/apiKey`, { value: SECRET, secret: true })
+    const extra = { source: 'instance', value: '{"k":"\\u007b\\u007bapiKey}}"}' }
+    const instance = { toolId: open.id, name: 'open', bindings: { extra } }
+    expect((await builder.send('POST', `/servers/${server.id}/instances`, instance)).status).toBe(400)
+  })
+
   it('is refused beside a base URL that the caller chooses, naming both', async () => {
     const toolkit = await builder.create('/toolkits', { title: 'Open' })
     const server = await builder.create('/servers', { name: 'Open' })
