@@ -10,7 +10,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
 /** Most members of all arrays and objects of a text together: what each becomes costs far more than its two bytes. */
-export const MAX_JSON_MEMBERS = 100_000
+const MAX_JSON_MEMBERS = 100_000
 
 /**
  * Deepest nesting of arrays and objects, and how many members they have at most (each opening and comma makes one),

@@ -4,7 +4,6 @@ export {
   acceptUpdate,
   assertVersion,
   compareSnapshot,
-  type HolderOfSnapshot,
   type SnapshotDifference,
   takeSnapshot,
 } from './snapshots.ts'

@@ -22,7 +22,7 @@ const manage = (done: number): Statuses => [401, 404, 403, 403, done, done, 403,
 /** What everybody who has an account gets for themselves. */
 const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
 /** A private server of the owner's, at its address. */
-const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 401, 401, done]
+const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
 
 const at =
   (path: string): Row['path'] =>
