@@ -1,4 +1,3 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Command } from 'commander'
 import { z } from 'zod'
 import { buildApp } from '../app.ts'
@@ -56,6 +55,8 @@ type DemoAnswer = { tools: string[]; call: typeof SAMPLE_CALL; answer: string }
 
 /** What a client sees: connects, lists, calls. */
 const tryWithClient = async (url: string): Promise<DemoAnswer> => {
+  // Loaded here: a server that runs for months has no use for it.
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'patchbay-demo', version: VERSION })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   try {
