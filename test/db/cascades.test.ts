@@ -14,6 +14,7 @@ const fillOrganization = async (db: OpenDatabase, name: string) => {
     data: { organizationId, email: 'guest@example.com', role: 'viewer', tokenHash: name, expiresAt: SOON },
   })
   await db.auditEntry.create({ data: { organizationId, action: 'made', targetType: 'organization' } })
+  await db.oAuthClient.create({ data: { organizationId, clientId: name, metadata: {} } })
   const server = await db.server.create({ data: { organizationId, ownerId: user.id, name } })
   const serverId = server.id
   const toolkit = await db.toolkit.create({ data: { organizationId, title: name } })
@@ -32,6 +33,13 @@ const fillOrganization = async (db: OpenDatabase, name: string) => {
   await db.global.create({ data: { serverId, key: 'base', value: 'x', isSecret: false } })
   await db.upstream.create({ data: { serverId, name: 'up', transport: 'http', config: {} } })
   const call = { serverId, tool: 'call', startedAt: new Date(), durationMs: 1, requestBytes: 1, responseBytes: 1 }
+  const grant = { userId: user.id, serverId, kind: 'Grant', payload: {} }
+  await db.oAuthArtifact.create({ data: { ...grant, handleHash: name } })
+  const link = { userId: user.id, email: user.email, tokenHash: name, expiresAt: SOON }
+  await db.mailedLink.create({ data: { ...link, purpose: 'verify_email' } })
+  await db.secondFactor.create({ data: { userId: user.id, secret: 'x', keyId: 'x' } })
+  await db.recoveryCode.create({ data: { userId: user.id, codeHash: 'x' } })
+  await db.externalIdentity.create({ data: { userId: user.id, issuer: 'https://id.example.com', subject: name } })
   await db.execution.create({ data: { id: name, outcome: 'ok', ...call } })
   await db.executionGap.create({ data: { serverId, missing: 1, from: SOON, to: SOON, reason: 'a test' } })
   return { user, organization, server, toolkit, snapshot }
@@ -43,7 +51,14 @@ const countAll = async (db: OpenDatabase) => ({
   organizations: await db.organization.count(),
   memberships: await db.membership.count(),
   invitations: await db.invitation.count(),
-  auditEntries: await db.auditEntry.count(),
+  // Those that an organization leaves behind are the installation's.
+  auditEntries: await db.auditEntry.count({ where: { organizationId: { not: null } } }),
+  oauthClients: await db.oAuthClient.count(),
+  oauthArtifacts: await db.oAuthArtifact.count(),
+  mailedLinks: await db.mailedLink.count(),
+  secondFactors: await db.secondFactor.count(),
+  recoveryCodes: await db.recoveryCode.count(),
+  identities: await db.externalIdentity.count(),
   toolkits: await db.toolkit.count(),
   tools: await db.tool.count(),
   servers: await db.server.count(),
@@ -79,6 +94,7 @@ describe.each(databaseKinds)('a deletion on $kind', ({ create }) => {
     await db.user.delete({ where: { id: user.id } })
     expect(await countAll(db)).toEqual(alone)
     expect((await db.toolkit.findUnique({ where: { id: other.snapshot.id } }))?.snapshotOfId).toBe(toolkit.id)
+    expect(await db.auditEntry.findMany({ where: { organizationId: null } })).toMatchObject([{ action: 'made' }])
   })
 
   it('of a server takes what is made for it and leaves the toolkits it used', async () => {

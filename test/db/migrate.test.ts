@@ -91,12 +91,13 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
   })
 
   it('leaves nothing of a migration that fails, keeps those before it, and goes on when it is mended', async () => {
+    const ours = (await state()).pending
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY); INSERT INTO "Nowhere" VALUES (1);')
     expect(await refusal()).toMatchObject({
       reason: 'failed',
       message: expect.stringMatching(/_next failed .*Nowhere/),
     })
-    expect(await landed()).toEqual([expect.stringContaining('foundation')])
+    expect(await landed()).toEqual(ours)
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     expect(await run()).toEqual([NEXT])
   })
