@@ -31,6 +31,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY bin bin
 COPY migrations migrations
+COPY views views
+COPY public public
 COPY package.json LICENSE ./
 # A volume takes the owner of the folder it is mounted over.
 RUN install -d -o node -g node -m 0700 /data

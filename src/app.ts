@@ -1,15 +1,22 @@
+import fastifyStatic from '@fastify/static'
 import { accountRoutes } from './accounts/index.ts'
 import { discoveryRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { configureApi, createHttpServer, createOriginPolicy, type HttpServer } from './platform/http/index.ts'
+import {
+  configureApi,
+  configurePages,
+  createHttpServer,
+  createOriginPolicy,
+  type HttpServer,
+} from './platform/http/index.ts'
 import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
 import { instanceRoutes, serverRoutes } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitRoutes } from './toolkits/index.ts'
-import { VERSION } from './version.ts'
+import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 /** A mounted server that nobody used for this long is let go. */
 const MOUNT_IDLE_MS = 10 * 60 * 1_000
@@ -60,17 +67,28 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       origins: createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback }),
     }),
   )
+  const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
+  const sessions = {
+    store: services.sessionStore,
+    secret: sealing.derive('session cookie').map(({ key }) => key.toString('base64')),
+    isHttps: baseUrl.startsWith('https:'),
+    now,
+  }
+  await http.register(fastifyStatic, { root: PUBLIC_DIRECTORY, prefix: '/assets/', index: false, decorateReply: false })
+  await http.register(async pages => {
+    await configurePages(pages, {
+      origins: ownOrigin,
+      sessions,
+      actors: accounts,
+      views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
+    })
+  })
   await http.register(
     async api => {
       await configureApi(api, {
         maxJsonDepth: limits.maxJsonDepth,
-        origins: createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback }),
-        sessions: {
-          store: services.sessionStore,
-          secret: sealing.derive('session cookie').map(({ key }) => key.toString('base64')),
-          isHttps: baseUrl.startsWith('https:'),
-          now,
-        },
+        origins: ownOrigin,
+        sessions,
         actors: accounts,
         description: { version: VERSION, baseUrl },
       })

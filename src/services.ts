@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
@@ -8,6 +9,7 @@ import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase } from '.
 import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
 import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
 import type { Logger } from './platform/logger.ts'
+import { createMailer } from './platform/mail/index.ts'
 import { findMasterKeys } from './platform/master-keys.ts'
 import { createAddressPolicy, createHttpClient } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
@@ -80,6 +82,12 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     ownOrigins: ownOriginsOf(settings),
     inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
   })
+  const mailer = createMailer({
+    smtpUrl: settings.smtpUrl,
+    outboxDirectory: join(settings.dataDirectory, 'outbox'),
+    from: settings.mailFrom,
+    logger,
+  })
   const recorder = createRecorder({ target: settings.database, logger })
 
   const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
@@ -120,6 +128,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     bus,
     sealing,
     recorder,
+    mailer,
     setupToken,
     accounts,
     sessionStore: createSessionStore(db),
@@ -138,6 +147,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       await http.close()
       await setImmediate()
       await recorder.close()
+      mailer.close()
       await accounts.close()
       await changes.close()
       await db.close()

@@ -10,3 +10,5 @@ export const VERSION = z
   .parse(JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))).version
 
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('migrations/', ROOT))
+export const VIEWS_DIRECTORY = fileURLToPath(new URL('views/', ROOT))
+export const PUBLIC_DIRECTORY = fileURLToPath(new URL('public/', ROOT))

@@ -79,7 +79,7 @@ export const createAccountService = ({
     const member = await store.findMember(db, userId)
     if (member === undefined) return undefined
     const { user, memberships } = member
-    return { userId: user.id, isOperator: user.isOperator, scopes: ALL_SCOPES, memberships }
+    return { userId: user.id, email: user.email, isOperator: user.isOperator, scopes: ALL_SCOPES, memberships }
   }
 
   return {
@@ -124,9 +124,10 @@ export const createAccountService = ({
       const holder = await tokenStore.findTokenHolder(db, hashToken(token))
       if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
       uses.note(holder.token.id)
-      const { token: found, isOperator, memberships } = holder
+      const { token: found, email, isOperator, memberships } = holder
       return {
         userId: found.userId,
+        email,
         isOperator,
         scopes: new Set(found.scopes),
         expiresAt: found.expiresAt,

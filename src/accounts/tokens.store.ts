@@ -55,18 +55,25 @@ export const removeToken = async (tx: Transaction, userId: string, id: string): 
   (await tx.accessToken.deleteMany({ where: { id, userId } })).count > 0
 
 /** What a token says about who holds it: one query, on the index of the hash. */
-export type TokenHolder = { token: AccessToken; isOperator: boolean; memberships: ReadonlyMap<string, Role> }
+export type TokenHolder = {
+  token: AccessToken
+  email: string
+  isOperator: boolean
+  memberships: ReadonlyMap<string, Role>
+}
 
 export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promise<TokenHolder | undefined> => {
   const row = await tx.accessToken.findUnique({
     where: { tokenHash },
     include: {
-      user: { select: { isOperator: true, memberships: { select: { organizationId: true, role: true } } } },
+      user: {
+        select: { email: true, isOperator: true, memberships: { select: { organizationId: true, role: true } } },
+      },
     },
   })
   if (row === null) return undefined
   const memberships = new Map(row.user.memberships.map(({ organizationId, role }) => [organizationId, role]))
-  return { token: toAccessToken(row), isOperator: row.user.isOperator, memberships }
+  return { token: toAccessToken(row), email: row.user.email, isOperator: row.user.isOperator, memberships }
 }
 
 /** Nothing happens where the token is gone meanwhile, or another process wrote a use down just before. */

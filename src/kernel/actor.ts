@@ -8,12 +8,15 @@ export type Scope = (typeof SCOPES)[number]
 /** Who makes a request, as its one preHandler found out; routes and services never look a role up themselves. */
 export type Actor = {
   userId: string
+  email: string
   isOperator: boolean
   scopes: ReadonlySet<Scope>
   /** When the token that the request came with ends; a session has none. */
   expiresAt?: Date
   /** Role by organization id. What is in no other organization exists for this actor. */
   memberships: ReadonlyMap<string, Role>
+  /** The network address that the request comes from; the command line has none. */
+  address?: string
 }
 
 /** Organizations whose things the actor may see: goes into the `where` of every query. */

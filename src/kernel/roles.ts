@@ -4,12 +4,14 @@ export type Role = (typeof ROLES)[number]
 
 /**
  * What each role may do. One table that the API, the pages and the tests read.
- * `read`: see toolkits, servers, history. `build`: make and change them. `manage`: members, deletions of others' work.
+ * `read`: see toolkits, servers, history. `build`: make and change them. `manage`: members, invitations, OAuth clients,
+ * the audit log, deletions of others' work. `own`: make and remove owners, remove the organization.
  */
 const PERMISSIONS = {
   read: ['owner', 'admin', 'builder', 'viewer'],
   build: ['owner', 'admin', 'builder'],
   manage: ['owner', 'admin'],
+  own: ['owner'],
 } as const satisfies Record<string, readonly Role[]>
 
 export type Permission = keyof typeof PERMISSIONS

@@ -70,6 +70,10 @@ const ENVIRONMENT = z.object({
     .string()
     .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
     .optional(),
+  PATCHBAY_MAIL_FROM: z
+    .string()
+    .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is no sender such as Patchbay <patchbay@example.com>')
+    .optional(),
   PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
   PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
   PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
@@ -105,6 +109,9 @@ const dataDirectoryOf = (target: DatabaseTarget): string =>
 const baseUrlOf = ({ PATCHBAY_BASE_URL, PATCHBAY_PORT }: Environment): string =>
   PATCHBAY_BASE_URL ?? `http://localhost:${PATCHBAY_PORT}`
 
+const mailFromOf = (env: Environment): string =>
+  env.PATCHBAY_MAIL_FROM ?? `Patchbay <patchbay@${new URL(baseUrlOf(env)).hostname}>`
+
 const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown: readonly string[]) => ({
   isProduction: env.NODE_ENV === 'production',
   // By that name Fastify listens on both families with two servers, and a stop waits for the calls of one only.
@@ -124,6 +131,7 @@ const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
+  mailFrom: mailFromOf(env),
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
@@ -162,6 +170,8 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
   switch (name) {
     case 'PATCHBAY_BASE_URL':
       return baseUrlOf(env)
+    case 'PATCHBAY_MAIL_FROM':
+      return mailFromOf(env)
     case 'PATCHBAY_MASTER_KEY':
       return given === undefined ? 'none' : 'set'
     case 'DATABASE_URL':

@@ -20,7 +20,15 @@ const USERS: ReadonlyMap<string, { isOperator: boolean }> = new Map([
 
 const toActor = (userId: string, scopes: readonly Scope[]): Actor | undefined => {
   const user = USERS.get(userId)
-  return user && { userId, isOperator: user.isOperator, scopes: new Set(scopes), memberships: new Map() }
+  return (
+    user && {
+      userId,
+      email: `${userId}@example.com`,
+      isOperator: user.isOperator,
+      scopes: new Set(scopes),
+      memberships: new Map(),
+    }
+  )
 }
 
 export type HttpAppOptions = {

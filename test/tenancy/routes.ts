@@ -230,5 +230,10 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
   statuses: everybody(200),
 }))
 
+const pages: Row[] = [
+  // /assets/*, of which Fastify prints the last letter only.
+  { route: 'GET *', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
+]
+
 /** Every route of the application, and what each asker gets there. */
-export const ROUTES: readonly Row[] = [...open, ...accounts, ...toolkits, ...servers, ...runtime]
+export const ROUTES: readonly Row[] = [...open, ...pages, ...accounts, ...toolkits, ...servers, ...runtime]

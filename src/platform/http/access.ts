@@ -72,17 +72,21 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   }
 }
 
+const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
+  if (actor === undefined) return
+  request.actor = { ...actor, address: request.ip }
+  request.signedInBy = by
+}
+
 const authenticate = async (request: FastifyRequest, finders: FindActors): Promise<void> => {
   const token = bearerOf(request)
   if (token !== undefined) {
-    request.actor = await finders.findActorByToken(token)
-    if (request.actor) request.signedInBy = 'token'
+    identify(request, await finders.findActorByToken(token), 'token')
     return
   }
   const userId = request.session?.userId
   if (userId === undefined) return
-  request.actor = await finders.findActorByUserId(userId)
-  if (request.actor) request.signedInBy = 'session'
+  identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
 const assertDeclared = ({ method, url, config }: RouteOptions): void => {

@@ -38,12 +38,14 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-const toProblem = (error: AppError): Problem => ({
+/** The error as a problem document; one of ours names the request it happened in. */
+export const toProblem = (error: AppError, requestId: string): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
   status: error.status,
   detail: error.message,
   ...(error.errors && { errors: [...error.errors] }),
+  ...(error.code === 'internal' && { requestId }),
 })
 
 /** Sends `error` as a problem document. Sets Retry-After where the error says when to come back. */
@@ -53,14 +55,12 @@ export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error:
   if (error.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', BEARER_CHALLENGE)
   }
-  const problem = toProblem(error)
-  const body: Problem = error.code === 'internal' ? { ...problem, requestId: request.id } : problem
   // Serialized here: a route's response schemas describe its answers, not this one.
   return reply
     .code(error.status)
     .header('content-type', PROBLEM_MEDIA_TYPE)
     .serializer((value: unknown) => JSON.stringify(value))
-    .send(body)
+    .send(toProblem(error, request.id))
 }
 
 const CODE_OF_STATUS = {
@@ -119,14 +119,21 @@ const toAppError = (error: unknown, limits: BodyLimits): AppError => {
 const isFastifyError = (error: unknown): error is FastifyError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error
 
-/** Logs what is ours to mend, once, with the request id that the answer shows; sends the rest without a word. */
-export const createErrorHandler =
+/** Turns what was thrown into an AppError. Logs what is ours to mend, once, with the request id that the answer shows. */
+export const createErrorReader =
   (maxRequestBytes: number) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  (error: unknown, request: FastifyRequest): AppError => {
     const bodyLimit = request.routeOptions.bodyLimit ?? maxRequestBytes
     const known = toAppError(error, { bodyLimit, maxRequestBytes })
     if (known.status >= 500) {
       request.log.error({ err: error, requestId: request.id, method: request.method, route: request.routeOptions.url })
     }
-    return sendProblem(request, reply, known)
+    return known
   }
+
+/** Sends every error as a problem document. */
+export const createErrorHandler = (maxRequestBytes: number) => {
+  const read = createErrorReader(maxRequestBytes)
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendProblem(request, reply, read(error, request))
+}

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import csrfProtection from '@fastify/csrf-protection'
 import session from '@fastify/session'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { isSafeMethod } from './access.ts'
 
 /** A session without a request for this long is over. */
@@ -62,6 +63,14 @@ const addSecure = (reply: FastifyReply, cookieName: string): void => {
   reply.header('set-cookie', lines)
 }
 
+const FormWithToken = z.object({ _csrf: z.string() })
+
+/** In the header, or in the hidden field of a form where the scope reads forms. */
+const csrfTokenOf = ({ headers, body }: FastifyRequest): string | undefined => {
+  const token = headers['x-csrf-token']
+  return typeof token === 'string' ? token : FormWithToken.safeParse(body).data?._csrf
+}
+
 /** Sessions in a cookie, and the CSRF tokens that go with them. To be awaited before `checkAccess`. */
 export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
   const { store, secret, isHttps, now } = options
@@ -83,11 +92,7 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
   await app.register(csrfProtection, {
     sessionPlugin: '@fastify/session',
     logLevel: 'debug',
-    // Only the header: what a form of another site can send is no proof.
-    getToken: request => {
-      const token = request.headers['x-csrf-token']
-      return typeof token === 'string' ? token : undefined
-    },
+    getToken: csrfTokenOf,
   })
 }
 

@@ -1,0 +1,71 @@
+import formbody from '@fastify/formbody'
+import helmet from '@fastify/helmet'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/index.ts'
+import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
+import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
+import { createErrorReader, toProblem } from './problem.ts'
+import { keepSessions, type SessionOptions } from './sessions.ts'
+import { renderViews, type ViewOptions } from './views.ts'
+
+export type PagesOptions = {
+  origins: OriginPolicy
+  sessions: SessionOptions
+  actors: FindActors
+  views: ViewOptions
+}
+
+/** Forms are small: what a page's own form holds fits many times. */
+const MAX_FORM_BYTES = 256 * 1_024
+
+const signInAddress = ({ method, url }: FastifyRequest): string =>
+  method === 'GET' ? `/sign-in?${new URLSearchParams({ return_to: url })}` : '/sign-in'
+
+/** The same errors as the API's, for people: a page that says what happened and what to do. */
+const answerErrors = (pages: FastifyInstance): void => {
+  const read = createErrorReader(MAX_FORM_BYTES)
+  const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
+    // Nobody is told what lies behind a page before they have signed in.
+    if (error.code === 'unauthenticated' && request.actor === undefined) {
+      return reply.redirect(signInAddress(request), 303)
+    }
+    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+    return reply.page('errors/error', toProblem(error, request.id), { status: error.status })
+  }
+  pages.setErrorHandler((error, request, reply) => show(request, reply, read(error, request)))
+}
+
+/** What is done in the name of a session must come from a form of ours, which carries its token in `_csrf`. */
+const requireFormTokens = (pages: FastifyInstance): void => {
+  pages.addHook('preHandler', (request, reply, done) => {
+    if (request.signedInBy === 'session' && !isSafeMethod(request.method)) pages.csrfProtection(request, reply, done)
+    else done()
+  })
+}
+
+/**
+ * Makes a scope of the server one of pages: forms, the session, HTML errors. To be awaited before its routes are
+ * registered. Its routes say who may use them as the API's do; who is not signed in is sent to `/sign-in` and back.
+ */
+export const configurePages = async (pages: FastifyInstance, options: PagesOptions): Promise<void> => {
+  await pages.register(helmet, {
+    // Each page sets its own.
+    contentSecurityPolicy: false,
+    strictTransportSecurity: options.sessions.isHttps,
+    // With `no-referrer` browsers send `Origin: null` with our own forms; to other origins this says as little.
+    referrerPolicy: { policy: 'same-origin' },
+  })
+  pages.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    reply.header('x-request-id', request.id)
+    if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
+  })
+  renderViews(pages, options.views)
+  answerErrors(pages)
+  refuseForeignOrigins(pages, options.origins)
+  await keepSessions(pages, options.sessions)
+  checkAccess(pages, options.actors)
+  pages.removeAllContentTypeParsers()
+  await pages.register(formbody, { bodyLimit: MAX_FORM_BYTES })
+  requireFormTokens(pages)
+}

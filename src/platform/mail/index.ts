@@ -1,0 +1,2 @@
+export { createMailer } from './create-mailer.ts'
+export type { Mail, Mailer } from './mailer.ts'
