@@ -2,6 +2,7 @@ import type { DatabaseTarget } from '../platform/db/index.ts'
 import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingLedger } from './missing-ledger.ts'
+import { toRowText } from './recording-batch.ts'
 import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
@@ -66,7 +67,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     record: execution => {
       if (closing !== undefined) {
         lost++
-      } else if (queue.push(execution)) {
+      } else if (queue.push(toRowText(execution))) {
         if (queue.accepted() === 1) thread.start()
         loop.noteRecord()
       } else {
