@@ -1,5 +1,5 @@
 /** What only a long life would put into a database: a hundred thousand servers, and the history of a million calls. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import Database from 'better-sqlite3'
 
 type Row = Record<string, string | number | bigint | Buffer | null>
@@ -25,6 +25,7 @@ const createIds = () => {
 }
 
 const BATCH = 1_000
+const HOUR_MS = 60 * 60 * 1_000
 
 /**
  * Copies a server that was made through the API `count` times, its toolkits and instances with it, and gives the
@@ -68,4 +69,37 @@ export const countHistory = (file: string): { recorded: number; missing: number 
   }
   database.close()
   return counts
+}
+
+/** Puts an OAuth access token of this user for this server into the tables of a running Patchbay, and gives the token. */
+export const addAccessToken = (file: string, holder: { email: string; serverId: string; resource: string }): string => {
+  const database = new Database(file)
+  const userId = String(database.prepare('SELECT "id" FROM "User" WHERE "email" = ?').pluck().get(holder.email))
+  const token = randomBytes(32).toString('base64url')
+  const endsAt = Date.now() + HOUR_MS
+  const at = new Date().toISOString()
+  const clientId = 'https://client.example.test/metadata.json'
+  const payload = {
+    accountId: userId,
+    clientId,
+    grantId: 'benchmark',
+    aud: holder.resource,
+    scope: 'mcp:read mcp:call',
+    exp: Math.floor(endsAt / 1_000),
+  }
+  createInsert(database, 'OAuthArtifact', {
+    id: randomUUID(),
+    kind: 'AccessToken',
+    handleHash: createHash('sha256').update(token).digest('hex'),
+    payload: JSON.stringify(payload),
+    grantId: 'benchmark',
+    userId,
+    clientId,
+    serverId: holder.serverId,
+    expiresAt: new Date(endsAt).toISOString(),
+    createdAt: at,
+    updatedAt: at,
+  })({})
+  database.close()
+  return token
 }

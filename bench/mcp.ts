@@ -6,7 +6,8 @@ export type Era = 'session' | 'stateless'
 const SESSION_VERSION = '2025-11-25'
 export const STATELESS_VERSION = '2026-07-28'
 
-export type Endpoint = { port: number; path: string }
+/** `authorization`: what every request carries in that header. */
+export type Endpoint = { port: number; path: string; authorization?: string }
 /** What opens an era's requests: nothing for the stateless one. */
 export type Session = { era: Era; id: string | undefined }
 export type Message = {
@@ -28,6 +29,7 @@ const encode = (endpoint: Endpoint, verb: string, headers: readonly string[], bo
     [
       `${verb} ${endpoint.path} HTTP/1.1`,
       `Host: 127.0.0.1:${endpoint.port}`,
+      ...(endpoint.authorization === undefined ? [] : [`Authorization: ${endpoint.authorization}`]),
       ...headers,
       ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
       '',

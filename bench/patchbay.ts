@@ -10,7 +10,7 @@ import { openConnection } from './wire.ts'
 
 const READY_MS = 120_000
 const POLL_MS = 2
-const EMAIL = 'bench@example.test'
+export const EMAIL = 'bench@example.test'
 const PASSWORD = 'only for a benchmark on loopback'
 
 export type Patchbay = {
@@ -97,6 +97,10 @@ export const signUp = async (port: number): Promise<Send> => {
   const send = createSend(port, { authorization: `Bearer ${WithToken.parse(made.json).token}` })
   return async (method, path, body) => (await send(method, path, body)).json
 }
+
+/** A personal access token of these scopes. */
+export const createToken = async (send: Send, scopes: readonly string[]): Promise<string> =>
+  WithToken.parse(await send('POST', '/tokens', { name: 'bench', scopes })).token
 
 const toParameters = ({ properties }: BenchTool) =>
   Object.fromEntries(Object.entries(properties).map(([name, { description }]) => [name, { description }]))

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createBench } from './bench.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { describeMachine, renderMachine, renderTable, toFigureTable, verdictOf } from './report.ts'
+import { runAccess } from './scenarios/access.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
 import { runMemory } from './scenarios/memory.ts'
@@ -22,6 +23,7 @@ const run = async (options: Options): Promise<number> => {
   const machine = describeMachine(bench.rig.isPinned)
   const scenarios = [
     { title: 'calls and lists', isWanted: options.only.has('calls') || options.only.has('lists'), run: runCalls },
+    { title: 'access', isWanted: options.only.has('access'), run: runAccess },
     { title: 'memory of sessions and streams', isWanted: options.only.has('memory'), run: runMemory },
     { title: 'memory of servers in use', isWanted: options.only.has('memory'), run: runResident },
     { title: 'start', isWanted: options.only.has('start'), run: runStart },

@@ -7,13 +7,16 @@ import { median } from '../statistics.ts'
 import { startFloor, startOurs, startSdk, type Target } from '../targets.ts'
 import { WORKS, type Work } from '../tools.ts'
 
-type Slice = LoadResult & { cpuUs: number; busyPercent: number; foreignPercent: number }
+export type Slice = LoadResult & { cpuUs: number; busyPercent: number; foreignPercent: number }
 type Requirement = {
   what: 'requestsPerSecond' | 'cpuUs' | 'p99Ms'
   text: string
   bound: { atLeast: number } | { atMost: number }
 }
 type Series = { title: string; work: Work; connections: number; requirements: readonly Requirement[] }
+
+/** What one slice sends. */
+export type Load = Pick<Series, 'work' | 'connections'>
 
 const speed = (atLeast: number): Requirement => ({
   what: 'requestsPerSecond',
@@ -41,14 +44,15 @@ const LISTS: readonly Series[] = [
   { title: `${WORKS.list.title}, 16 connections`, work: WORKS.list, connections: 16, requirements: [speed(0.9)] },
 ]
 
-const WARM_UP_MS = 300
+export const WARM_UP_MS = 300
 /** V8 needs some seconds of load until it has compiled what is hot. */
-const FIRST_WARM_UP_MS = 6_000
+export const FIRST_WARM_UP_MS = 6_000
 /** Longer than history's batches wait: what a slice left to write is counted with that slice. */
 const SETTLE_MS = 400
 const settle = () => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 
-const runSlice = async (bench: Bench, target: Target, series: Series, warmUpMs: number): Promise<Slice> => {
+/** Loads one target for a slice, after a warm-up, and reads what it used. */
+export const runSlice = async (bench: Bench, target: Target, series: Load, warmUpMs: number): Promise<Slice> => {
   const { endpoint, era, child } = target
   const { work, connections } = series
   const warm = await runLoad({ endpoint, era, work, connections, durationMs: warmUpMs })
@@ -67,7 +71,7 @@ const runSlice = async (bench: Bench, target: Target, series: Series, warmUpMs: 
 }
 
 /** Speed and latency come from the quieter half of the rounds; CPU time, which neighbours hardly change, from all. */
-const summarize = (slices: readonly Slice[]) => {
+export const summarize = (slices: readonly Slice[]) => {
   const quiet = [...slices].sort((a, b) => a.foreignPercent - b.foreignPercent).slice(0, Math.ceil(slices.length / 2))
   const of = (key: 'requestsPerSecond' | 'p50Ms' | 'p99Ms' | 'busyPercent' | 'foreignPercent') =>
     median(quiet.map(slice => slice[key]))
@@ -89,15 +93,25 @@ const QUIET_PERCENT = 15
 /** Below it, the load rather than the floor was the limit. */
 const SATURATED_PERCENT = 85
 
-const noteDisturbance = (base: Summary, summary: Summary): string => {
+export const noteDisturbance = (base: Summary, summary: Summary): string => {
   const foreign = Math.max(base.foreignPercent, summary.foreignPercent)
   if (foreign > QUIET_PERCENT) return `unsure: others used ${foreign.toFixed(0)} % of a core`
   return base.busyPercent < SATURATED_PERCENT ? 'the load was the limit: see x CPU' : ''
 }
 
-const COLUMNS = ['req/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU us/req', 'x CPU', 'core busy %', 'foreign CPU %', 'errors']
+export const COLUMNS = [
+  'req/s',
+  'ratio',
+  'p50 ms',
+  'p99 ms',
+  'CPU us/req',
+  'x CPU',
+  'core busy %',
+  'foreign CPU %',
+  'errors',
+]
 
-const toRow = (name: string, summary: Summary, base: Summary): string[] => [
+export const toRow = (name: string, summary: Summary, base: Summary): string[] => [
   name,
   show(summary.requestsPerSecond),
   show(summary.requestsPerSecond / base.requestsPerSecond),
