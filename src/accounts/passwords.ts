@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '../kernel/index.ts'
 import { createGate, type GateLimits } from './gate.ts'
@@ -13,8 +14,11 @@ const HASH_START = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${THREADS}$`
 /** Stands in where there is no account: the work is the same, and no password is known to lead to it. */
 const NOBODYS_HASH = `${HASH_START}${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** Hashing fills a core and 19 MiB each: so many at once, so many waiting, and the rest is asked to come back. */
-const HASHING: GateLimits = { maxAtOnce: 8, maxWaiting: 100 }
+/**
+ * Hashing fills a core and 19 MiB each: so many at once, so many waiting, and the rest is asked to come back. A core is
+ * left to calls, and of the four threads that Node works on besides one is left to the look-up of names.
+ */
+const HASHING: GateLimits = { maxAtOnce: Math.min(3, Math.max(1, availableParallelism() - 1)), maxWaiting: 100 }
 const RETRY_AFTER_SECONDS = 5
 
 const tooBusy = (): AppError =>
