@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { newExecutionId, removeHistoryOf } from '../../src/history/index.ts'
+import { transact } from '../../src/platform/db/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { createHistoryWorld, createServer } from './history-world.ts'
+
+const ROW = { tool: 'get_weather', startedAt: new Date(), durationMs: 1, outcome: 'ok', requestBytes: 1 } as const
+
+const [sqlite] = databaseKinds
+if (sqlite === undefined) throw new Error('there is no database to test on')
+
+describe.each(databaseKinds)('removing the history of a server on $kind', kind => {
+  it('deletes its records and gaps, more than one batch of them, and nobody else’s', async () => {
+    const { db, serverId } = await createHistoryWorld(kind)
+    const otherId = await createServer(db)
+    const rowsOf = (server: string, count: number) =>
+      Array.from({ length: count }, () => ({ ...ROW, id: newExecutionId(), serverId: server, responseBytes: 1 }))
+    const gap = { missing: 1, from: new Date(), to: new Date(), reason: 'a test' }
+    await db.execution.createMany({ data: [...rowsOf(serverId, 1_203), ...rowsOf(otherId, 7)] })
+    await db.executionGap.createMany({ data: [serverId, serverId, otherId].map(id => ({ ...gap, serverId: id })) })
+
+    await removeHistoryOf(db, serverId)
+
+    expect(await db.execution.groupBy({ by: ['serverId'], _count: true })).toEqual([{ serverId: otherId, _count: 7 }])
+    expect(await db.executionGap.findMany()).toMatchObject([{ serverId: otherId }])
+    expect(await db.server.count({ where: { id: serverId } })).toBe(1)
+  })
+})
+
+describe('removing the history of a server on SQLite, which one may write at a time', () => {
+  it('lets others write between its batches', async () => {
+    const { db, serverId } = await createHistoryWorld(sqlite)
+    await db.execution.createMany({
+      data: Array.from({ length: 3_000 }, () => ({ ...ROW, id: newExecutionId(), serverId, responseBytes: 1 })),
+    })
+    const removal = removeHistoryOf(db, serverId)
+    const leftAtWrite = await transact(db, async tx => {
+      await tx.server.update({ where: { id: serverId }, data: { name: 'Renamed meanwhile' } })
+      return tx.execution.count({ where: { serverId } })
+    })
+    await removal
+    expect(leftAtWrite).toBeGreaterThan(0)
+    expect(await db.execution.count({ where: { serverId } })).toBe(0)
+  })
+})
