@@ -34,6 +34,9 @@ export const assertMay = (actor: Actor, organizationId: string, permission: Perm
   }
 }
 
+const NO_ORGANIZATION = 'You belong to no organization: make one, or ask to be invited to one.'
+const SEVERAL_ORGANIZATIONS = 'You belong to several organizations: say which with organizationId.'
+
 /**
  * The organization something new goes into: the one named, or the only one the actor belongs to.
  * Throws `invalid_request` when none is named and it is not clear which.
@@ -41,7 +44,8 @@ export const assertMay = (actor: Actor, organizationId: string, permission: Perm
 export const organizationForNew = (actor: Actor, organizationId: string | undefined): string => {
   const chosen = organizationId ?? (actor.memberships.size === 1 ? organizationIdsOf(actor)[0] : undefined)
   if (chosen === undefined) {
-    throw new AppError('invalid_request', 'You belong to several organizations: say which with organizationId.', {
+    const why = actor.memberships.size === 0 ? NO_ORGANIZATION : SEVERAL_ORGANIZATIONS
+    throw new AppError('invalid_request', why, {
       errors: [{ path: 'organizationId', message: 'is needed by who belongs to more or less than one organization' }],
     })
   }

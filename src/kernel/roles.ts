@@ -18,3 +18,6 @@ export type Permission = keyof typeof PERMISSIONS
 
 export const mayRole = (role: Role, permission: Permission): boolean =>
   PERMISSIONS[permission].some(allowed => allowed === role)
+
+/** What giving somebody a role takes, and changing or taking away the one they have: owners answer to owners alone. */
+export const permissionOver = (role: Role): Permission => (role === 'owner' ? 'own' : 'manage')

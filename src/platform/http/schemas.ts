@@ -9,3 +9,12 @@ export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().t
 
 /** A time as the API shows it: ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime()
+
+const CONTROL_CHARACTERS = /\p{Cc}/u
+/** Text that people name things with: one line. */
+export const nameSchema = z
+  .string()
+  .trim()
+  .min(1, 'is empty')
+  .max(100, 'is longer than 100 characters')
+  .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
