@@ -1,5 +1,5 @@
 import fastifyStatic from '@fastify/static'
-import { accountRoutes } from './accounts/index.ts'
+import { accountRoutes, signInPages } from './accounts/index.ts'
 import { discoveryRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -82,6 +82,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       actors: accounts,
       views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
     })
+    await pages.register(signInPages(services))
   })
   await http.register(
     async api => {

@@ -21,7 +21,14 @@ import { hashToken, isToken } from './credentials.ts'
 import { ensureDemoAccount, UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
 import { createMcpTokens } from './mcp-tokens.ts'
 import { createPasswords } from './passwords.ts'
-import { assertMaySignUp, isFirstAccount, makeAccount, type SignUpPolicy } from './sign-up.ts'
+import {
+  assertMaySignUp,
+  isFirstAccount,
+  makeAccount,
+  type SignUpPolicy,
+  type SignUpTerms,
+  signUpTermsOf,
+} from './sign-up.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenUses } from './token-uses.ts'
 import * as tokenStore from './tokens.store.ts'
@@ -84,6 +91,8 @@ export const createAccountService = ({
 
   return {
     ...createAccessTokens({ db, changes, now }),
+
+    getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 
     /** Throws `forbidden` where sign-up is not open or the setup token is wrong, `conflict` for a taken address. */
     signUp: async ({ email, password, setupToken, address }: SignUpInput): Promise<User> => {

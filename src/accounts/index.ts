@@ -1,3 +1,7 @@
 export { accountRoutes } from './accounts.routes.ts'
 export { createAccountService } from './accounts.service.ts'
+export { hashToken } from './credentials.ts'
+export { createRecentTokens } from './recent-tokens.ts'
 export { createSessionStore } from './sessions.store.ts'
+export { signInPages } from './sign-in.pages.ts'
+export { createTokenUses, NOTE_USE_EVERY_MS } from './token-uses.ts'

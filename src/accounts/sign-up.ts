@@ -12,12 +12,28 @@ export type SignUpPolicy = {
   setupToken: string | undefined
 }
 
+/** What signing up takes, as its page says it. */
+export type SignUpTerms = {
+  /** Why nobody may; undefined: one may. */
+  closed: string | undefined
+  needsSetupToken: boolean
+}
+
+const CLOSED = { invite: 'by invitation only', closed: 'closed' } as const
+
+const closedBy = (signup: 'invite' | 'closed'): string =>
+  `Sign-up on this installation is ${CLOSED[signup]}: ask its operator.`
+
+export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boolean): SignUpTerms => ({
+  closed: isFirst || signup === 'open' ? undefined : closedBy(signup),
+  needsSetupToken: isFirst && setupToken !== undefined,
+})
+
 /** Refuses who may not sign up. The first account is always let in, with the setup token where there is one. */
 export const assertMaySignUp = (policy: SignUpPolicy, isFirst: boolean, setupToken: string | undefined): void => {
   if (!isFirst) {
     if (policy.signup === 'open') return
-    const how = policy.signup === 'invite' ? 'by invitation only' : 'closed'
-    throw new AppError('forbidden', `Sign-up on this installation is ${how}: ask its operator.`)
+    throw new AppError('forbidden', closedBy(policy.signup))
   }
   if (policy.setupToken === undefined) return
   if (setupToken !== undefined && isSameSecret(setupToken, policy.setupToken)) return

@@ -231,8 +231,14 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
 }))
 
 const pages: Row[] = [
-  // /assets/*, of which Fastify prints the last letter only.
-  { route: 'GET *', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
+  // /assets/*, of which Fastify prints the end only.
+  { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
+  { route: 'GET /', path: at('/'), statuses: everybody(200) },
+  { route: 'GET /sign-in', path: at('/sign-in'), statuses: everybody(200) },
+  { route: 'POST /sign-in', path: at('/sign-in'), statuses: everybody(400) },
+  { route: 'GET /sign-up', path: at('/sign-up'), statuses: everybody(200) },
+  { route: 'POST /sign-up', path: at('/sign-up'), statuses: everybody(400) },
+  { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
 ]
 
 /** Every route of the application, and what each asker gets there. */

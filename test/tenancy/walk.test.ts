@@ -36,6 +36,7 @@ describe('the routes of the application', () => {
     const body = row.body?.(world)
     const response = await fetch(`${patchbay.origin}${path}`, {
       method,
+      redirect: 'manual',
       headers: {
         accept: path.endsWith('/sse') || method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -1,12 +1,15 @@
 export { actorOf, bearerOf } from './access.ts'
 export { configureApi } from './api.ts'
+export { type FormPage, formText, parseForm, showForm, submitForm } from './forms.ts'
 export { signalOf } from './gone.ts'
 export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
+export { sendNdjson } from './ndjson.ts'
 export { createOriginPolicy, type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 export { configurePages } from './pages.ts'
 export { decodeCursor, type Page, pageOf, pageQuery, toPage } from './paging.ts'
 export { assertUnchanged, readOnlyField, readOnlyTimes } from './read-only.ts'
-export { absentable, timeSchema, uuidParam, uuidParams } from './schemas.ts'
+export { parseReturnTo } from './return-to.ts'
+export { absentable, nameSchema, timeSchema, uuidParam, uuidParams } from './schemas.ts'
 export { createHttpServer, type HttpServer } from './server.ts'
 export {
   beginSession,

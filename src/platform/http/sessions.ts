@@ -122,5 +122,6 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
 export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const { isHttps } = request.server.sessionOptions
   await request.session.destroy()
+  request.signedInBy = undefined
   reply.clearCookie(sessionCookieName(isHttps), { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps })
 }

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  beginSession,
+  endSession,
+  type FormPage,
+  formText,
+  parseForm,
+  parseInput,
+  parseReturnTo,
+  showForm,
+  submitForm,
+} from '../platform/http/index.ts'
+import { SignIn, SignUp } from './accounts.schema.ts'
+import type { AccountService } from './accounts.service.ts'
+import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
+import { goOn } from './go-on.ts'
+
+/** Their forms do nothing in a session's name, and are sent by who has none. */
+const STRANGERS = { access: 'anyone', isForStrangers: true } as const
+const ANYONE = { access: 'anyone' } as const
+
+const PASSWORD_HINT = `${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`
+const LABELS = { email: 'e-mail address', password: 'password', setupToken: 'setup token' }
+
+const SignInForm = { email: formText, password: formText, return_to: formText }
+const SignUpForm = { ...SignInForm, setup_token: formText }
+const SignOutForm = { return_to: formText }
+const Query = z.object({ return_to: z.string().catch('/') })
+
+const withReturnTo = (path: string, returnTo: string): string =>
+  returnTo === '/' ? path : `${path}?${new URLSearchParams({ return_to: returnTo })}`
+
+const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
+
+const signInPage = (returnTo: string, email = ''): FormPage => ({
+  view: 'accounts/sign-in',
+  data: { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) },
+  labels: LABELS,
+})
+
+/** Sign-in, sign-up and sign-out for people, and the first page. */
+export const signInPages =
+  ({ accounts }: { accounts: AccountService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
+      const { closed, needsSetupToken } = await accounts.getSignUpTerms()
+      const data = { title: 'Sign up', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
+      return {
+        view: 'accounts/sign-up',
+        data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT },
+        labels: LABELS,
+      }
+    }
+    /** Who has a session already is sent on: another account takes signing out first. */
+    const showToStrangers = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      pageFor: (returnTo: string) => FormPage | Promise<FormPage>,
+    ): Promise<FastifyReply> => {
+      const returnTo = returnToOf(request)
+      if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
+      return showForm(reply, await pageFor(returnTo))
+    }
+
+    app.get('/', { config: ANYONE }, async (_request, reply) =>
+      reply.page('accounts/home', { title: 'Start', links: [{ href: '/api/v1/openapi.json', text: 'API' }] }),
+    )
+
+    app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))
+
+    app.post('/sign-in', { config: STRANGERS }, (request, reply) => {
+      const form = parseForm(SignInForm, request.body)
+      const returnTo = parseReturnTo(form.return_to)
+      return submitForm(reply, signInPage(returnTo, form.email), async () => {
+        const user = await accounts.signIn({ ...parseInput(SignIn, form), address: request.ip })
+        await beginSession(request, reply, user.id)
+        return goOn(reply, returnTo)
+      })
+    })
+
+    app.get('/sign-up', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signUpPage))
+
+    app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
+      const { setup_token, ...form } = parseForm(SignUpForm, request.body)
+      const returnTo = parseReturnTo(form.return_to)
+      return submitForm(reply, await signUpPage(returnTo, form.email), async () => {
+        const wish = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
+        const user = await accounts.signUp({ ...wish, address: request.ip })
+        await beginSession(request, reply, user.id)
+        return goOn(reply, returnTo)
+      })
+    })
+
+    app.post('/sign-out', { config: ANYONE }, async (request, reply) => {
+      const { return_to } = parseForm(SignOutForm, request.body)
+      await endSession(request, reply)
+      return goOn(reply, parseReturnTo(return_to))
+    })
+  }
