@@ -12,11 +12,18 @@ export type ContentBlock =
   | { type: 'audio'; data: string; mimeType: string }
   | { type: 'resource'; resource: { uri: string; mimeType: string; blob: string } }
 
-export type ToolResult = {
+export type BlocksResult = {
   content: ContentBlock[]
   structuredContent?: JsonValue
   isError?: boolean
 }
+
+/** One text block and no more, as the UTF-8 that it came as: decoding a long text only to encode it again is dear. */
+export type LongText = { utf8: Buffer }
+
+export type ToolResult = BlocksResult | LongText
+
+export const isLongText = (result: ToolResult): result is LongText => 'utf8' in result
 
 export type CallContext = {
   caller: Caller

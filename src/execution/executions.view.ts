@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
-import type { ToolResult } from './compiled-server.ts'
+import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
 import type { ToolTest } from './execution.service.ts'
 import type { CallToolResultView, ExecutionView, GapView, ToolTestView } from './executions.schema.ts'
 
@@ -15,15 +15,17 @@ const toRequestView = ({ method, url, headers, body }: MaskedRequest) => ({
 const toHeaderViews = (headers: Record<string, string | string[]>) =>
   Object.entries(headers).flatMap(([name, value]) => [value].flat().map(one => ({ name, value: one })))
 
-export const toResultView = ({
-  content,
-  structuredContent,
-  isError,
-}: ToolResult): z.infer<typeof CallToolResultView> => ({
-  content: content.map((block): Record<string, JsonValue> => ({ ...block })),
-  ...(structuredContent === undefined ? {} : { structuredContent }),
-  ...(isError === undefined ? {} : { isError }),
-})
+const toBlocks = (result: ToolResult): BlocksResult =>
+  isLongText(result) ? { content: [{ type: 'text', text: result.utf8.toString() }] } : result
+
+export const toResultView = (result: ToolResult): z.infer<typeof CallToolResultView> => {
+  const { content, structuredContent, isError } = toBlocks(result)
+  return {
+    content: content.map((block): Record<string, JsonValue> => ({ ...block })),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError === undefined ? {} : { isError }),
+  }
+}
 
 export const toToolTestView = ({ request, response, curl, result }: ToolTest): z.infer<typeof ToolTestView> => ({
   request: request === undefined ? null : toRequestView(request),

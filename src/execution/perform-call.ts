@@ -3,7 +3,7 @@ import type { JsonValue } from '../kernel/index.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
-import type { ToolResult } from './compiled-server.ts'
+import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
 import { errorResult, faultText } from './faults.ts'
 import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
@@ -90,8 +90,10 @@ export const performCall = async (
 /** Longest error text kept in history. */
 const ERROR_CHARACTERS = 2_000
 
-const errorOf = ({ isError, content: [first] }: ToolResult): string | undefined =>
-  isError === true && first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
+const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
+
+const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
+  first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
 /** The outcome as history keeps it. */
 export const toExecutionRecord = (
@@ -102,10 +104,10 @@ export const toExecutionRecord = (
   ...identity,
   startedAt,
   durationMs: toMicroseconds(durationMs),
-  outcome: result.isError === true ? 'error' : 'ok',
+  outcome: isFailure(result) ? 'error' : 'ok',
   status: response?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? 0,
-  error: errorOf(result),
+  error: isFailure(result) ? errorOf(result) : undefined,
   request: request && shortenRequest(maskRequest(request, masker)),
 })

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonValue } from '../kernel/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
-import type { ContentBlock, ToolResult } from './compiled-server.ts'
+import type { BlocksResult, ContentBlock, ToolResult } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
 import type { Masker } from './masking.ts'
 import { splitMultipart } from './multipart.ts'
@@ -33,9 +33,13 @@ const parseMediaType = (header: string | undefined): MediaType => {
 const shownType = (contentType: string | undefined, masker: Masker): string =>
   parseMediaType(contentType && masker.text(contentType)).type ?? 'application/octet-stream'
 
+/** UTF-8, whether it is said or not. */
+const isUnicode = (charset: string | undefined): boolean =>
+  charset === undefined || charset === 'utf-8' || charset === 'utf8'
+
 /** By the charset that was said; UTF-8 where none was, or one that nobody knows. */
 const decode = (body: Buffer, charset: string | undefined): string => {
-  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return body.toString('utf8')
+  if (charset === undefined || isUnicode(charset)) return body.toString('utf8')
   try {
     return new TextDecoder(charset).decode(body)
   } catch {
@@ -49,7 +53,7 @@ const isText = (type: string | undefined, body: Buffer): boolean =>
 const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
-const errorAnswer = (response: OutboundResponse, masker: Masker): ToolResult => {
+const errorAnswer = (response: OutboundResponse, masker: Masker): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
   const { type, charset } = parseMediaType(contentType)
   const retryAfter = headerOf(response, 'retry-after')
@@ -78,7 +82,7 @@ const parseAnswer = (text: string): { json: JsonValue } | undefined => {
   }
 }
 
-const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): ToolResult => {
+const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
   const parsed = parseAnswer(text)
   if (parsed === undefined) return errorResult('The API answered no JSON, though the tool declares an output schema.')
   const json = masker.isEmpty ? parsed.json : maskStrings(parsed.json, masker)
@@ -104,7 +108,7 @@ const toBlock = (body: Buffer, contentType: string | undefined, uri: string, mas
 }
 
 /** Several things in one answer, a block each; undefined when it is not put together as RFC 2046 §5.1 says. */
-const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): ToolResult | undefined => {
+const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): BlocksResult | undefined => {
   const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
   if (parts === undefined) return undefined
   const content = parts.map(({ contentType, body }, index) =>
@@ -112,6 +116,13 @@ const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker
   )
   return { content }
 }
+
+/** From this size on, handing on the bytes of a text is cheaper than decoding and encoding it. */
+const LONG_TEXT_BYTES = 8 * 1_024
+
+/** A text in which there is nothing to decode and nothing to hide. */
+const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>
+  body.length >= LONG_TEXT_BYTES && masker.isEmpty && isUnicode(charset) && isText(type, body) && isUtf8(body)
 
 /** An API's answer as the model gets it (contract: "What a call returns"). */
 export const shapeAnswer = (
@@ -121,13 +132,15 @@ export const shapeAnswer = (
 ): ToolResult => {
   if (response.status < 200 || response.status > 299) return errorAnswer(response, masker)
   const contentType = headerOf(response, 'content-type')
-  const { type, charset } = parseMediaType(contentType)
+  const mediaType = parseMediaType(contentType)
+  const { type, charset } = mediaType
   if (outputCheck !== undefined) {
     return structuredAnswer(masker.text(decode(response.body, charset)), outputCheck, masker)
   }
   if (response.body.length === 0) {
     return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
   }
+  if (isLongPlainText(response.body, mediaType, masker)) return { utf8: response.body }
   const uri = masker.text(response.url)
   const several = type?.startsWith('multipart/') ? multipartAnswer(response, uri, masker) : undefined
   return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }

@@ -1,10 +1,11 @@
+import { isLongText } from '../execution/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import { type Answer, errorAnswer, invalidParams, pageAnswer, type Refusal, refusal, resultAnswer } from './answer.ts'
+import { type Answer, bytesAnswer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Era } from './listing.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
-import { renderSessionResult, renderStatelessResult } from './result.ts'
+import { renderLongText, renderSessionResult, renderStatelessResult } from './result.ts'
 import type { RoutedTool, Router } from './router.ts'
 
 /** Told of what should never happen; the caller learns nothing of it. */
@@ -33,6 +34,7 @@ export const callTool = async (
 ): Promise<Answer> => {
   try {
     const result = await tool.call(params?.arguments ?? {}, call)
+    if (isLongText(result)) return bytesAnswer(id, renderLongText(router, result, era))
     const text =
       era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
     return resultAnswer(id, text)
@@ -47,7 +49,9 @@ export const answerList = (router: Router, { id, method, params }: RequestMessag
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
   const page = listing.find(params?.cursor)
-  return page === undefined ? refuse(id, invalidParams('Invalid params: unknown cursor')) : pageAnswer(id, page[era])
+  return page === undefined
+    ? refuse(id, invalidParams('Invalid params: unknown cursor'))
+    : bytesAnswer(id, { head: '', rest: [page[era]] })
 }
 
 /** Resources and prompts that no server has yet: asking for one by name is asking for an unknown one. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type Answer, errorAnswer, type Refusal } from './answer.ts'
+import { type Answer, errorAnswer, type Refusal, sizeOf } from './answer.ts'
 
 /** One HTTP request with its response, past the checks of Origin and Host. */
 export type Exchange = {
@@ -44,11 +44,16 @@ export const limitStall = (raw: ServerResponse, bytes: number): void => {
 
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
-export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, fields?: readonly string[]): void => {
+/** Node joins a text with the head of the response before it encodes both: too dear for a long one. */
+const shortened = (answer: Answer): Answer =>
+  answer.head.length > MAX_JOINED_CHARACTERS
+    ? { ...answer, head: '', rest: [Buffer.from(answer.head), ...answer.rest] }
+    : answer
+
+export const writeAnswer = (exchange: Exchange, answer: Answer, fields?: readonly string[]): void => {
   const { raw } = exchange
-  // Node joins a text with the head of the response before it encodes both: too dear for a long one.
-  const body = head.length > MAX_JOINED_CHARACTERS ? Buffer.from(head) : head
-  const length = Buffer.byteLength(body) + (page?.length ?? 0)
+  const { status, head, rest } = shortened(answer)
+  const length = sizeOf({ head, rest })
   const all = [
     'content-type',
     'application/json',
@@ -58,10 +63,14 @@ export const writeAnswer = (exchange: Exchange, { status, head, page }: Answer, 
     'nosniff',
   ]
   writeHead(exchange, status, fields === undefined ? all : [...all, ...fields])
-  if (page === undefined) raw.end(body)
+  const last = rest.at(-1)
+  if (last === undefined) raw.end(head)
   else {
-    raw.write(body)
-    raw.end(page)
+    raw.write(head)
+    for (const piece of rest) {
+      if (piece === last) raw.end(piece)
+      else raw.write(piece)
+    }
   }
   limitStall(raw, length)
 }

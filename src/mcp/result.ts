@@ -1,17 +1,19 @@
-import type { ToolResult } from '../execution/index.ts'
+import type { BlocksResult, LongText } from '../execution/index.ts'
+import type { Json } from './answer.ts'
+import type { Era } from './listing.ts'
 import type { Router } from './router.ts'
 
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Clients that read text only get structured content that is no object as text too (server/tools). */
-const withText = (result: ToolResult): ToolResult => {
+const withText = (result: BlocksResult): BlocksResult => {
   const { structuredContent } = result
   if (isPlainObject(structuredContent) || result.content.some(block => block.type === 'text')) return result
   return { ...result, content: [...result.content, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
 /** Before 2026-07-28 structured content is an object; anything else goes into the member `result` of one. */
-export const renderSessionResult = (result: ToolResult, isOutputWrapped: boolean): string => {
+export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string => {
   const { structuredContent } = result
   if (structuredContent === undefined) return JSON.stringify(result)
   const complete = withText(result)
@@ -23,7 +25,30 @@ export const renderSessionResult = (result: ToolResult, isOutputWrapped: boolean
 }
 
 /** Every result says its type and who made it (2026-07-28, basic). */
-export const renderStatelessResult = (router: Router, result: ToolResult): string => {
+export const renderStatelessResult = (router: Router, result: BlocksResult): string => {
   const complete = result.structuredContent === undefined ? result : withText(result)
   return `${router.statelessHead},${JSON.stringify(complete).slice(1)}`
 }
+
+/** Bytes escaped at once: what this makes of them still counts as small where V8 keeps its strings. */
+const PIECE_BYTES = 64 * 1_024
+const CLOSING = Buffer.from('"}]}}')
+
+/**
+ * UTF-8 as it stands between the quotes of a JSON string, in pieces. Read as Latin-1, each byte is a character, of
+ * which JSON escapes none beyond ASCII: so nothing is decoded, and a character may well lie across two pieces.
+ */
+const escapeUtf8 = (utf8: Buffer): Buffer[] => {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < utf8.length; at += PIECE_BYTES) {
+    const quoted = Buffer.from(JSON.stringify(utf8.toString('latin1', at, at + PIECE_BYTES)), 'latin1')
+    pieces.push(quoted.subarray(1, -1))
+  }
+  return pieces
+}
+
+/** A result of one long text, and the bracket that closes the envelope. */
+export const renderLongText = (router: Router, { utf8 }: LongText, era: Era): Json => ({
+  head: `${era === 'stateless' ? `${router.statelessHead},` : '{'}"content":[{"type":"text","text":"`,
+  rest: [...escapeUtf8(utf8), CLOSING],
+})

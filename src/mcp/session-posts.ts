@@ -1,5 +1,5 @@
 import type { Caller } from '../execution/index.ts'
-import { type Answer, answerText, errorAnswer, refusal, resultAnswer } from './answer.ts'
+import { type Answer, answerText, errorAnswer, refusal, resultAnswer, sizeOf } from './answer.ts'
 import type { Classified } from './classify.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeAccepted, writeAnswer, writeRefusal } from './exchange.ts'
@@ -37,7 +37,7 @@ const batchTexts = (ids: readonly RequestId[], answers: readonly (Answer | undef
   let bytes = 0
   return answers.flatMap((answer, index) => {
     if (answer === undefined) return []
-    const size = Buffer.byteLength(answer.head) + (answer.page?.length ?? 0)
+    const size = sizeOf(answer)
     const isFitting = bytes + size <= MAX_BATCH_ANSWER_BYTES
     if (isFitting) bytes += size
     return answerText(isFitting ? answer : errorAnswer(ids[index] ?? null, tooMuch))
@@ -123,7 +123,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       if (exchange.raw.destroyed) return
       const texts = batchTexts(ids, done)
       if (texts.length === 0) writeAccepted(exchange)
-      else writeAnswer(exchange, { status: 200, head: `[${texts.join(',')}]`, page: undefined })
+      else writeAnswer(exchange, { status: 200, head: `[${texts.join(',')}]`, rest: [] })
     }
     Promise.all(answers)
       .then(deliver)

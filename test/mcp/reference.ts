@@ -7,7 +7,7 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import type { CompiledServer } from '../../src/execution/index.ts'
+import { type CompiledServer, isLongText } from '../../src/execution/index.ts'
 import type { JsonObject } from '../../src/kernel/index.ts'
 import { portOf } from './wire.ts'
 
@@ -27,7 +27,9 @@ const buildServer = ({ name, tools }: CompiledServer): McpServer => {
       },
       async (args, { mcpReq }) => {
         const context = { caller: undefined, client: undefined, signal: mcpReq.signal }
-        const { content, isError } = await tool.call(args, context)
+        const result = await tool.call(args, context)
+        if (isLongText(result)) return { content: [{ type: 'text', text: result.utf8.toString() }] }
+        const { content, isError } = result
         return { content, ...(isError === undefined ? {} : { isError }) }
       },
     )

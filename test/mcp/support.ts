@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
-import type { AccessPolicy, Caller, CompiledServer, CompiledTool, ToolResult } from '../../src/execution/index.ts'
+import type { AccessPolicy, BlocksResult, Caller, CompiledServer, CompiledTool } from '../../src/execution/index.ts'
 import { failure, success } from '../../src/kernel/index.ts'
 import { type Authorize, createMcpRegistry, mcpRoutes } from '../../src/mcp/index.ts'
 import { portOf } from './wire.ts'
@@ -24,7 +24,7 @@ export const authorize: Authorize = (policy, authorization) => {
     : failure('forbidden')
 }
 
-export const text = (value: string): ToolResult => ({ content: [{ type: 'text', text: value }] })
+export const text = (value: string): BlocksResult => ({ content: [{ type: 'text', text: value }] })
 
 export type ToolSpec = Partial<Omit<CompiledTool, 'name'>>
 

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+
+/** One, two, three and four bytes a character, what JSON escapes, and odd lengths, so that no piece ends between two. */
+const MIXED = 'aé€😀"\\\n\u0001\u007f\u2028 \ufeff'.repeat(20_000)
+const BROKEN = Buffer.concat([Buffer.from('x'.repeat(70_000)), Buffer.from([0xff, 0xed, 0xa0, 0x80]), Buffer.from('y')])
+const SECRET = 'sécret "of" ours'
+
+const bodies: Record<string, { type: string; body: Buffer }> = {
+  '/mixed': { type: 'text/plain', body: Buffer.from(MIXED) },
+  '/untyped': { type: '', body: Buffer.from(MIXED) },
+  '/broken': { type: 'text/plain', body: BROKEN },
+  '/latin1': { type: 'text/plain; charset=iso-8859-1', body: Buffer.from('é'.repeat(50_000), 'latin1') },
+  '/secret': { type: 'application/json', body: Buffer.from(JSON.stringify(['x'.repeat(70_000), SECRET])) },
+}
+const Reply = z.object({ result: z.object({ content: z.array(z.object({ type: z.string(), text: z.string() })) }) })
+
+const VERSION = '2026-07-28'
+const CLAIM = {
+  'io.modelcontextprotocol/protocolVersion': VERSION,
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const post = (url: string, headers: Record<string, string>, message: object) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { ...ACCEPT, ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  })
+
+const contentOf = async (response: Response) => {
+  const body = Buffer.from(await response.arrayBuffer())
+  expect(response.headers.get('content-length')).toBe(String(body.length))
+  return Reply.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).result.content
+}
+const params = { name: 'tool', arguments: {} }
+const callStateless = async (url: string) =>
+  contentOf(
+    await post(
+      url,
+      { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'tool' },
+      { id: 1, method: 'tools/call', params: { ...params, _meta: CLAIM } },
+    ),
+  )
+const callInSession = async (url: string) => {
+  const introduction = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const begun = await post(url, {}, { id: 1, method: 'initialize', params: introduction })
+  const id = z.string().parse(begun.headers.get('mcp-session-id'))
+  return contentOf(await post(url, { 'mcp-session-id': id }, { id: 2, method: 'tools/call', params }))
+}
+
+describe('a long text', () => {
+  let patchbay: TestApp
+  let fake: FakeApi
+  let builder: ApiClient
+  beforeAll(async () => {
+    patchbay = await startTestApp()
+    fake = await startFakeApi(({ url }, response) => {
+      const { type = '', body } = bodies[url] ?? {}
+      response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body)
+    })
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+  const makeTool = (path: string) =>
+    makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}${path}` }])
+
+  it.each([
+    ['UTF-8', '/mixed', MIXED],
+    ['no type', '/untyped', MIXED],
+    ['broken UTF-8', '/broken', BROKEN.toString()],
+    ['another charset', '/latin1', 'é'.repeat(50_000)],
+  ])('arrives as it was sent, in both eras and through the API: %s', async (_what, path, text) => {
+    const { url, instanceIds } = await makeTool(path)
+    const expected = [{ type: 'text', text }]
+    expect(await callInSession(url)).toEqual(expected)
+    expect(await callStateless(url)).toEqual(expected)
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })
+    expect(body).toEqual({ content: expected })
+  })
+
+  it('shows no secret of the server', async () => {
+    const { url, serverId } = await makeTool('/secret')
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: SECRET, secret: true })
+    const [block] = await callInSession(url)
+    expect(block?.text).toBe(JSON.stringify(['x'.repeat(70_000), '•••']))
+  })
+})
