@@ -1,8 +1,9 @@
-import type { Actor, JsonObject } from '../../kernel/index.ts'
+import { type Actor, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 
 /** Everything that the audit log tells apart, as `thing.what_happened`. */
 export const AUDIT_ACTIONS = [
   'user.signed_up',
+  'user.created',
   'user.signed_in',
   'user.sign_in_failed',
   'user.signed_out',
@@ -36,7 +37,10 @@ export const AUDIT_ACTIONS = [
   'server.created',
   'server.access_changed',
   'server.transferred',
+  'server.toolkit_updated',
   'server.removed',
+  'global.set',
+  'global.removed',
   'secret.set',
   'secret.removed',
   'oauth_client.created',
@@ -61,3 +65,46 @@ export type AuditRecord = {
   /** What is different now, as `{field: {from, to}}` or the facts of it. Never a secret, a token or a password. */
   change?: JsonObject | undefined
 }
+
+/** An entry as it was written. */
+export type AuditEntry = {
+  id: string
+  at: Date
+  action: string
+  actorId: string | undefined
+  actorEmail: string | undefined
+  /** Undefined also where the organization is gone since. */
+  organizationId: string | undefined
+  target: { type: string; id: string | undefined; name: string | undefined }
+  address: string | undefined
+  change: JsonValue | undefined
+}
+
+/** Whose eyes a reading is for. */
+export type AuditScope =
+  /** Everything, sign-ins and all organizations: the operator's. */
+  | { kind: 'installation' }
+  | { kind: 'organization'; organizationId: string }
+  /** What a user did, as far as it is theirs alone or in an organization that they are in. */
+  | { kind: 'own'; userId: string; organizationIds: readonly string[] }
+
+/** Longest text of an entry: every e-mail address and network address fits, and of a name what tells it apart. */
+const MAX_TEXT_CHARACTERS = 256
+/** Longest list of an entry, such as of the users that a server lets in. */
+const MAX_ITEMS = 100
+
+/** The text as an entry holds it: cut, and of characters that every database can store. */
+export const toEntryText = (text: string): string => {
+  const cut = text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS - 1)}…` : text
+  return cut.replaceAll('\0', '\ufffd').toWellFormed()
+}
+
+const toEntryValue = (value: JsonValue): JsonValue => {
+  if (typeof value === 'string') return toEntryText(value)
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map(toEntryValue)
+  return isJsonObject(value) ? toEntryChange(value) : value
+}
+
+/** The change as an entry holds it: each text and each list cut. */
+export const toEntryChange = (change: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(change).map(([name, value]) => [toEntryText(name), toEntryValue(value)]))

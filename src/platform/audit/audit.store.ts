@@ -1,5 +1,19 @@
-import type { Transaction } from '../db/index.ts'
-import type { AuditRecord } from './audit-entry.ts'
+import { setImmediate } from 'node:timers/promises'
+import { z } from 'zod'
+import type { JsonValue } from '../../kernel/index.ts'
+import type { Database, Transaction } from '../db/index.ts'
+import {
+  type AuditAction,
+  type AuditEntry,
+  type AuditRecord,
+  type AuditScope,
+  toEntryChange,
+  toEntryText,
+} from './audit-entry.ts'
+
+// The only code that touches the entries: it adds them, reads them, and removes those that are old. It changes none.
+
+const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : toEntryText(text))
 
 /** Writes down what was done, in the transaction that does it: neither happens without the other. */
 export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<void> => {
@@ -9,12 +23,96 @@ export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<
       action,
       organizationId: organizationId ?? null,
       actorId: actor?.userId ?? null,
-      actorEmail: actor?.email ?? null,
-      address: actor?.address ?? null,
+      actorEmail: textOrNull(actor?.email),
+      address: textOrNull(actor?.address),
       targetType: target.type,
-      targetId: target.id ?? null,
-      targetName: target.name ?? null,
-      ...(change === undefined ? {} : { change }),
+      targetId: textOrNull(target.id),
+      targetName: textOrNull(target.name),
+      ...(change === undefined ? {} : { change: toEntryChange(change) }),
     },
   })
+}
+
+type AuditRow = {
+  id: string
+  organizationId: string | null
+  actorId: string | null
+  actorEmail: string | null
+  action: string
+  targetType: string
+  targetId: string | null
+  targetName: string | null
+  address: string | null
+  change: unknown
+  createdAt: Date
+}
+
+const toChange = (stored: unknown): JsonValue | undefined =>
+  stored === null || stored === undefined ? undefined : z.json().parse(stored)
+
+const toAuditEntry = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  at: row.createdAt,
+  action: row.action,
+  actorId: row.actorId ?? undefined,
+  actorEmail: row.actorEmail ?? undefined,
+  organizationId: row.organizationId ?? undefined,
+  target: { type: row.targetType, id: row.targetId ?? undefined, name: row.targetName ?? undefined },
+  address: row.address ?? undefined,
+  change: toChange(row.change),
+})
+
+/** Who reads: what they may see is part of every query. */
+const whereOf = (scope: AuditScope) => {
+  switch (scope.kind) {
+    case 'installation':
+      return {}
+    case 'organization':
+      return { organizationId: scope.organizationId }
+    case 'own':
+      return {
+        actorId: scope.userId,
+        OR: [{ organizationId: null }, { organizationId: { in: [...scope.organizationIds] } }],
+      }
+  }
+}
+
+export type AuditFilter = {
+  actions?: readonly AuditAction[] | undefined
+  actorId?: string | undefined
+  targetId?: string | undefined
+  /** From the first instant, up to but without the second. */
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+const filterOf = ({ actions, actorId, targetId, from, to }: AuditFilter) => ({
+  ...(actions !== undefined && { action: { in: [...actions] } }),
+  ...(actorId !== undefined && { actorId }),
+  ...(targetId !== undefined && { targetId }),
+  createdAt: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lt: to }) },
+})
+
+/** Newest first, `take` of them at most, those after `afterId`. */
+export const listAuditEntries = async (
+  db: Database,
+  scope: AuditScope,
+  filter: AuditFilter,
+  { take, afterId }: { take: number; afterId: string | undefined },
+): Promise<AuditEntry[]> => {
+  const after = afterId === undefined ? {} : { id: { lt: afterId } }
+  const where = { AND: [whereOf(scope), filterOf(filter), after] }
+  return (await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, take })).map(toAuditEntry)
+}
+
+/** Entries deleted by one statement: a few milliseconds, for which nothing else is written. */
+const ENTRIES_PER_BATCH = 500
+
+/** Removes the entries from before an instant, batch by batch, until there are none or `signal` says to stop. */
+export const removeAuditEntriesBefore = async (db: Database, before: Date, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    const removed = await db.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: ENTRIES_PER_BATCH })
+    if (removed.count < ENTRIES_PER_BATCH) return
+    await setImmediate()
+  }
 }
