@@ -1,8 +1,9 @@
 import { type Actor, AppError, SCOPES, type Scope } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { AccessToken } from './account.ts'
+import { auditNewToken, auditRemovedToken } from './account-audit.ts'
 import { hashToken, makeToken } from './credentials.ts'
 import * as store from './tokens.store.ts'
 
@@ -16,17 +17,20 @@ export type TokenWish = { name: string; scopes?: readonly Scope[] | undefined; e
 /** A token just made: the only time that it is seen. */
 export type NewAccessToken = AccessToken & { token: string }
 
-/** Makes a token that ends at `latest`, where there is that, even if it was wished for longer. */
+/** Makes a token for a user. Without an `actor`, who is that user, it is the operator at the command line who does. */
 export const issueToken = async (
-  db: Database,
+  tx: Transaction,
   userId: string,
   { name, scopes = SCOPES, expiresInDays = DEFAULT_TOKEN_DAYS }: TokenWish,
   now: number,
-  latest: Date | undefined,
+  actor: Actor | undefined,
 ): Promise<NewAccessToken> => {
   const token = makeToken()
-  const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest?.getTime() ?? Number.POSITIVE_INFINITY))
-  const made = await store.createToken(db, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
+  // One made with a token does not outlive it: who found a token does not keep what it opened.
+  const latest = actor?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+  const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest))
+  const made = await store.createToken(tx, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
+  await auditNewToken(tx, actor, made)
   return { ...made, token }
 }
 
@@ -41,16 +45,18 @@ const scopesFor = (actor: Actor, wished: readonly Scope[] | undefined): Scope[] 
 
 /** A user's own tokens; those of others do not exist. */
 export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
-  /** One made with a token does not outlive it: who found a token does not keep what it opened. */
-  createToken: (actor: Actor, wish: TokenWish): Promise<NewAccessToken> =>
-    issueToken(db, actor.userId, { ...wish, scopes: scopesFor(actor, wish.scopes) }, now(), actor.expiresAt),
+  createToken: (actor: Actor, wish: TokenWish): Promise<NewAccessToken> => {
+    const allowed = { ...wish, scopes: scopesFor(actor, wish.scopes) }
+    return changes.commit(tx => issueToken(tx, actor.userId, allowed, now(), actor))
+  },
 
   listTokens: (actor: Actor, page: IdPage): Promise<AccessToken[]> => store.listTokens(db, actor.userId, page),
 
   removeToken: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const isRemoved = await store.removeToken(tx, actor.userId, id)
-      if (!isRemoved) throw new AppError('not_found', 'There is no such token.')
+      const removed = await store.removeToken(tx, actor.userId, id)
+      if (removed === undefined) throw new AppError('not_found', 'There is no such token.')
+      await auditRemovedToken(tx, actor, removed)
       announce({ type: 'access_changed', userId: actor.userId })
     }),
 })

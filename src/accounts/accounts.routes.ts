@@ -83,6 +83,7 @@ export const accountRoutes =
       async (request, reply) => {
         if (request.signedInBy !== 'session') throw noSession()
         await endSession(request, reply)
+        await accounts.noteSignOut(actorOf(request))
         return reply.code(204).send(null)
       },
     )

@@ -7,6 +7,7 @@ import { parseInput } from '../platform/http/index.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createAccessTokens, issueToken } from './access-tokens.ts'
 import type { OwnOrganization, User } from './account.ts'
+import { auditFailedSignIn, auditSignIn, auditSignOut } from './account-audit.ts'
 import {
   Email,
   NewToken,
@@ -101,7 +102,7 @@ export const createAccountService = ({
       // Asked again where it counts; here it only spares the hashing.
       assertAllowed(await isFirstAccount(db))
       const passwordHash = await passwords.hashPassword(password)
-      const account = { email, passwordHash, isOperator: false, home: { kind: 'own' } as const }
+      const account = { email, passwordHash, isOperator: false, home: { kind: 'own' } as const, address }
       return changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
     },
 
@@ -113,12 +114,19 @@ export const createAccountService = ({
         password,
         found?.passwordHash === UNUSABLE_PASSWORD_HASH ? undefined : found?.passwordHash,
       )
-      if (found === undefined || !isRight) throw wrongCredentials()
+      if (found === undefined || !isRight) {
+        await auditFailedSignIn(db, { email, address }, found)
+        throw wrongCredentials()
+      }
       await throttle.forgiveSignIn({ email, address })
       const { passwordHash: _, ...user } = found
       if (needsRehash) await store.updatePasswordHash(db, user.id, await passwords.hashPassword(password))
+      await auditSignIn(db, user, address)
       return user
     },
+
+    /** For once the session is over. */
+    noteSignOut: (actor: Actor): Promise<void> => auditSignOut(db, actor),
 
     getMe: async (actor: Actor): Promise<{ user: User; organizations: OwnOrganization[] }> => {
       const user = await store.findUser(db, actor.userId)
@@ -151,7 +159,8 @@ export const createAccountService = ({
     createUser: async (input: NewUserInput): Promise<z.infer<typeof UserView>> => {
       const { email, password, isOperator = false, organization } = parseInput(NewUser, input)
       const passwordHash = await passwords.hashPassword(password)
-      const account = { email, passwordHash, isOperator, home: { kind: 'joined', name: organization } as const }
+      const home = { kind: 'joined', name: organization } as const
+      const account = { email, passwordHash, isOperator, home, address: undefined }
       return toUserView(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
     },
 
@@ -160,7 +169,7 @@ export const createAccountService = ({
       const wish = parseInput(NewToken, input)
       const user = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
       if (user === undefined) throw new AppError('not_found', `There is no user with the address ${email}.`)
-      const made = await issueToken(db, user.id, wish, now(), undefined)
+      const made = await changes.commit(tx => issueToken(tx, user.id, wish, now(), undefined))
       return { ...toTokenView(made), token: made.token }
     },
 

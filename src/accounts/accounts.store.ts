@@ -82,8 +82,13 @@ export const findOldestOrganization = async (
 }
 
 /** Makes an organization with its owner. */
-export const createOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<void> => {
-  await tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } })
+export const createOrganization = async (
+  tx: Transaction,
+  name: string,
+  ownerId: string,
+): Promise<{ id: string; name: string }> => {
+  const memberships = { create: { userId: ownerId, role: 'owner' } } as const
+  return tx.organization.create({ data: { name, memberships }, select: { id: true, name: true } })
 }
 
 export const addMember = async (

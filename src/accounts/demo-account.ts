@@ -24,13 +24,13 @@ export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   return made
 }
 
-/** Hands the demo's organization to the first account under a name of its own. Answers whether there was one. */
-export const takeDemoOver = async (tx: Transaction, ownerId: string, name: string): Promise<boolean> => {
+/** Hands the demo's organization to the first account under a name of its own. Answers its id; undefined: there is none. */
+export const takeDemoOver = async (tx: Transaction, ownerId: string, name: string): Promise<string | undefined> => {
   const demo = await store.findUserByEmail(tx, DEMO_EMAIL)
   const [organization] = demo === undefined ? [] : await store.listOrganizationsOf(tx, demo.id)
-  if (demo === undefined || organization === undefined) return false
+  if (demo === undefined || organization === undefined) return undefined
   await store.renameOrganization(tx, organization.id, name)
   await store.removeMember(tx, organization.id, demo.id)
   await store.addMember(tx, { organizationId: organization.id, userId: ownerId, role: 'owner' })
-  return true
+  return organization.id
 }

@@ -95,6 +95,7 @@ export const signInPages =
     app.post('/sign-out', { config: ANYONE }, async (request, reply) => {
       const { return_to } = parseForm(SignOutForm, request.body)
       await endSession(request, reply)
+      if (request.actor !== undefined) await accounts.noteSignOut(request.actor)
       return goOn(reply, parseReturnTo(return_to))
     })
   }

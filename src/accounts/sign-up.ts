@@ -1,6 +1,7 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, type Role } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { User } from './account.ts'
+import { auditFirstMembership, auditNewUser } from './account-audit.ts'
 import * as store from './accounts.store.ts'
 import { isSameSecret } from './credentials.ts'
 import { DEMO_EMAIL, takeDemoOver } from './demo-account.ts'
@@ -58,31 +59,49 @@ type Home =
 const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
 /** The one organization of an installation with PATCHBAY_TENANCY=single, once it is there. */
-const findSingle = async (tx: Transaction, wished: string | undefined): Promise<{ id: string } | undefined> => {
+const findSingle = async (tx: Transaction, wished: string | undefined) => {
   const single = await store.findOldestOrganization(tx, undefined)
   if (single === undefined || wished === undefined || wished === single.name) return single
   throw new AppError('invalid_request', `There is one organization here, "${single.name}" (PATCHBAY_TENANCY=single).`)
 }
 
-const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUpPolicy['tenancy']): Promise<void> => {
+/** The organization that somebody is a member of from now on. */
+type Joined = { id: string; name: string; isNew: boolean; role: Role }
+
+const foundOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Joined> => ({
+  ...(await store.createOrganization(tx, name, ownerId)),
+  isNew: true,
+  role: 'owner',
+})
+
+const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUpPolicy['tenancy']): Promise<Joined> => {
   const wished = home.kind === 'joined' ? home.name : undefined
   const isJoining = tenancy === 'single' || home.kind === 'joined'
   const find = tenancy === 'single' ? findSingle : store.findOldestOrganization
   const existing = isJoining ? await find(tx, wished) : undefined
-  if (existing === undefined) await store.createOrganization(tx, wished ?? nameAfter(user.email), user.id)
-  else await store.addMember(tx, { organizationId: existing.id, userId: user.id, role: 'builder' })
+  if (existing === undefined) return foundOrganization(tx, wished ?? nameAfter(user.email), user.id)
+  await store.addMember(tx, { organizationId: existing.id, userId: user.id, role: 'builder' })
+  return { ...existing, isNew: false, role: 'builder' }
 }
 
 /** The first account owns the first organization: the demo's if that has been run, else one of its own. */
-const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<void> => {
+const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<Joined> => {
   const name = (home.kind === 'joined' ? home.name : undefined) ?? nameAfter(user.email)
-  if (!(await takeDemoOver(tx, user.id, name))) await store.createOrganization(tx, name, user.id)
+  const demoId = await takeDemoOver(tx, user.id, name)
+  return demoId === undefined ? foundOrganization(tx, name, user.id) : { id: demoId, name, isNew: false, role: 'owner' }
 }
 
 /** Whether there is no account yet that anybody could sign in with. */
 export const isFirstAccount = async (tx: Transaction): Promise<boolean> => !(await store.isAnyUserBut(tx, DEMO_EMAIL))
 
-export type NewUser = { email: string; passwordHash: string; isOperator: boolean; home: Home }
+export type NewUser = {
+  email: string
+  passwordHash: string
+  isOperator: boolean
+  home: Home
+  /** Where somebody signs up from; undefined for an account made at the command line. */
+  address: string | undefined
+}
 
 /**
  * Makes an account and its first membership; the very first is the operator. `assertAllowed` is told whether this is
@@ -90,7 +109,7 @@ export type NewUser = { email: string; passwordHash: string; isOperator: boolean
  */
 export const makeAccount = async (
   tx: Transaction,
-  { email, passwordHash, isOperator, home }: NewUser,
+  { email, passwordHash, isOperator, home, address }: NewUser,
   tenancy: SignUpPolicy['tenancy'],
   assertAllowed: (isFirst: boolean) => void = () => undefined,
 ): Promise<User> => {
@@ -99,6 +118,8 @@ export const makeAccount = async (
   // The demo's address is taken also before the demo is run: who had it would be handed the demo, and not count.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
   const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
-  await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
+  await auditNewUser(tx, user, address)
+  const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
+  await auditFirstMembership(tx, user, address, joined)
   return user
 }

@@ -50,9 +50,13 @@ export const listTokens = async (tx: Transaction, userId: string, page: IdPage):
   return rows.map(toAccessToken)
 }
 
-/** Whether there was such a token of this user. */
-export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<boolean> =>
-  (await tx.accessToken.deleteMany({ where: { id, userId } })).count > 0
+/** Answers what there was of this user to remove. */
+export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
+  const row = await tx.accessToken.findFirst({ where: { id, userId } })
+  if (row === null) return undefined
+  await tx.accessToken.deleteMany({ where: { id, userId } })
+  return toAccessToken(row)
+}
 
 /** What a token says about who holds it: one query, on the index of the hash. */
 export type TokenHolder = {
