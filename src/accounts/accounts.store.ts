@@ -39,6 +39,15 @@ export const findUserByEmail = async (
   return row === null ? undefined : { ...toUser(row), passwordHash: row.passwordHash }
 }
 
+/** A user with the hash of the password, by id. */
+export const findCredentials = async (
+  tx: Transaction,
+  id: string,
+): Promise<{ user: User; passwordHash: string } | undefined> => {
+  const row = await tx.user.findUnique({ where: { id } })
+  return row === null ? undefined : { user: toUser(row), passwordHash: row.passwordHash }
+}
+
 export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }

@@ -46,3 +46,4 @@ export const createPasswords = (limits: GateLimits = HASHING) => {
     },
   }
 }
+export type Passwords = ReturnType<typeof createPasswords>

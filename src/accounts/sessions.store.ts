@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Session } from 'fastify'
 import type { JsonObject } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
 import { SESSION_IDLE_MS, type SessionStore } from '../platform/http/index.ts'
 
 /** How often rows of ended sessions are swept out, at most. */
@@ -58,4 +58,10 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
     },
     destroy: (sid, callback) => settle(db.session.deleteMany({ where: { sidHash: hashOf(sid) } }), callback),
   }
+}
+
+/** Ends all sessions of a user, but the one of that id where there is one. */
+export const removeSessions = async (tx: Transaction, userId: string, keptSid: string | undefined): Promise<void> => {
+  const kept = keptSid === undefined ? {} : { sidHash: { not: hashOf(keptSid) } }
+  await tx.session.deleteMany({ where: { userId, ...kept } })
 }

@@ -84,6 +84,11 @@ export const createThrottle = (counters: Counters, now: () => number) => {
       await counters.decrement(keys.anywhere)
       await counters.decrement(keys.address)
     },
+    /** What was counted was no failure, and proved nothing about those before it. */
+    uncountSignIn: async (attempt: Attempt): Promise<void> => {
+      for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
+    },
     countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
   }
 }
+export type Throttle = ReturnType<typeof createThrottle>
