@@ -4,6 +4,7 @@ import { createAccountService, createSessionStore } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
+import { createMemberService, createOrganizationService } from './organizations/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
 import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase } from './platform/db/index.ts'
 import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
@@ -22,6 +23,7 @@ import {
   createServerService,
   createToolkitUseService,
   deriveServerChanges,
+  holdings,
   listSealingKeyIds,
   uses,
 } from './servers/index.ts'
@@ -100,6 +102,10 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
   })
 
+  const organizationParts = { db, changes, holdings, tenancy: settings.tenancy }
+  const organizations = createOrganizationService(organizationParts)
+  const members = createMemberService(organizationParts)
+
   const toolkitParts = { db, changes, uses }
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
@@ -132,6 +138,8 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     setupToken,
     accounts,
     sessionStore: createSessionStore(db),
+    organizations,
+    members,
     toolkits,
     tools,
     servers,

@@ -9,6 +9,7 @@ export { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk } from
 export { readBlueprint } from './blueprint.store.ts'
 export { createGlobalService, globalSealContext } from './globals.service.ts'
 export { listGlobals, listSealingKeyIds } from './globals.store.ts'
+export { holdings } from './holdings.store.ts'
 export { instanceRoutes } from './instances.routes.ts'
 export { createInstanceService, type InstanceService } from './instances.service.ts'
 export type { Bindings, Global, Instance, Server, ServerBlueprint } from './server.ts'

@@ -71,6 +71,9 @@ export const listToolkits = async (
   return (await tx.toolkit.findMany({ where: { ...mine, ...where }, ...rest })).map(toToolkit)
 }
 
+export const countToolkits = (tx: Transaction, organizationId: string): Promise<number> =>
+  tx.toolkit.count({ where: { organizationId, ...EDITABLE } })
+
 /** Public toolkits of all organizations. */
 export const listGallery = async (tx: Transaction, page: IdPage): Promise<Toolkit[]> => {
   const { where, ...rest } = idPageQuery(page)

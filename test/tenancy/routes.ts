@@ -1,4 +1,5 @@
-import type { World } from './world.ts'
+import { mayRole, type Permission, type Role } from '../../src/kernel/index.ts'
+import { CANARY, type World } from './world.ts'
 
 /** One status for each of ASKERS: nobody, stranger, viewer, builder, admin, owner, token to read, to write, for MCP. */
 type Statuses = readonly [number, number, number, number, number, number, number, number, number]
@@ -13,12 +14,18 @@ export type Row = {
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
+/** What the table of roles lets members do: the statuses of a route that asks for this permission. */
+const needing = (permission: Permission, done: number, byReading = 403, byWriting = done): Statuses => {
+  const of = (role: Role): number => (mayRole(role, permission) ? done : 403)
+  return [401, 404, of('viewer'), of('builder'), of('admin'), of('owner'), byReading, byWriting, 403]
+}
+const seeing = (permission: Permission): Statuses => needing(permission, 200, 200, 403)
 /** What every member may see. */
-const READ: Statuses = [401, 404, 200, 200, 200, 200, 200, 403, 403]
+const READ = seeing('read')
 /** What builders may do. */
-const build = (done: number): Statuses => [401, 404, 403, done, done, done, 403, done, 403]
+const build = (done: number): Statuses => needing('build', done)
 /** What is done to the owner's own server. */
-const manage = (done: number): Statuses => [401, 404, 403, 403, done, done, 403, done, 403]
+const manage = (done: number): Statuses => needing('manage', done)
 /** What everybody who has an account gets for themselves. */
 const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
 /** A private server of the owner's, at its address. */
@@ -62,6 +69,48 @@ const accounts: Row[] = [
     route: 'DELETE /api/v1/tokens/:id',
     path: async ({ spare }) => `/api/v1/tokens/${await spare.token()}`,
     statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
+  },
+]
+
+const ofOrganization =
+  (rest = ''): Row['path'] =>
+  ({ organizationId }) =>
+    `/api/v1/organizations/${organizationId}${rest}`
+
+const organizations: Row[] = [
+  { route: 'GET /api/v1/organizations', path: at('/api/v1/organizations'), statuses: OWN },
+  {
+    route: 'POST /api/v1/organizations',
+    path: at('/api/v1/organizations'),
+    statuses: [401, 201, 201, 201, 201, 201, 403, 201, 403],
+    body: ({ plain }) => ({ name: plain() }),
+  },
+  { route: 'GET /api/v1/organizations/:id', path: ofOrganization(), statuses: READ },
+  {
+    route: 'PATCH /api/v1/organizations/:id',
+    path: ofOrganization(),
+    statuses: manage(200),
+    body: ({ fresh }) => ({ name: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/organizations/:id',
+    path: async ({ spare }) => `/api/v1/organizations/${await spare.organization()}`,
+    statuses: needing('own', 204),
+    body: () => ({ confirm: CANARY }),
+  },
+  { route: 'GET /api/v1/organizations/:id/members', path: ofOrganization('/members'), statuses: READ },
+  {
+    route: 'PUT /api/v1/organizations/:id/members/:userId',
+    path: async ({ organizationId, spare }) =>
+      `/api/v1/organizations/${organizationId}/members/${await spare.member('viewer')}`,
+    statuses: manage(200),
+    body: () => ({ role: 'builder' }),
+  },
+  {
+    route: 'DELETE /api/v1/organizations/:id/members/:userId',
+    path: async ({ organizationId, spare }) =>
+      `/api/v1/organizations/${organizationId}/members/${await spare.member('viewer')}`,
+    statuses: manage(204),
   },
 ]
 
@@ -242,4 +291,12 @@ const pages: Row[] = [
 ]
 
 /** Every route of the application, and what each asker gets there. */
-export const ROUTES: readonly Row[] = [...open, ...pages, ...accounts, ...toolkits, ...servers, ...runtime]
+export const ROUTES: readonly Row[] = [
+  ...open,
+  ...pages,
+  ...accounts,
+  ...organizations,
+  ...toolkits,
+  ...servers,
+  ...runtime,
+]

@@ -112,7 +112,8 @@ describe('the routes of the application', () => {
 
   it('take nothing of one organization into another, whoever points at it', async () => {
     const { toolkitId, toolId, serverId, instanceId, organizationId, askers, state } = world
-    const { stranger, owner } = askers
+    const { owner } = askers
+    const stranger = await signUp(patchbay.origin)
     const own = await stranger.create('/servers', { name: 'Own' })
     const toolkit = await stranger.create('/toolkits', { title: 'Own' })
     const definition = { name: 'own', method: 'GET', url: `${fake.origin}/` }

@@ -67,11 +67,13 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
 
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
+  /** For what is not of the organization that is walked. */
+  const plain = () => `plain_${++count}`
   /** Things made to be removed. */
   const spare = {
-    toolkit: async () => (await owner.create('/toolkits', { title: fresh() })).id,
+    toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
-    server: async () => (await owner.create('/servers', { name: fresh() })).id,
+    server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     global: async () => {
       const key = fresh()
@@ -84,12 +86,26 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       return id
     },
     token: async () => (await owner.create('/tokens', { name: fresh() })).id,
+    member: async (role: Role) => {
+      const memberships = { create: { organizationId, role } }
+      const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
+      return (await db.user.create({ data: user })).id
+    },
+    /** Another one of the same members. */
+    organization: async () => {
+      const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
+      return (await db.organization.create({ data: { name: CANARY, memberships: { create: members } } })).id
+    },
   }
 
   /** Everything that a request may change, as text. */
   const state = async (): Promise<string> =>
     JSON.stringify(
       await Promise.all([
+        db.user.findMany({ orderBy: { id: 'asc' } }),
+        db.organization.findMany({ orderBy: { id: 'asc' } }),
+        db.membership.findMany({ orderBy: { id: 'asc' } }),
+        db.invitation.findMany({ orderBy: { id: 'asc' } }),
         db.toolkit.findMany({ orderBy: { id: 'asc' } }),
         db.tool.findMany({ orderBy: { id: 'asc' } }),
         db.server.findMany({ orderBy: { id: 'asc' } }),
@@ -101,6 +117,6 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       ]),
     )
   const ids = { organizationId, toolId, instanceId, executionId, serverId: made.serverId, toolkitId: made.toolkitId }
-  return { ...ids, tool, askers, spare, fresh, state }
+  return { ...ids, tool, askers, spare, fresh, plain, state }
 }
 export type World = Awaited<ReturnType<typeof makeWorld>>

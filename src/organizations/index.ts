@@ -1,0 +1,5 @@
+export type { HeldServer, Holdings } from './holdings.ts'
+export { createMemberService } from './members.service.ts'
+export { findRole } from './members.store.ts'
+export { organizationRoutes } from './organizations.routes.ts'
+export { createOrganizationService } from './organizations.service.ts'

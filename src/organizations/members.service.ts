@@ -1,0 +1,112 @@
+import { type Actor, AppError, assertMay, mayRole, permissionOver, type Role } from '../kernel/index.ts'
+import { writeAudit } from '../platform/audit/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
+import { assertStillMay } from './current-role.ts'
+import type { Holdings } from './holdings.ts'
+import * as store from './members.store.ts'
+import type { Member } from './organization.ts'
+
+export type MemberServiceParts = { db: Database; changes: Changes; holdings: Holdings }
+
+const getMember = async (tx: Transaction, organizationId: string, userId: string): Promise<Member> => {
+  const member = await store.findMember(tx, organizationId, userId)
+  if (member === undefined) throw new AppError('not_found', 'There is no such member.')
+  return member
+}
+
+/** Transactions hold as if alone: of two owners who leave at once the second finds nobody left. */
+const assertOtherOwner = async (tx: Transaction, organizationId: string, { userId }: Member): Promise<void> => {
+  if ((await store.findOldestOwnerBut(tx, organizationId, userId)) !== undefined) return
+  throw new AppError(
+    'conflict',
+    'This is the last owner of the organization: make somebody else an owner first, or remove the organization.',
+  )
+}
+
+/** Who gets the servers of somebody who goes. Throws `invalid_request` for one who could not look after them. */
+const getHeir = async (
+  tx: Transaction,
+  organizationId: string,
+  { heirId, leavingId }: { heirId: string; leavingId: string },
+): Promise<Member> => {
+  const heir = heirId === leavingId ? undefined : await store.findMember(tx, organizationId, heirId)
+  if (heir !== undefined && mayRole(heir.role, 'build')) return heir
+  throw new AppError('invalid_request', 'The servers of who goes can only be given to a member who may build.', {
+    errors: [{ path: 'serversTo', message: 'is no other member whose role allows building' }],
+  })
+}
+
+/** Who they go to when nobody says: to whoever removes the member, or to the oldest owner when one leaves. */
+const defaultHeirId = async (
+  tx: Transaction,
+  actor: Actor,
+  organizationId: string,
+  leavingId: string,
+): Promise<string> => {
+  if (leavingId !== actor.userId) return actor.userId
+  return (await store.findOldestOwnerBut(tx, organizationId, leavingId))?.userId ?? actor.userId
+}
+
+export const createMemberService = ({ db, changes, holdings }: MemberServiceParts) => ({
+  listMembers: async (actor: Actor, organizationId: string, page: IdPage): Promise<Member[]> => {
+    assertMay(actor, organizationId, 'read')
+    return store.listMembers(db, organizationId, page)
+  },
+
+  /** Owners answer to owners alone. Throws `conflict` where the last one would step down. */
+  changeRole: (actor: Actor, organizationId: string, userId: string, role: Role): Promise<Member> =>
+    changes.commit(async (tx, announce) => {
+      await assertStillMay(tx, actor, organizationId, 'manage')
+      const member = await getMember(tx, organizationId, userId)
+      if (member.role === role) return member
+      await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+      await assertStillMay(tx, actor, organizationId, permissionOver(role))
+      if (member.role === 'owner') await assertOtherOwner(tx, organizationId, member)
+      const changed = await store.updateRole(tx, organizationId, userId, role)
+      await writeAudit(tx, {
+        action: 'member.role_changed',
+        actor,
+        organizationId,
+        target: { type: 'user', id: userId, name: member.email },
+        change: { role: { from: member.role, to: role } },
+      })
+      announce({ type: 'access_changed', userId })
+      return changed
+    }),
+
+  /**
+   * Removes a member, or lets one leave; their servers go to `serversTo`, or to who removes them, or to the oldest owner.
+   * Throws `conflict` where the last owner would go.
+   */
+  removeMember: (actor: Actor, organizationId: string, userId: string, serversTo?: string): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      const isLeaving = userId === actor.userId
+      await assertStillMay(tx, actor, organizationId, isLeaving ? 'read' : 'manage')
+      const member = await getMember(tx, organizationId, userId)
+      if (!isLeaving) await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+      if (member.role === 'owner') await assertOtherOwner(tx, organizationId, member)
+      const heirId = serversTo ?? (await defaultHeirId(tx, actor, organizationId, userId))
+      const heir = await getHeir(tx, organizationId, { heirId, leavingId: userId })
+
+      const servers = await holdings.listServersOwnedBy(tx, userId, organizationId)
+      const given = await holdings.giveServers(tx, servers, heir.userId)
+      const withdrawn = await holdings.withdrawUser(tx, organizationId, userId)
+      await store.removeMember(tx, organizationId, userId)
+      await writeAudit(tx, {
+        action: 'member.removed',
+        actor,
+        organizationId,
+        target: { type: 'user', id: userId, name: member.email },
+        change: {
+          role: { from: member.role, to: null },
+          ...(servers.length > 0 && { servers: servers.map(({ id }) => id), serversTo: heir.email }),
+        },
+      })
+      for (const serverId of [...given, ...withdrawn]) announce({ type: 'server_changed', serverId })
+      announce({ type: 'access_changed', userId })
+    }),
+})
+
+export type MemberService = ReturnType<typeof createMemberService>

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { ROLES } from '../kernel/index.ts'
+import { nameSchema, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import type { Invitation, Member, Organization } from './organization.ts'
+
+const role = z.enum(ROLES)
+const times = { createdAt: timeSchema, updatedAt: timeSchema }
+
+const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})
+
+export const CreateOrganization = z.strictObject({ name: nameSchema })
+
+export const UpdateOrganization = z.strictObject({
+  id: readOnlyField,
+  role: readOnlyField,
+  ...readOnlyTimes,
+  name: nameSchema.optional(),
+})
+
+export const RemoveOrganization = z.strictObject({
+  confirm: z.string().max(200).describe('the name of the organization'),
+})
+
+export const OrganizationView = z
+  .object({ id: z.uuid(), name: z.string(), role: role.describe('of who asks'), ...times })
+  .meta({ id: 'Organization' })
+
+export const toOrganizationView = (organization: Organization): z.infer<typeof OrganizationView> => ({
+  id: organization.id,
+  name: organization.name,
+  role: organization.role,
+  ...timesOf(organization),
+})
+
+export const ChangeRole = z.strictObject({ role })
+
+export const RemoveMember = z
+  .strictObject({
+    serversTo: z
+      .uuid()
+      .optional()
+      .describe('the member who gets their servers; left out: who removes them, or the oldest owner when one leaves'),
+  })
+  .nullish()
+
+export const MemberView = z
+  .object({ id: z.uuid(), userId: z.uuid(), email: z.string(), role, ...times })
+  .meta({ id: 'Member' })
+
+export const toMemberView = (member: Member): z.infer<typeof MemberView> => ({
+  id: member.id,
+  userId: member.userId,
+  email: member.email,
+  role: member.role,
+  ...timesOf(member),
+})
+
+export const InvitationView = z
+  .object({ id: z.uuid(), organizationId: z.uuid(), email: z.string(), role, expiresAt: timeSchema, ...times })
+  .meta({ id: 'Invitation' })
+
+export const toInvitationView = (invitation: Invitation): z.infer<typeof InvitationView> => ({
+  id: invitation.id,
+  organizationId: invitation.organizationId,
+  email: invitation.email,
+  role: invitation.role,
+  expiresAt: invitation.expiresAt.toISOString(),
+  ...timesOf(invitation),
+})
