@@ -80,6 +80,7 @@ export const serve = async ({ json = false }: ServeOptions = {}): Promise<number
     const drain = createDrain(app.http.server)
     await listen(app, settings)
     try {
+      services.upkeep.start()
       await announce(settings, services, json)
       return await untilStop(stopSignal, logger)
     } finally {

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
-import { createRecorder } from './history/index.ts'
+import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createMemberService, createOrganizationService } from './organizations/index.ts'
+import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
 import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase } from './platform/db/index.ts'
 import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
@@ -15,11 +16,13 @@ import { findMasterKeys } from './platform/master-keys.ts'
 import { createAddressPolicy, createHttpClient } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
+import { createUpkeep } from './platform/upkeep.ts'
 import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/index.ts'
 import {
   createGlobalService,
   createInstanceService,
   createServerAccess,
+  createServerRemoval,
   createServerService,
   createToolkitUseService,
   deriveServerChanges,
@@ -110,7 +113,12 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
-  const servers = createServerService({ db, changes })
+  const serverRemoval = createServerRemoval({
+    db,
+    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
+    logger,
+  })
+  const servers = createServerService({ db, changes, removal: serverRemoval })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
   const toolkitUses = createToolkitUseService({ db, changes })
@@ -129,9 +137,20 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
 
+  const audit = createAuditLog({ db, keptDays: settings.auditDays })
+  const upkeep = createUpkeep({
+    chores: [
+      { name: 'finish removals of servers', run: serverRemoval.finishAll },
+      { name: 'remove old audit entries', run: audit.removeOld },
+    ],
+    logger,
+  })
+
   return {
     db,
     bus,
+    audit,
+    upkeep,
     sealing,
     recorder,
     mailer,
@@ -156,6 +175,8 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       await setImmediate()
       await recorder.close()
       mailer.close()
+      await upkeep.close()
+      await serverRemoval.close()
       await accounts.close()
       await changes.close()
       await db.close()

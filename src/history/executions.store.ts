@@ -101,7 +101,7 @@ export const createExecutionStore = (db: Database) => ({
   },
 
   find: async (id: string, organizationIds: readonly string[]): Promise<StoredExecution | undefined> => {
-    const server = { organizationId: { in: [...organizationIds] } }
+    const server = { organizationId: { in: [...organizationIds] }, removedAt: null }
     const row = await db.execution.findFirst({ where: { id, server } })
     return row === null ? undefined : toExecution(row)
   },

@@ -30,6 +30,8 @@ export const MAX_JSON_DEPTH = 64
 export const MAX_SESSIONS_PER_SERVER = 10_000
 /** A session that sent no request for this long is over. */
 export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
+/** Days an audit entry is kept: a year, which is what most rules ask for; 0 would be for ever. */
+export const AUDIT_DAYS = 365
 /** How long a stop waits for calls under way. */
 export const MAX_DRAIN_MS = 10_000
 

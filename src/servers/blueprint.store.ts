@@ -7,7 +7,7 @@ import { toServer } from './servers.store.ts'
 /** Everything a server is made of; for the runtime, which is nobody's actor. Undefined: no such server. */
 export const readBlueprint = async (tx: Transaction, serverId: string): Promise<ServerBlueprint | undefined> => {
   const row = await tx.server.findUnique({
-    where: { id: serverId },
+    where: { id: serverId, removedAt: null },
     include: { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } },
   })
   if (row === null) return undefined

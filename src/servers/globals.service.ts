@@ -7,6 +7,7 @@ import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from './bindings.ts
 import * as store from './globals.store.ts'
 import { listAllInstances } from './instances.store.ts'
 import type { Global } from './server.ts'
+import { auditGlobal } from './server-audit.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 
 /** What a sealed global is bound to: another row's or another name's ciphertext does not open. */
@@ -68,7 +69,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   ): Promise<{ global: Global; isNew: boolean }> => {
     assertKey(key)
     return changes.commit(async (tx, announce) => {
-      await getServerFor(tx, actor, serverId, 'build')
+      const server = await getServerFor(tx, actor, serverId, 'build')
       const existing = await store.findGlobal(tx, serverId, key)
       const isSecret = input.secret ?? existing?.isSecret ?? false
       assertValue(input.value, isSecret)
@@ -78,6 +79,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
         ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(serverId, key)) }
         : { isSecret, value: input.value }
       const global = await store.putGlobal(tx, serverId, key, content)
+      await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
       announce({ type: 'server_changed', serverId })
       return { global, isNew: existing === undefined }
     })
@@ -85,10 +87,11 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
 
   removeGlobal: (actor: Actor, serverId: string, key: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      await getServerFor(tx, actor, serverId, 'build')
-      if (!(await store.removeGlobal(tx, serverId, key))) {
-        throw new AppError('not_found', 'This server has no such global.')
-      }
+      const server = await getServerFor(tx, actor, serverId, 'build')
+      const existing = await store.findGlobal(tx, serverId, key)
+      if (existing === undefined) throw new AppError('not_found', 'This server has no such global.')
+      await store.removeGlobal(tx, serverId, key)
+      await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })
       announce({ type: 'server_changed', serverId })
     }),
 })

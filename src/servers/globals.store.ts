@@ -52,9 +52,9 @@ export const putGlobal = async (
   return toGlobal(await tx.global.upsert({ where, create: { serverId, key, ...data }, update: data }))
 }
 
-/** Whether there was one to remove. */
-export const removeGlobal = async (tx: Transaction, serverId: string, key: string): Promise<boolean> =>
-  (await tx.global.deleteMany({ where: { serverId, key } })).count > 0
+export const removeGlobal = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
+  await tx.global.deleteMany({ where: { serverId, key } })
+}
 
 /** Ids of the master keys that sealed something: none of them may be dropped. */
 export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {

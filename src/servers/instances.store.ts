@@ -77,7 +77,7 @@ export const findInstance = async (
   organizationIds: readonly string[],
 ): Promise<{ instance: Instance; organizationId: string } | undefined> => {
   const row = await tx.instance.findFirst({
-    where: { id, server: { organizationId: { in: [...organizationIds] } } },
+    where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
     include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
   })
   return row === null ? undefined : { instance: toInstance(row), organizationId: row.server.organizationId }

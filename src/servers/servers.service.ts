@@ -10,6 +10,8 @@ import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
+import { accessChange, auditChangedAccess, auditNewServer, auditRemovedServer } from './server-audit.ts'
+import type { ServerRemoval } from './server-removal.ts'
 import * as store from './servers.store.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
@@ -33,14 +35,6 @@ export const getServerFor = async (
 const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
-
-/** Neither holds an id twice. */
-const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every(id => b.includes(id))
-
-const isOtherAccess = (server: Server, access: AccessTier | undefined, userIds: readonly string[] | undefined) =>
-  (access !== undefined && access !== server.access) ||
-  (userIds !== undefined && !isSameGroup(userIds, server.allowedUserIds))
 
 const toUserIds = async (tx: Transaction, names: readonly string[]): Promise<string[]> => {
   const ids = await store.findUserIds(tx, names)
@@ -68,7 +62,7 @@ export type ServerChanges = {
   allowedUsers?: readonly string[] | undefined
 }
 
-export const createServerService = ({ db, changes }: ServerServiceParts) => ({
+export const createServerService = ({ db, changes, removal }: ServerServiceParts & { removal: ServerRemoval }) => ({
   createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
     const { allowedUsers, organizationId: named, ...rest } = input
     const organizationId = organizationForNew(actor, named)
@@ -81,6 +75,7 @@ export const createServerService = ({ db, changes }: ServerServiceParts) => ({
         ownerId: actor.userId,
         allowedUserIds,
       })
+      await auditNewServer(tx, actor, server)
       announce({ type: 'server_changed', serverId: server.id })
       return server
     })
@@ -96,19 +91,26 @@ export const createServerService = ({ db, changes }: ServerServiceParts) => ({
       const server = await getServerFor(tx, actor, id, 'build')
       const { allowedUsers, ...rest } = input
       const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers)
-      if (isOtherAccess(server, rest.access, allowedUserIds)) assertOwnOrManaged(actor, server)
+      const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
+      const change = accessChange(server, wanted)
+      if (change !== undefined) assertOwnOrManaged(actor, server)
       const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
+      if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
       announce({ type: 'server_changed', serverId: id })
       return updated
     }),
 
-  /** Somebody else's: only for those who manage the organization. */
-  removeServer: (actor: Actor, id: string): Promise<void> =>
-    changes.commit(async (tx, announce) => {
-      assertOwnOrManaged(actor, await getServerFor(tx, actor, id, 'build'))
-      await store.removeServer(tx, id)
+  /** Somebody else's: only for those who manage the organization. Its calls and streams end before its history goes. */
+  removeServer: async (actor: Actor, id: string): Promise<void> => {
+    await changes.commit(async (tx, announce) => {
+      const server = await getServerFor(tx, actor, id, 'build')
+      assertOwnOrManaged(actor, server)
+      await store.markAsRemoved(tx, id)
+      await auditRemovedServer(tx, actor, server)
       announce({ type: 'server_removed', serverId: id })
-    }),
+    })
+    await removal.finish(id)
+  },
 
   /** Servers a caller may use, without any when nobody calls; for discovery. */
   listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>

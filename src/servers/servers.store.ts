@@ -2,6 +2,8 @@ import type { Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 
+/** A server that is marked as removed exists for nobody. */
+const THERE = { removedAt: null } as const
 const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
 
 type ServerRow = {
@@ -58,7 +60,7 @@ export const findServer = async (
   id: string,
   organizationIds: readonly string[],
 ): Promise<Server | undefined> => {
-  const where = { id, organizationId: { in: [...organizationIds] } }
+  const where = { id, organizationId: { in: [...organizationIds] }, ...THERE }
   const row = await tx.server.findFirst({ where, include: WITH_USERS })
   return row === null ? undefined : toServer(row)
 }
@@ -69,7 +71,7 @@ export const listServers = async (
   page: IdPage,
 ): Promise<Server[]> => {
   const { where, ...rest } = idPageQuery(page)
-  const mine = { organizationId: { in: [...organizationIds] } }
+  const mine = { organizationId: { in: [...organizationIds] }, ...THERE }
   const rows = await tx.server.findMany({ where: { ...mine, ...where }, ...rest, include: WITH_USERS })
   return rows.map(toServer)
 }
@@ -100,9 +102,22 @@ export const updateServer = async (tx: Transaction, id: string, patch: ServerPat
   return toServer(row)
 }
 
-export const removeServer = async (tx: Transaction, id: string): Promise<void> => {
-  await tx.server.delete({ where: { id } })
+/** From here on nobody sees or calls the server; its secrets and all that makes it up are gone, but not its history. */
+export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
+  const ofServer = { where: { serverId: id } }
+  await tx.global.deleteMany(ofServer)
+  await tx.instance.deleteMany(ofServer)
+  await tx.toolkitUse.deleteMany(ofServer)
 }
+
+/** Nothing happens where it is not marked, or somebody else removed it. */
+export const removeMarkedServer = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.server.deleteMany({ where: { id, removedAt: { not: null } } })
+}
+
+export const listMarkedServerIds = async (tx: Transaction): Promise<string[]> =>
+  (await tx.server.findMany({ where: { removedAt: { not: null } }, select: { id: true } })).map(({ id }) => id)
 
 /** Ids of the users among `names`, which are ids or e-mail addresses; in the order given, unknown ones as undefined. */
 export const findUserIds = async (tx: Transaction, names: readonly string[]): Promise<(string | undefined)[]> => {
@@ -118,6 +133,7 @@ export type DiscoveryCaller = { userId: string; organizationIds: readonly string
 
 const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
   const where = {
+    ...THERE,
     OR: [
       { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
       { access: 'private' as const, ownerId: caller.userId },
@@ -137,7 +153,7 @@ export const listUsableServers = async (
   limit: number,
 ): Promise<Server[]> => {
   const closed = caller === undefined ? [] : await listClosedServersFor(tx, caller, limit)
-  const where = { access: 'public' as const }
+  const where = { access: 'public' as const, ...THERE }
   const rows = await tx.server.findMany({
     where,
     include: WITH_USERS,

@@ -17,6 +17,7 @@ import {
 import { listInstanceNames } from './instances.store.ts'
 import { assertSecretsStay } from './secret-moves.ts'
 import type { Server } from './server.ts'
+import { auditUpdatedToolkit } from './server-audit.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { addUse, listUsedToolkits, removeUse } from './toolkit-uses.store.ts'
 
@@ -39,6 +40,7 @@ const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: 
 
 const useForeignToolkit = async (
   tx: Transaction,
+  actor: Actor,
   server: Server,
   origin: Toolkit,
   version: string | undefined,
@@ -50,10 +52,12 @@ const useForeignToolkit = async (
     await addUse(tx, server.id, snapshot.id)
     return
   }
-  await acceptUpdate(tx, held, origin, {
+  const tools = await acceptUpdate(tx, held, origin, {
     instancesOf: toolId => listInstanceNames(tx, { serverId: server.id, toolId }),
     assertMayBecome: (copy, current) => assertSecretsStay(tx, server.id, copy, current),
   })
+  const isOther = Object.values(tools).some(names => names.length > 0)
+  if (isOther) await auditUpdatedToolkit(tx, actor, server, { id: origin.id, title: origin.title, ...tools })
 }
 
 const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
@@ -74,7 +78,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const toolkit = await findToolkitFor(tx, server, toolkitId)
       if (toolkit === undefined) throw noToolkit()
       if (toolkit.organizationId === server.organizationId) await addUse(tx, serverId, toolkitId)
-      else await useForeignToolkit(tx, server, toolkit, version)
+      else await useForeignToolkit(tx, actor, server, toolkit, version)
       announce({ type: 'server_changed', serverId })
     }),
 

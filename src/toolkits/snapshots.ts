@@ -95,7 +95,7 @@ export const takeSnapshot = async (
 }
 
 /**
- * Makes the snapshot what its origin is now.
+ * Makes the snapshot what its origin is now. Answers the names of the tools that are other than before.
  * Throws `conflict` when a tool that is gone there is at work here, and what `assertMayBecome` throws of a changed one.
  */
 export const acceptUpdate = async (
@@ -103,7 +103,7 @@ export const acceptUpdate = async (
   snapshot: Snapshot,
   origin: Toolkit,
   { instancesOf, assertMayBecome }: HolderOfSnapshot,
-): Promise<void> => {
+): Promise<{ added: string[]; changed: string[]; removed: string[] }> => {
   const { added, changed, removed } = pairUp(await listAllTools(tx, snapshot.id), await listAllTools(tx, origin.id))
   for (const tool of removed) {
     const instances = await instancesOf(tool.id)
@@ -124,4 +124,9 @@ export const acceptUpdate = async (
   await copyTools(tx, snapshot.id, added)
   await renewSnapshot(tx, snapshot.id, origin)
   await touchToolkit(tx, snapshot.id)
+  return {
+    added: added.map(({ name }) => name),
+    changed: changed.map(({ origin: { name } }) => name),
+    removed: removed.map(({ name }) => name),
+  }
 }

@@ -1,4 +1,12 @@
-import { type Actor, AppError, assertMay, organizationForNew, organizationIdsOf } from '../kernel/index.ts'
+import {
+  type Actor,
+  AppError,
+  assertMay,
+  type JsonObject,
+  organizationForNew,
+  organizationIdsOf,
+} from '../kernel/index.ts'
+import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
@@ -27,6 +35,15 @@ export const assertUnused = (what: string, servers: readonly string[]): void => 
   if (servers.length > 0) throw inUse(what, servers)
 }
 
+const audit = (
+  tx: Transaction,
+  actor: Actor,
+  action: AuditAction,
+  { id, title, organizationId }: Toolkit,
+  change?: JsonObject,
+): Promise<void> =>
+  writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
+
 export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
   const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> => {
     const toolkit = await store.findUsableToolkit(db, id, organizationIdsOf(actor))
@@ -53,7 +70,11 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     ): Promise<Toolkit> => {
       const { title, description, visibility } = input
       const organizationId = organizationForNew(actor, input.organizationId)
-      return changes.commit(tx => store.createToolkit(tx, { organizationId, title, description, visibility }))
+      return changes.commit(async tx => {
+        const toolkit = await store.createToolkit(tx, { organizationId, title, description, visibility })
+        await audit(tx, actor, 'toolkit.created', toolkit, { visibility })
+        return toolkit
+      })
     },
 
     /** One's own, or a public one. */
@@ -75,8 +96,12 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       },
     ): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
-        await getForChange(tx, actor, id)
+        const before = await getForChange(tx, actor, id)
         const updated = await store.updateToolkit(tx, id, input)
+        if (before.visibility !== updated.visibility) {
+          const visibility = { from: before.visibility, to: updated.visibility }
+          await audit(tx, actor, 'toolkit.visibility_changed', updated, { visibility })
+        }
         announce({ type: 'toolkit_changed', toolkitId: id })
         return updated
       }),
@@ -84,9 +109,10 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     /** Throws `conflict`, naming our servers that use it; snapshots of others live on. */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
-        await getForChange(tx, actor, id)
+        const toolkit = await getForChange(tx, actor, id)
         assertUnused('toolkit', await uses.ofToolkit(tx, id))
         await store.removeToolkit(tx, id)
+        await audit(tx, actor, 'toolkit.removed', toolkit)
       }),
   }
 }

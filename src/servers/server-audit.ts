@@ -1,0 +1,71 @@
+import type { Actor, JsonObject } from '../kernel/index.ts'
+import { writeAudit } from '../platform/audit/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import type { Server } from './server.ts'
+
+const entryOf = (actor: Actor, { id, name, organizationId }: Server) => ({
+  actor,
+  organizationId,
+  target: { type: 'server', id, name },
+})
+
+export const auditNewServer = (tx: Transaction, actor: Actor, server: Server): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, server),
+    action: 'server.created',
+    change: { access: server.access, allowedUsers: [...server.allowedUserIds] },
+  })
+
+export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Server): Promise<void> =>
+  writeAudit(tx, { ...entryOf(actor, server), action: 'server.removed' })
+
+/** Neither holds an id twice. */
+const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every(id => b.includes(id))
+
+type Access = Pick<Server, 'access' | 'allowedUserIds'>
+
+/** What is different about who may use a server; undefined where nothing is. */
+export const accessChange = (before: Access, after: Access): JsonObject | undefined => {
+  const change: JsonObject = {}
+  if (before.access !== after.access) change.access = { from: before.access, to: after.access }
+  if (!isSameGroup(before.allowedUserIds, after.allowedUserIds)) {
+    change.allowedUsers = { from: [...before.allowedUserIds], to: [...after.allowedUserIds] }
+  }
+  return Object.keys(change).length === 0 ? undefined : change
+}
+
+export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
+  writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
+
+/** What a global is: undefined where there is none. */
+type IsSecret = boolean | undefined
+
+/** The key of a global, and whether it is a secret: never its value, nor how long it is. */
+export const auditGlobal = (
+  tx: Transaction,
+  actor: Actor,
+  server: Server,
+  { key, from, to }: { key: string; from: IsSecret; to: IsSecret },
+): Promise<void> => {
+  const kind = (to ?? from) ? 'secret' : 'global'
+  const change: JsonObject = from === to ? { key } : { key, isSecret: { from: from ?? null, to: to ?? null } }
+  return writeAudit(tx, {
+    ...entryOf(actor, server),
+    action: `${kind}.${to === undefined ? 'removed' : 'set'}`,
+    change,
+  })
+}
+
+/** An update of another organization's toolkit that a server takes from now on; names of the tools. */
+export const auditUpdatedToolkit = (
+  tx: Transaction,
+  actor: Actor,
+  server: Server,
+  { id, title, ...tools }: { id: string; title: string; added: string[]; changed: string[]; removed: string[] },
+): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, server),
+    action: 'server.toolkit_updated',
+    change: { toolkitId: id, toolkit: title, ...tools },
+  })
