@@ -1,5 +1,5 @@
 import fastifyStatic from '@fastify/static'
-import { accountRoutes, signInPages } from './accounts/index.ts'
+import { accountRoutes, secondFactorPages, secondFactorRoutes, signInPages } from './accounts/index.ts'
 import { discoveryRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -84,6 +84,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
     })
     await pages.register(signInPages(services))
+    await pages.register(secondFactorPages(services))
   })
   await http.register(
     async api => {
@@ -95,6 +96,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
         description: { version: VERSION, baseUrl },
       })
       await api.register(accountRoutes(services))
+      await api.register(secondFactorRoutes(services))
       await api.register(organizationRoutes(services))
       await api.register(toolkitRoutes(services))
       await api.register(serverRoutes({ ...services, baseUrl }))

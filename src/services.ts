@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { createAccountService, createSessionStore } from './accounts/index.ts'
+import { createAccountService, createSessionStore, listSecondFactorKeyIds } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createMemberService, createOrganizationService } from './organizations/index.ts'
 import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
-import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase } from './platform/db/index.ts'
+import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
 import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
 import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
 import type { Logger } from './platform/logger.ts'
@@ -46,6 +46,10 @@ const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
 export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
   migrate(target, { directory: MIGRATIONS_DIRECTORY })
 
+/** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
+export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
+  (await Promise.all([listSealingKeyIds(db), listSecondFactorKeyIds(db)])).flat()
+
 /** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
 const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
   // Before the database is touched: a bad key is refused first.
@@ -54,7 +58,7 @@ const openInstallation = async ({ database, masterKeys, dataDirectory }: Setting
   const db = await openDatabase(database)
   try {
     const sealing = createSealing(keys ?? (await takeFirstMasterKeys(db, dataDirectory)))
-    await checkMasterKeys(db, sealing, await listSealingKeyIds(db))
+    await checkMasterKeys(db, sealing, await listKeyIdsInUse(db))
     await enterMasterKeys(db, sealing)
     return { db, sealing }
   } catch (error) {
@@ -101,6 +105,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     changes,
     bus,
     counters: createDatabaseCounters(db),
+    sealing,
     logger,
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
   })

@@ -4,6 +4,7 @@ import { timeSchema } from '../platform/http/index.ts'
 import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from './access-tokens.ts'
 import type { AccessToken, OwnOrganization, User } from './account.ts'
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
+import { code, ownPassword } from './second-factor.schema.ts'
 
 export const Email = z
   .string()
@@ -44,10 +45,19 @@ export const SignUp = z.object({
   email: Email,
   password: newPassword,
   setupToken: z.string().max(256).optional().describe('For the first account, where one was printed at start'),
+  invitation: z
+    .string()
+    .max(256)
+    .optional()
+    .describe('The token of an invitation to this address: its organization is joined, and none of one’s own made'),
 })
 
 // No rule for the length here: an account of before a rule was changed still signs in.
-export const SignIn = z.object({ email: Email, password: z.string().max(4 * MAX_PASSWORD_CHARACTERS) })
+export const SignIn = z.object({
+  email: Email,
+  password: ownPassword,
+  code: code.optional().describe('Of the second factor, where the account has one: six digits, or a recovery code'),
+})
 
 export const NewToken = z.object({
   name,

@@ -5,9 +5,10 @@ import type { Database } from '../platform/db/index.ts'
 import type { Changes, EventBus } from '../platform/events/index.ts'
 import { parseInput } from '../platform/http/index.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Sealing } from '../platform/sealing.ts'
 import { createAccessTokens, issueToken } from './access-tokens.ts'
 import type { OwnOrganization, User } from './account.ts'
-import { auditFailedSignIn, auditSignIn, auditSignOut } from './account-audit.ts'
+import { auditSignOut } from './account-audit.ts'
 import {
   Email,
   NewToken,
@@ -19,9 +20,12 @@ import {
 } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { hashToken, isToken } from './credentials.ts'
-import { ensureDemoAccount, UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
+import { ensureDemoAccount } from './demo-account.ts'
 import { createMcpTokens } from './mcp-tokens.ts'
+import { createOwnPassword } from './own-password.ts'
 import { createPasswords } from './passwords.ts'
+import { createSecondFactors } from './second-factor.service.ts'
+import { createSignIn } from './sign-in.ts'
 import {
   assertMaySignUp,
   isFirstAccount,
@@ -39,6 +43,7 @@ export type AccountServiceParts = {
   changes: Changes
   bus: EventBus
   counters: Counters
+  sealing: Pick<Sealing, 'seal' | 'open'>
   logger: Logger
   policy: SignUpPolicy
   /** Milliseconds since 1970. */
@@ -47,27 +52,26 @@ export type AccountServiceParts = {
 
 /** Credentials as they come in, with the network address they come from. */
 export type SignUpInput = { email: string; password: string; setupToken?: string | undefined; address: string }
-export type SignInInput = { email: string; password: string; address: string }
 
 /** What `user create` takes. */
 export type NewUserInput = z.input<typeof NewUser>
 
 const ALL_SCOPES: ReadonlySet<(typeof SCOPES)[number]> = new Set(SCOPES)
 
-// One text for every way to fail: whether there is an account is nobody's business.
-const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The e-mail address or the password is wrong.')
-
 export const createAccountService = ({
   db,
   changes,
   bus,
   counters,
+  sealing,
   logger,
   policy,
   now = Date.now,
 }: AccountServiceParts) => {
   const passwords = createPasswords()
   const throttle = createThrottle(counters, now)
+  const ownPassword = createOwnPassword({ db, passwords, throttle })
+  const secondFactors = createSecondFactors({ db, changes, sealing, ownPassword, throttle, now })
   const uses = createTokenUses({
     write: (tokenId, usedAt) => tokenStore.noteUse(db, tokenId, usedAt),
     onError: error => logger.warn({ err: error }, 'could not write down when a token was used'),
@@ -90,8 +94,18 @@ export const createAccountService = ({
     return { userId: user.id, email: user.email, isOperator: user.isOperator, scopes: ALL_SCOPES, memberships }
   }
 
+  /** As the command line names users. Throws `not_found` for an address without an account. */
+  const getUserAt = async (email: string): Promise<User> => {
+    const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
+    if (found === undefined) throw new AppError('not_found', `There is no user with the address ${email}.`)
+    const { passwordHash: _, ...user } = found
+    return user
+  }
+
   return {
     ...createAccessTokens({ db, changes, now }),
+    ...createSignIn({ db, passwords, throttle, secondFactors }),
+    ...secondFactors,
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 
@@ -104,25 +118,6 @@ export const createAccountService = ({
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: { kind: 'own' } as const, address }
       return changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
-    },
-
-    /** Throws `unauthenticated`, the same and after the same work whether or not there is such an account. */
-    signIn: async ({ email, password, address }: SignInInput): Promise<User> => {
-      await throttle.countSignIn({ email, address })
-      const found = await store.findUserByEmail(db, email)
-      const { isRight, needsRehash } = await passwords.checkPassword(
-        password,
-        found?.passwordHash === UNUSABLE_PASSWORD_HASH ? undefined : found?.passwordHash,
-      )
-      if (found === undefined || !isRight) {
-        await auditFailedSignIn(db, { email, address }, found)
-        throw wrongCredentials()
-      }
-      await throttle.forgiveSignIn({ email, address })
-      const { passwordHash: _, ...user } = found
-      if (needsRehash) await store.updatePasswordHash(db, user.id, await passwords.hashPassword(password))
-      await auditSignIn(db, user, address)
-      return user
     },
 
     /** For once the session is over. */
@@ -167,10 +162,16 @@ export const createAccountService = ({
     /** As the operator at the command line. Throws `not_found` for an address without an account. */
     createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.infer<typeof NewTokenView>> => {
       const wish = parseInput(NewToken, input)
-      const user = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
-      if (user === undefined) throw new AppError('not_found', `There is no user with the address ${email}.`)
+      const user = await getUserAt(email)
       const made = await changes.commit(tx => issueToken(tx, user.id, wish, now(), undefined))
       return { ...toTokenView(made), token: made.token }
+    },
+
+    /** As the operator at the command line, for who has lost everything. Throws `not_found` for an unknown address. */
+    resetSecondFactorFor: async (email: string): Promise<z.infer<typeof UserView>> => {
+      const user = await getUserAt(email)
+      await secondFactors.resetSecondFactor(user)
+      return toUserView(user)
     },
 
     /** Who owns what `patchbay demo` makes: the operator, or before there is one the demo's own account. */

@@ -106,8 +106,12 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
   const takeSignInCode = async (user: User, code: string, address: string): Promise<void> => {
     const actor = { userId: user.id, email: user.email, address }
     if (await changes.commit(tx => takeCode(tx, user, code, actor))) return
-    const change = { reason: 'wrong code' }
-    await changes.commit(tx => writeAudit(tx, { action: 'user.sign_in_failed', actor, target: targetOf(user), change }))
+    await writeAudit(db, {
+      action: 'user.sign_in_failed',
+      actor: { address },
+      target: targetOf(user),
+      change: { reason: 'wrong code' },
+    })
     throw wrongCode('unauthenticated')
   }
 
@@ -210,3 +214,4 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     },
   }
 }
+export type SecondFactors = ReturnType<typeof createSecondFactors>

@@ -15,6 +15,7 @@ import { SignIn, SignUp } from './accounts.schema.ts'
 import type { AccountService } from './accounts.service.ts'
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
 import { goOn } from './go-on.ts'
+import { leadOn } from './second-factor.session.ts'
 
 /** Their forms do nothing in a session's name, and are sent by who has none. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
@@ -73,9 +74,8 @@ export const signInPages =
       const form = parseForm(SignInForm, request.body)
       const returnTo = parseReturnTo(form.return_to)
       return submitForm(reply, signInPage(returnTo, form.email), async () => {
-        const user = await accounts.signIn({ ...parseInput(SignIn, form), address: request.ip })
-        await beginSession(request, reply, user.id)
-        return goOn(reply, returnTo)
+        const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
+        return leadOn(request, reply, first, returnTo)
       })
     })
 

@@ -6,7 +6,7 @@ import { assertUnsealed, checkMasterKeys } from '../platform/installation.store.
 import { findMasterKeys, masterKeyFile } from '../platform/master-keys.ts'
 import { createSealing } from '../platform/sealing.ts'
 import { loadSettings, type SettingOrigin, type Settings, SettingsError } from '../platform/settings.ts'
-import { listSealingKeyIds } from '../servers/index.ts'
+import { listKeyIdsInUse } from '../services.ts'
 import { MIGRATIONS_DIRECTORY } from '../version.ts'
 import { failureLines } from './failure-lines.ts'
 import { print } from './output.ts'
@@ -75,7 +75,7 @@ const lookAtKeys = async (settings: Settings): Promise<Look> => {
   if (!(await isUpToDate(settings))) return ok(held)
   const db = await openDatabase(settings.database)
   try {
-    if (sealing) await checkMasterKeys(db, sealing, await listSealingKeyIds(db))
+    if (sealing) await checkMasterKeys(db, sealing, await listKeyIdsInUse(db))
     else await assertUnsealed(db, dataDirectory)
     return ok(sealing ? `${held} opens what is sealed` : held)
   } finally {

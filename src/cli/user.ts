@@ -17,4 +17,15 @@ const createCommand = (): Command =>
       print({ json }, user, [`Made ${user.email}${user.isOperator ? ', an operator' : ''} (${user.id}).`])
     })
 
-export const userCommand = (): Command => new Command('user').description('accounts').addCommand(createCommand())
+const resetSecondFactorCommand = (): Command =>
+  new Command('reset-second-factor')
+    .description('remove the second factor of who has lost the app and the recovery codes; ends all their sessions')
+    .requiredOption('--email <address>', 'whose it is')
+    .option('--json', 'print one JSON value')
+    .action(async ({ json, email }: { email: string; json?: boolean }) => {
+      const user = await withServices(services => services.accounts.resetSecondFactorFor(email))
+      print({ json }, user, [`The second factor of ${user.email} is removed: the password alone signs in now.`])
+    })
+
+export const userCommand = (): Command =>
+  new Command('user').description('accounts').addCommand(createCommand()).addCommand(resetSecondFactorCommand())

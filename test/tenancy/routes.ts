@@ -72,6 +72,22 @@ const accounts: Row[] = [
   },
 ]
 
+/** What takes the password, or a code: refused for lack of it. */
+const unproved = (route: string): Row => ({
+  route,
+  path: at(route.slice(route.indexOf(' ') + 1)),
+  statuses: [401, 400, 400, 400, 400, 400, 403, 400, 403],
+  body: () => ({}),
+})
+
+const secondFactor: Row[] = [
+  { route: 'GET /api/v1/me/second-factor', path: at('/api/v1/me/second-factor'), statuses: OWN },
+  unproved('POST /api/v1/me/second-factor'),
+  unproved('POST /api/v1/me/second-factor/confirmation'),
+  unproved('DELETE /api/v1/me/second-factor'),
+  unproved('POST /api/v1/me/recovery-codes'),
+]
+
 const ofOrganization =
   (rest = ''): Row['path'] =>
   ({ organizationId }) =>
@@ -287,6 +303,9 @@ const pages: Row[] = [
   { route: 'POST /sign-in', path: at('/sign-in'), statuses: everybody(400) },
   { route: 'GET /sign-up', path: at('/sign-up'), statuses: everybody(200) },
   { route: 'POST /sign-up', path: at('/sign-up'), statuses: everybody(400) },
+  // Without a sign-in that waits for its code.
+  { route: 'GET /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
+  { route: 'POST /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
   { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
 ]
 
@@ -295,6 +314,7 @@ export const ROUTES: readonly Row[] = [
   ...open,
   ...pages,
   ...accounts,
+  ...secondFactor,
   ...organizations,
   ...toolkits,
   ...servers,

@@ -1,0 +1,97 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf } from '../platform/http/index.ts'
+import type { AccountService } from './accounts.service.ts'
+import {
+  Confirmation,
+  NewSecondFactor,
+  NewSecondFactorView,
+  Proof,
+  RecoveryCodesView,
+  SecondFactorView,
+} from './second-factor.schema.ts'
+
+const USER = { access: 'user' } as const
+const TAGS = ['second factor']
+
+/** The session that a change of the second factor leaves: that of who makes it. A token has none. */
+const ownSid = (request: FastifyRequest): string | undefined =>
+  request.signedInBy === 'session' ? request.session.sessionId : undefined
+
+/** One's own second factor, and its recovery codes. */
+export const secondFactorRoutes =
+  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/me/second-factor',
+      {
+        config: USER,
+        schema: { tags: TAGS, summary: 'Whether a second factor is on', response: { 200: SecondFactorView } },
+      },
+      async request => accounts.getSecondFactor(actorOf(request)),
+    )
+
+    app.post(
+      '/me/second-factor',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Begin a second factor: it is in force once a first code confirms it',
+          body: NewSecondFactor,
+          response: { 201: NewSecondFactorView },
+        },
+      },
+      async (request, reply) =>
+        reply.code(201).send(await accounts.beginSecondFactor(actorOf(request), request.body.password)),
+    )
+
+    app.post(
+      '/me/second-factor/confirmation',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Put the second factor in force; one’s other sessions end',
+          body: Confirmation,
+          response: { 200: RecoveryCodesView },
+        },
+      },
+      async request => ({
+        recoveryCodes: await accounts.confirmSecondFactor(actorOf(request), request.body.code, ownSid(request)),
+      }),
+    )
+
+    app.delete(
+      '/me/second-factor',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Remove the second factor; one’s other sessions end',
+          body: Proof,
+          response: { 204: z.null() },
+        },
+      },
+      async (request, reply) => {
+        await accounts.removeSecondFactor(actorOf(request), request.body, ownSid(request))
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/me/recovery-codes',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Make new recovery codes, in the place of all before',
+          body: Proof,
+          response: { 201: RecoveryCodesView },
+        },
+      },
+      async (request, reply) =>
+        reply.code(201).send({ recoveryCodes: await accounts.renewRecoveryCodes(actorOf(request), request.body) }),
+    )
+  }

@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { beginSession } from '../platform/http/index.ts'
+import { goOn } from './go-on.ts'
+import type { SecondStep } from './second-factor.service.ts'
+import type { FirstStep } from './sign-in.ts'
+
+/** How long a sign-in waits for its code: enough to find the phone. */
+const SECOND_STEP_MS = 5 * 60 * 1_000
+
+/** What a session of nobody yet keeps while a sign-in waits for its code. */
+export type WaitingSignIn = SecondStep & {
+  returnTo: string
+  /** Milliseconds since 1970. */
+  endsAt: number
+}
+
+declare module 'fastify' {
+  interface Session {
+    waitingSignIn?: WaitingSignIn
+  }
+}
+
+/** The sign-in of this browser that waits for its code, if there is one and its time is not over. */
+export const findWaitingSignIn = ({ session, server }: FastifyRequest): WaitingSignIn | undefined => {
+  const { waitingSignIn } = session
+  return waitingSignIn === undefined || waitingSignIn.endsAt <= server.sessionOptions.now() ? undefined : waitingSignIn
+}
+
+/**
+ * After the first step: begins the session and leads on, or asks for the code. Either way on a session of a new id, so
+ * that whoever planted the one before shares in nothing.
+ */
+export const leadOn = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { user, secondStep }: FirstStep,
+  returnTo: string,
+): Promise<FastifyReply> => {
+  if (secondStep === undefined) {
+    await beginSession(request, reply, user.id)
+    return goOn(reply, returnTo)
+  }
+  const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
+  await request.session.regenerate()
+  request.session.waitingSignIn = { ...secondStep, returnTo, endsAt }
+  request.session.endsAt = endsAt
+  return reply.redirect('/sign-in/code', 303)
+}
