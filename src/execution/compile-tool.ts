@@ -8,7 +8,13 @@ import {
   findSecretAtRisk,
   type Instance,
 } from '../servers/index.ts'
-import { type CompiledDefinition, createSchemaCheck, type Tool, type ToolAnnotations } from '../toolkits/index.ts'
+import {
+  type CompiledDefinition,
+  checkDefinition,
+  createSchemaCheck,
+  type ToolAnnotations,
+  type ToolDefinition,
+} from '../toolkits/index.ts'
 import type { CompiledTool } from './compiled-server.ts'
 import type { Masker } from './masking.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
@@ -28,7 +34,7 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
 /** What an HTTP method says of a tool (RFC 9110 §9.2), unless the builder says otherwise. */
-const annotationsOf = ({ method, title, annotations }: Tool): ToolAnnotations => ({
+const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnnotations => ({
   ...(title === undefined ? {} : { title }),
   readOnlyHint: READ_METHODS.has(method),
   ...(READ_METHODS.has(method) ? {} : { destructiveHint: method === 'DELETE' }),
@@ -37,7 +43,7 @@ const annotationsOf = ({ method, title, annotations }: Tool): ToolAnnotations =>
   ...annotations,
 })
 
-const reachOf = (tool: Tool): CallPlan['mayReach'] => {
+const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
   if (tool.allowedOrigins === undefined || tool.allowedOrigins.length === 0) return undefined
   const allowed = new Set(tool.allowedOrigins)
   return origin => allowed.has(origin)
@@ -45,7 +51,7 @@ const reachOf = (tool: Tool): CallPlan['mayReach'] => {
 
 /** Everything about calling a tool with these bindings that does not depend on the arguments. */
 export const planCall = (
-  tool: Tool,
+  tool: ToolDefinition,
   compiled: CompiledDefinition,
   bindings: Bindings,
   globals: OpenedGlobals,
@@ -68,7 +74,34 @@ export const planCall = (
   }
 }
 
-/** An instance as the runtime serves it. */
+/** What a call is planned from. */
+type Recipe = { tool: ToolDefinition; bindings: Bindings }
+
+const follow = (recipe: string, globals: OpenedGlobals, limits: ExecutionParts['limits']): CallPlan => {
+  const { tool, bindings }: Recipe = JSON.parse(recipe)
+  const compiled = checkDefinition(tool)
+  if (!compiled.ok) throw new Error(`the tool ${tool.name} compiled before, and does not now`)
+  return planCall(tool, compiled.value, bindings, globals, limits)
+}
+
+/**
+ * Plans an instance's calls with the first of them. Until then all that is kept is one text, a tenth of what the plan
+ * takes: most tools of a mounted server are never called.
+ */
+const planOnce = (
+  { tool, bindings }: Instance,
+  globals: OpenedGlobals,
+  limits: ExecutionParts['limits'],
+): (() => CallPlan) => {
+  const recipe = JSON.stringify({ tool, bindings } satisfies Recipe)
+  let plan: CallPlan | undefined
+  return () => {
+    plan ??= follow(recipe, globals, limits)
+    return plan
+  }
+}
+
+/** An instance as the runtime serves it. What describes it is for its caller to keep, or to let go: `call` does not. */
 export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
@@ -76,7 +109,7 @@ export const compileTool = (
   { http, recorder, limits, onInternalError }: ExecutionParts,
 ): CompiledTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
-  const plan = planCall(tool, compiled, bindings, globals, limits)
+  const findPlan = planOnce(instance, globals, limits)
   return {
     name,
     title: tool.title,
@@ -85,6 +118,7 @@ export const compileTool = (
     outputSchema: tool.outputSchema,
     annotations: annotationsOf(tool),
     call: async (args, { caller, client, signal }) => {
+      const plan = findPlan()
       const outcome = await performCall(plan, http, args, signal, onInternalError)
       recorder.record(
         toExecutionRecord(outcome, plan.masker, {

@@ -48,10 +48,10 @@ export const callTool = async (
 export const answerList = (router: Router, { id, method, params }: RequestMessage, era: Era): Answer | undefined => {
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
-  const page = listing.find(params?.cursor)
+  const page = listing.find(params?.cursor, era)
   return page === undefined
     ? refuse(id, invalidParams('Invalid params: unknown cursor'))
-    : bytesAnswer(id, { head: '', rest: [page[era]] })
+    : bytesAnswer(id, { head: router.listHead[era], rest: [page] })
 }
 
 /** Resources and prompts that no server has yet: asking for one by name is asking for an unknown one. */

@@ -1,72 +1,100 @@
-import { type JsonValue, TOOLS_PER_PAGE } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, TOOLS_PER_PAGE } from '../kernel/index.ts'
 
 export type Era = 'session' | 'stateless'
 
 /** One item; `render` gives its JSON as an era shows it. */
 export type ListItem = { name: string; render: (era: Era) => string }
 
-/** A page as the bytes of a result and of the bracket that closes the envelope around it. */
-export type ListPage = { session: Buffer; stateless: Buffer }
-
-export type Listing = {
-  /** Undefined when the cursor is none of ours. */
-  find: (cursor: JsonValue | undefined) => ListPage | undefined
-  /** Whether both show clients the same. */
-  isEqual: (other: Listing) => boolean
-  pages: readonly ListPage[]
+/** A page as bytes: from behind the opening bracket of the result to the one that closes the envelope. */
+type Page = {
+  /** The name of its last item. */
+  last: string
+  session: Buffer
+  /** The same bytes, unless the eras show an item differently. */
+  stateless: Buffer
 }
 
-export type ListingOptions = {
-  /** The result's member that holds the items. */
-  member: string
-  /** In the order of their names, by code unit. */
-  items: readonly ListItem[]
-  /** What stateless results carry besides. */
-  trailer: Readonly<Record<string, unknown>>
+export type Listing = {
+  /** A page's bytes; undefined when the cursor is none of ours. */
+  find: (cursor: JsonValue | undefined, era: Era) => Buffer | undefined
+  /** Whether both show clients the same. */
+  isEqual: (other: Listing) => boolean
+  pages: readonly Page[]
 }
 
 const CURSOR_PREFIX = 'after:'
 const encodeCursor = (name: string): string => Buffer.from(CURSOR_PREFIX + name).toString('base64url')
-const decodeCursor = (cursor: string): string | undefined => {
+const decodeCursor = (cursor: JsonValue): string | undefined => {
+  if (typeof cursor !== 'string') return undefined
   const text = Buffer.from(cursor, 'base64url').toString()
   return text.startsWith(CURSOR_PREFIX) && encodeCursor(text.slice(CURSOR_PREFIX.length)) === cursor
     ? text.slice(CURSOR_PREFIX.length)
     : undefined
 }
 
-const renderPage = ({ member, trailer }: ListingOptions, items: readonly ListItem[], isLast: boolean): ListPage => {
-  const last = items.at(-1)
+type Row = { name: string; json: string }
+
+/** In memory of their own: bytes from Node's pool keep their neighbours alive as long as they live. */
+const toBytes = (text: string): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
+}
+
+const renderPage = (member: string, rows: readonly Row[], isLast: boolean): string => {
+  const last = rows.at(-1)
   const next = isLast || last === undefined ? '' : `,"nextCursor":${JSON.stringify(encodeCursor(last.name))}`
-  const render = (era: Era, tail: string): Buffer =>
-    Buffer.from(`{"${member}":[${items.map(item => item.render(era)).join(',')}]${next}${tail}}`)
-  return { session: render('session', '}'), stateless: render('stateless', `,${JSON.stringify(trailer).slice(1)}`) }
+  return `"${member}":[${rows.map(row => row.json).join(',')}]${next}}}`
+}
+
+const buildPage = (member: string, items: readonly ListItem[], isLast: boolean): Page => {
+  const render = (era: Era): string => {
+    const rows = items.map(item => ({ name: item.name, json: item.render(era) }))
+    return renderPage(member, rows, isLast)
+  }
+  const [session, stateless] = [render('session'), render('stateless')]
+  const bytes = toBytes(session)
+  return {
+    last: items.at(-1)?.name ?? '',
+    session: bytes,
+    stateless: stateless === session ? bytes : toBytes(stateless),
+  }
+}
+
+/** The items of a page, out of its bytes. */
+const readRows = (member: string, page: Buffer): Row[] => {
+  const result: JsonObject = JSON.parse(`{${page.toString('utf8', 0, page.length - 1)}`)
+  const items = result[member]
+  return (Array.isArray(items) ? items : []).flatMap(item =>
+    isJsonObject(item) && typeof item.name === 'string' ? [{ name: item.name, json: JSON.stringify(item) }] : [],
+  )
 }
 
 /**
- * A list in pages of ready-made bytes. A cursor names the last item of the page before, so one that was given out
- * before the list changed still goes on where it stopped: such a page is made on the spot.
+ * A list in pages of ready-made bytes, which are all that it keeps. `member` is the result's that holds the items;
+ * these come in the order of their names, by code unit. A cursor names the last item of the page before, so one that
+ * was given out before the list changed still goes on where it stopped: such a page is made on the spot.
  */
-export const createListing = (options: ListingOptions): Listing => {
-  const { items } = options
-  const pageAt = (from: number): ListPage =>
-    renderPage(options, items.slice(from, from + TOOLS_PER_PAGE), from + TOOLS_PER_PAGE >= items.length)
-  const pages: ListPage[] = [pageAt(0)]
-  const byCursor = new Map<string, ListPage>()
-  for (let from = TOOLS_PER_PAGE; from < items.length; from += TOOLS_PER_PAGE) {
-    const page = pageAt(from)
-    pages.push(page)
-    byCursor.set(encodeCursor(items[from - 1]?.name ?? ''), page)
-  }
-  const findMoved = (cursor: string): ListPage | undefined => {
-    const name = decodeCursor(cursor)
-    if (name === undefined) return undefined
-    const from = items.findIndex(item => item.name > name)
-    return pageAt(from < 0 ? items.length : from)
+export const createListing = (member: string, items: readonly ListItem[]): Listing => {
+  const pages: Page[] = []
+  do {
+    const rest = items.slice(pages.length * TOOLS_PER_PAGE)
+    pages.push(buildPage(member, rest.slice(0, TOOLS_PER_PAGE), rest.length <= TOOLS_PER_PAGE))
+  } while (pages.length * TOOLS_PER_PAGE < items.length)
+
+  const findBehind = (name: string, era: Era): Buffer | undefined => {
+    const index = pages.findIndex(page => page.last > name)
+    if (index > 0 && pages[index - 1]?.last === name) return pages[index]?.[era]
+    const near = index < 0 ? [] : pages.slice(index, index + 2)
+    const rows = near.flatMap(page => readRows(member, page[era])).filter(row => row.name > name)
+    const isLast = near.at(-1) === pages.at(-1) && rows.length <= TOOLS_PER_PAGE
+    return toBytes(renderPage(member, rows.slice(0, TOOLS_PER_PAGE), isLast))
   }
   return {
-    find: cursor => {
-      if (cursor === undefined) return pages[0]
-      return typeof cursor === 'string' ? (byCursor.get(cursor) ?? findMoved(cursor)) : undefined
+    find: (cursor, era) => {
+      if (cursor === undefined) return pages[0]?.[era]
+      const name = decodeCursor(cursor)
+      return name === undefined ? undefined : findBehind(name, era)
     },
     isEqual: other =>
       pages.length === other.pages.length &&

@@ -1,6 +1,6 @@
 import type { CompiledServer, CompiledTool } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
-import { createListing, type Listing } from './listing.ts'
+import { createListing, type Era, type Listing } from './listing.ts'
 import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
@@ -9,21 +9,24 @@ import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 export type ServerInfo = { name: string; version: string }
 
 export type RoutedTool = {
-  tool: CompiledTool
+  /** What a call needs of it: what describes it is in the list's bytes. */
+  tool: Pick<CompiledTool, 'call'>
   paramHeaders: readonly ParamHeader[]
   /** Whether the session era's versions get its structured content inside an object. */
   isOutputWrapped: boolean
 }
 
 /**
- * A mounted server as one immutable value: everything a request needs, its lists as bytes. A change makes a new one;
- * calls under way keep the one they began with.
+ * A mounted server as one immutable value: everything a request needs, its lists as bytes, and nothing that only they
+ * were made of. A change makes a new one; calls under way keep the one they began with.
  */
 export type Router = {
-  server: CompiledServer
+  server: Omit<CompiledServer, 'tools'>
   tools: ReadonlyMap<string, RoutedTool>
-  /** By method: `tools/list` and, until servers have more, empty lists of resources and prompts. */
+  /** By method. */
   lists: ReadonlyMap<string, Listing>
+  /** What precedes the members of a page, the opening bracket included. */
+  listHead: Readonly<Record<Era, string>>
   /** The result of initialize in each version. */
   initialize: (version: SessionVersion) => string
   /** The result of server/discover. */
@@ -42,44 +45,44 @@ const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} 
 const SESSION_CAPABILITIES = { ...CAPABILITIES, logging: {} } as const satisfies JsonObject
 
 const routeTool = (tool: CompiledTool): RoutedTool => ({
-  tool,
+  tool: { call: tool.call },
   paramHeaders: tool.inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(tool.inputSchema),
   isOutputWrapped: hasWrappedOutput(tool),
 })
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-export const buildRouter = (server: CompiledServer, info: ServerInfo): Router => {
+/** Until servers have more than tools. */
+const EMPTY_LISTS: readonly (readonly [method: string, list: Listing])[] = [
+  ['resources/list', createListing('resources', [])],
+  ['resources/templates/list', createListing('resourceTemplates', [])],
+  ['prompts/list', createListing('prompts', [])],
+]
+
+export const buildRouter = ({ tools: compiled, ...server }: CompiledServer, info: ServerInfo): Router => {
   const serverInfo = { ...info, title: server.name }
   const instructions = server.description === undefined ? {} : { instructions: server.description }
   const meta = { [META.serverInfo]: serverInfo }
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
-  const trailer = { ttlMs: LIST_TTL_MS, cacheScope, resultType: 'complete', _meta: meta }
-  const list = (member: string, tools: readonly CompiledTool[] = []): Listing =>
-    createListing({
-      member,
-      items: tools.map(tool => ({ name: tool.name, render: era => renderTool(tool, era) })),
-      trailer,
-    })
-  const tools = server.tools.toSorted(byName)
+  const tools = compiled.toSorted(byName)
+  const listed = tools.map(tool => ({ name: tool.name, render: (era: Era) => renderTool(tool, era) }))
   const initializeTail = JSON.stringify({ capabilities: SESSION_CAPABILITIES, serverInfo, ...instructions }).slice(1)
+  const statelessHead = `{"resultType":"complete","_meta":${JSON.stringify(meta)}`
   return {
     server,
     tools: new Map(tools.map(tool => [tool.name, routeTool(tool)])),
-    lists: new Map([
-      ['tools/list', list('tools', tools)],
-      ['resources/list', list('resources')],
-      ['resources/templates/list', list('resourceTemplates')],
-      ['prompts/list', list('prompts')],
-    ]),
+    lists: new Map([...EMPTY_LISTS, ['tools/list', createListing('tools', listed)]]),
+    listHead: { session: '{', stateless: `${statelessHead},"ttlMs":${LIST_TTL_MS},"cacheScope":"${cacheScope}",` },
     initialize: version => `{"protocolVersion":"${version}",${initializeTail}`,
     discover: JSON.stringify({
       supportedVersions: STATELESS_VERSIONS,
       capabilities: CAPABILITIES,
       ...instructions,
-      ...trailer,
       ttlMs: DISCOVER_TTL_MS,
+      cacheScope,
+      resultType: 'complete',
+      _meta: meta,
     }),
-    statelessHead: `{"resultType":"complete","_meta":${JSON.stringify(meta)}`,
+    statelessHead,
   }
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { inputSchemaOf } from '../templates/index.ts'
-import { type CompiledDefinition, checkDefinition, type Tool } from '../toolkits/index.ts'
+import { type CompiledDefinition, checkDefinition, type ToolDefinition } from '../toolkits/index.ts'
 import { bindingOf } from './bindings.ts'
 import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
 import type {
@@ -90,7 +90,11 @@ const withoutBound = (schema: JsonObject, isExposed: (name: string) => boolean):
 }
 
 /** What the caller of an instance may give: its exposed parameters only. */
-export const exposedSchemaOf = (tool: Tool, { parameters }: CompiledDefinition, bindings: Bindings): JsonObject => {
+export const exposedSchemaOf = (
+  tool: ToolDefinition,
+  { parameters }: CompiledDefinition,
+  bindings: Bindings,
+): JsonObject => {
   const isExposed = (name: string) => bindingOf(bindings, name).source === 'exposed'
   if (tool.inputSchema !== undefined) return withoutBound(tool.inputSchema, isExposed)
   return inputSchemaOf(parameters.filter(({ parameter }) => isExposed(parameter.name)))
