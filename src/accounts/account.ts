@@ -5,6 +5,8 @@ export type User = {
   id: string
   /** Trimmed and in lower case: two spellings are one account. */
   email: string
+  /** When a link that was sent to the address came back; undefined: not yet. */
+  emailVerifiedAt: Date | undefined
   isOperator: boolean
   createdAt: Date
   updatedAt: Date

@@ -71,12 +71,20 @@ export const NewToken = z.object({
 })
 
 export const UserView = z
-  .object({ id: z.uuid(), email: z.string(), isOperator: z.boolean(), createdAt: timeSchema, updatedAt: timeSchema })
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    emailVerifiedAt: timeSchema.nullable(),
+    isOperator: z.boolean(),
+    createdAt: timeSchema,
+    updatedAt: timeSchema,
+  })
   .meta({ id: 'User' })
 
 export const toUserView = (user: User): z.infer<typeof UserView> => ({
   id: user.id,
   email: user.email,
+  emailVerifiedAt: user.emailVerifiedAt?.toISOString() ?? null,
   isOperator: user.isOperator,
   createdAt: user.createdAt.toISOString(),
   updatedAt: user.updatedAt.toISOString(),

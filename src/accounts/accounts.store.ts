@@ -2,11 +2,19 @@ import type { Role } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { OwnOrganization, User } from './account.ts'
 
-type UserRow = { id: string; email: string; isOperator: boolean; createdAt: Date; updatedAt: Date }
+type UserRow = {
+  id: string
+  email: string
+  emailVerifiedAt: Date | null
+  isOperator: boolean
+  createdAt: Date
+  updatedAt: Date
+}
 
-const toUser = ({ id, email, isOperator, createdAt, updatedAt }: UserRow): User => ({
+const toUser = ({ id, email, emailVerifiedAt, isOperator, createdAt, updatedAt }: UserRow): User => ({
   id,
   email,
+  emailVerifiedAt: emailVerifiedAt ?? undefined,
   isOperator,
   createdAt,
   updatedAt,
@@ -50,6 +58,14 @@ export const findCredentials = async (
 
 export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
+}
+
+/** Whether it was not marked before. */
+export const markEmailVerified = async (tx: Transaction, userId: string, at: Date): Promise<boolean> =>
+  (await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: at } })).count > 0
+
+export const updateEmail = async (tx: Transaction, userId: string, email: string, verifiedAt: Date): Promise<void> => {
+  await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: verifiedAt } })
 }
 
 /** A user with the role in each organization. */

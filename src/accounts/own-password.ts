@@ -8,13 +8,13 @@ import type { Throttle } from './throttle.ts'
 
 export type OwnPasswordParts = { db: Database; passwords: Passwords; throttle: Throttle }
 
-const noPassword = (): AppError =>
+const noPassword = (path: string): AppError =>
   new AppError('conflict', 'This account has no password yet: set one first, by “Forgotten password”.', {
-    errors: [{ path: 'password', message: 'is not set yet' }],
+    errors: [{ path, message: 'is not set yet: set one by “Forgotten password”' }],
   })
 
-const wrongPassword = (): AppError =>
-  new AppError('forbidden', 'The password is wrong.', { errors: [{ path: 'password', message: 'is wrong' }] })
+const wrongPassword = (path: string): AppError =>
+  new AppError('forbidden', 'The password is wrong.', { errors: [{ path, message: 'is wrong' }] })
 
 /** Asks who is signed in for their password again: a session left open, or a token, is not enough for everything. */
 export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts) => ({
@@ -22,14 +22,20 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
    * Does `work` for who gives the actor's own password. Counted as a sign-in until `work` is done, so that what else
    * it asks for cannot be guessed either. Throws `forbidden`, or `conflict` where the account has no password.
    */
-  prove: async <T>(actor: Actor, password: string, work: (user: User) => Promise<T>): Promise<T> => {
+  prove: async <T>(
+    actor: Actor,
+    password: string,
+    work: (user: User) => Promise<T>,
+    /** Where the password came in, for the errors. */
+    path = 'password',
+  ): Promise<T> => {
     const attempt = { email: actor.email, address: actor.address ?? '' }
     await throttle.countSignIn(attempt)
     const found = await store.findUserByEmail(db, actor.email)
     if (found === undefined || found.id !== actor.userId) throw new AppError('unauthenticated', 'This account is gone.')
     const { passwordHash, ...user } = found
-    if (passwordHash === UNUSABLE_PASSWORD_HASH) throw noPassword()
-    if (!(await passwords.checkPassword(password, passwordHash)).isRight) throw wrongPassword()
+    if (passwordHash === UNUSABLE_PASSWORD_HASH) throw noPassword(path)
+    if (!(await passwords.checkPassword(password, passwordHash)).isRight) throw wrongPassword(path)
     const result = await work(user)
     await throttle.forgiveSignIn(attempt)
     return result

@@ -1,20 +1,26 @@
 import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Session } from 'fastify'
+import { z } from 'zod'
 import type { JsonObject } from '../kernel/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
-import { SESSION_IDLE_MS, type SessionStore } from '../platform/http/index.ts'
+import { type IdPage, idPageQuery, SESSION_IDLE_MS, type SessionStore } from '../platform/http/index.ts'
 
-/** How often rows of ended sessions are swept out, at most. */
-const SWEEP_EVERY_MS = 60 * 60 * 1_000
+declare module 'fastify' {
+  interface Session {
+    /** Whether it came out of the database: then it is only changed there, and made anew by nothing once it is ended. */
+    isStored?: boolean
+  }
+}
 
 const hashOf = (sid: string): string => hash('sha256', sid)
 
 /** What the session holds; its cookie is made anew from the settings each time. */
-const toData = ({ cookie: _, ...fields }: Session): JsonObject => JSON.parse(JSON.stringify(fields))
+const toData = ({ cookie: _, isStored: __, ...fields }: Session): JsonObject => JSON.parse(JSON.stringify(fields))
 
 const toSession = (data: unknown): Session => {
   const session: Session = { cookie: { originalMaxAge: SESSION_IDLE_MS } }
-  return Object.assign(session, data)
+  return Object.assign(session, data, { isStored: true })
 }
 
 const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): void => {
@@ -26,14 +32,6 @@ const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): vo
  * Answers none that has ended; `now` is in milliseconds since 1970.
  */
 export const createSessionStore = (db: Database, now: () => number = Date.now): SessionStore => {
-  let sweptAt = 0
-
-  const sweep = async (): Promise<void> => {
-    if (now() - sweptAt < SWEEP_EVERY_MS) return
-    sweptAt = now()
-    await db.session.deleteMany({ where: { expiresAt: { lte: new Date(now()) } } })
-  }
-
   const save = async (sid: string, session: Session): Promise<void> => {
     const sidHash = hashOf(sid)
     const values = {
@@ -41,8 +39,9 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
       data: toData(session),
       expiresAt: new Date(session.endsAt ?? now() + SESSION_IDLE_MS),
     }
-    await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
-    await sweep()
+    // Whoever ended it while a request of its own was under way has the last word.
+    if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
+    else await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
   }
 
   const find = async (sid: string): Promise<Session | null> => {
@@ -60,8 +59,58 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
   }
 }
 
-/** Ends all sessions of a user, but the one of that id where there is one. */
-export const removeSessions = async (tx: Transaction, userId: string, keptSid: string | undefined): Promise<void> => {
+/** Ends all sessions of a user, but the one of that id where there is one. Answers how many it ended. */
+export const removeSessions = async (tx: Transaction, userId: string, keptSid: string | undefined): Promise<number> => {
   const kept = keptSid === undefined ? {} : { sidHash: { not: hashOf(keptSid) } }
-  await tx.session.deleteMany({ where: { userId, ...kept } })
+  return (await tx.session.deleteMany({ where: { userId, ...kept } })).count
+}
+
+/** Whether there was such a session of this user. */
+export const removeSession = async (tx: Transaction, userId: string, id: string): Promise<boolean> =>
+  (await tx.session.deleteMany({ where: { id, userId } })).count > 0
+
+/** A session as its user sees it. */
+export type OwnSession = {
+  id: string
+  /** Whether it is the one that asks. */
+  isCurrent: boolean
+  createdAt: Date
+  /** To within ten minutes: a busy session is not written down more often. */
+  lastSeenAt: Date
+  /** As the browser named itself at sign-in. */
+  userAgent: string | undefined
+  /** The network address of the sign-in. */
+  address: string | undefined
+}
+
+const SessionData = z.object({
+  userAgent: z.string().optional().catch(undefined),
+  address: z.string().optional().catch(undefined),
+})
+
+/** A user's sessions that have not ended at `now`. */
+export const listSessions = async (
+  tx: Transaction,
+  { userId, now, currentSid }: { userId: string; now: Date; currentSid: string | undefined },
+  page: IdPage,
+): Promise<OwnSession[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const rows = await tx.session.findMany({ where: { ...where, userId, expiresAt: { gt: now } }, ...rest })
+  const currentHash = currentSid === undefined ? undefined : hashOf(currentSid)
+  return rows.map(({ id, sidHash, data, createdAt, updatedAt }) => {
+    const { userAgent, address } = SessionData.catch({}).parse(data)
+    return { id, isCurrent: sidHash === currentHash, createdAt, lastSeenAt: updatedAt, userAgent, address }
+  })
+}
+
+/** Sessions deleted by one statement: a few milliseconds, for which nothing else is written. */
+const SESSIONS_PER_BATCH = 500
+
+/** Removes the sessions that have ended, batch by batch, until there are none or `signal` says to stop. */
+export const removeEndedSessions = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    const { count } = await db.session.deleteMany({ where: { expiresAt: { lte: now } }, limit: SESSIONS_PER_BATCH })
+    if (count < SESSIONS_PER_BATCH) return
+    await setImmediate()
+  }
 }

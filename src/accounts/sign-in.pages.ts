@@ -94,7 +94,9 @@ export const signInPages =
 
     app.post('/sign-out', { config: ANYONE }, async (request, reply) => {
       const { return_to } = parseForm(SignOutForm, request.body)
+      const actor = request.signedInBy === 'session' ? request.actor : undefined
       await endSession(request, reply)
+      if (actor !== undefined) await accounts.noteSignOut(actor)
       if (request.actor !== undefined) await accounts.noteSignOut(request.actor)
       return goOn(reply, parseReturnTo(return_to))
     })

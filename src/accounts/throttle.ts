@@ -16,6 +16,10 @@ const SIGN_IN_ADDRESS: Limit = { name: 'sign-in-address', most: 100, windowMs: H
 /** Sign-ups from one address: a classroom behind one router gets in, a script does not get far. */
 const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HOUR_MS }
 
+/** Letters asked for: to one mailbox, and from one network address. */
+const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
+const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
+
 /** Bits of an IPv6 address that one customer has all the rest of. */
 const IPV6_NETWORK_BITS = 64
 
@@ -87,6 +91,11 @@ export const createThrottle = (counters: Counters, now: () => number) => {
     /** What was counted was no failure, and proved nothing about those before it. */
     uncountSignIn: async (attempt: Attempt): Promise<void> => {
       for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
+    },
+    /** Each kind of letter apart; also where there is no such account, which must not show. */
+    countMail: async (kind: string, { email, address }: Attempt): Promise<void> => {
+      await count(MAIL_ADDRESS, keyOf(MAIL_ADDRESS, networkOf(address)))
+      await count(MAIL_ACCOUNT, keyOf(MAIL_ACCOUNT, kind, email))
     },
     countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
   }

@@ -31,11 +31,17 @@ declare module 'fastify' {
     /** When it was begun, and when it ends unless it is renewed: milliseconds since 1970. */
     startedAt?: number
     endsAt?: number
+    /** Of the sign-in: how the browser named itself, cut off, and the network address. */
+    userAgent?: string
+    address?: string
   }
   interface FastifyInstance {
     sessionOptions: Pick<SessionOptions, 'isHttps' | 'now'>
   }
 }
+
+/** What is kept of a User-Agent: enough to know a browser by. */
+const MAX_USER_AGENT_CHARACTERS = 256
 
 /** `__Host-` binds the cookie to this host, to https and to the whole path (RFC 6265bis §4.1.3.2). */
 export const sessionCookieName = (isHttps: boolean): string => (isHttps ? '__Host-sid' : 'sid')
@@ -115,6 +121,9 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
   request.session.userId = userId
   request.session.startedAt = now
   request.session.endsAt = endOf(now, now)
+  request.session.address = request.ip
+  const userAgent = request.headers['user-agent']?.slice(0, MAX_USER_AGENT_CHARACTERS)
+  if (userAgent !== undefined) request.session.userAgent = userAgent
   return reply.generateCsrf()
 }
 

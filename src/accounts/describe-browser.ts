@@ -1,0 +1,28 @@
+/** Names in the order they are looked for: most browsers also name those that they descend from. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdgA?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/\bCriOS\/|\bChrom(?:e|ium)\/|\bHeadlessChrome\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+]
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
+  names.find(([pattern]) => pattern.test(text))?.[1]
+
+/** `Firefox on Linux`, of a User-Agent; for people to know a session by, and nothing else. */
+export const describeBrowser = (userAgent: string | undefined): string => {
+  const browser = nameIn(userAgent ?? '', BROWSERS) ?? 'Another program'
+  const system = nameIn(userAgent ?? '', SYSTEMS)
+  return system === undefined ? browser : `${browser} on ${system}`
+}
