@@ -44,6 +44,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('server_changed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('server_removed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('resync', () => registry.invalidateAll())
+  // What is kept of tokens is forgotten by then: the services listen first.
+  bus.subscribe('access_changed', ({ userId }) => registry.checkAccess(userId))
+  bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
   await http.register(healthRoutes({ db, isStopping: () => isStopping }))
@@ -63,7 +66,6 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(
     discoveryRoutes({
       ...services,
-      verifyMcpToken: accounts.verifyMcpToken,
       baseUrl,
       origins: createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback }),
     }),

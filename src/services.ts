@@ -4,6 +4,7 @@ import { createAccountService, createSessionStore, listSecondFactorKeyIds } from
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
+import { createOAuthTokens } from './oauth/index.ts'
 import { createMemberService, createOrganizationService } from './organizations/index.ts'
 import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
@@ -29,6 +30,7 @@ import {
   holdings,
   listSealingKeyIds,
   uses,
+  type VerifyMcpToken,
 } from './servers/index.ts'
 import { createToolkitService, createToolService } from './toolkits/index.ts'
 import { MIGRATIONS_DIRECTORY } from './version.ts'
@@ -114,6 +116,9 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
 
+  const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
+  const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauthTokens.verify(token)
+
   const toolkitParts = { db, changes, uses }
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
@@ -171,7 +176,9 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     instances,
     toolkitUses,
     execution,
-    authorizeServer: createServerAccess(accounts.verifyMcpToken),
+    /** Who a token of either kind lets call MCP servers. */
+    verifyMcpToken,
+    authorizeServer: createServerAccess(verifyMcpToken),
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
@@ -182,6 +189,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       mailer.close()
       await upkeep.close()
       await serverRemoval.close()
+      await oauthTokens.close()
       await accounts.close()
       await changes.close()
       await db.close()

@@ -117,6 +117,7 @@ export const compileTool = (
     inputSchema: exposedSchemaOf(tool, compiled, bindings),
     outputSchema: tool.outputSchema,
     annotations: annotationsOf(tool),
+    isReadOnly: tool.annotations?.readOnlyHint === true,
     call: async (args, { caller, client, signal }) => {
       const plan = findPlan()
       const outcome = await performCall(plan, http, args, signal, onInternalError)

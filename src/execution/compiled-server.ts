@@ -41,6 +41,11 @@ export type CompiledTool = {
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
   annotations: ToolAnnotations
+  /**
+   * Whether the builder has said that it changes nothing: then a token that may only read may call it. What the method
+   * implies is no such word, nor what an upstream says of its tools; of one that calls another the inner one decides.
+   */
+  isReadOnly: boolean
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult>
 }
 

@@ -1,6 +1,7 @@
 import type { AccessPolicy, Caller } from '../execution/index.ts'
 import type { Result } from '../kernel/index.ts'
 import { refusal } from './answer.ts'
+import type { Challenges } from './challenges.ts'
 import { type Exchange, hasLeft, writeRefusal } from './exchange.ts'
 import type { Mounted } from './mounted.ts'
 import type { OriginPolicy } from './origin.ts'
@@ -22,27 +23,19 @@ export type AdmissionOptions = {
   registry: Pick<McpRegistry, 'find'>
   origins: OriginPolicy
   authorize: Authorize
+  challenges: Challenges
   logger: McpLogger
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-const refuseAccess = (exchange: Exchange, reason: AccessRefusal): void => {
-  if (reason === 'forbidden') {
-    writeRefusal(exchange, refusal(403, ERROR.transport, 'Forbidden: this token may not use this server'))
-    return
-  }
-  // RFC 6750 §3: no error code for a request that carries no token.
-  const challenge = exchange.headers.authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"'
-  const why = refusal(401, ERROR.transport, 'Unauthorized: this server needs a valid access token')
-  writeRefusal(exchange, why, ['www-authenticate', challenge])
-}
+const forbidden = refusal(403, ERROR.transport, 'Forbidden: this token may not use this server')
 
 /**
  * The checks that every route of a server begins with: Origin and Host, the server, access. They run without a
  * promise where everything is known, for this is on the way of every call.
  */
-export const createAdmission = ({ registry, origins, authorize, logger }: AdmissionOptions): Admit => {
+export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
   const fail = (exchange: Exchange, error: unknown): void => {
     // One that was just tried is in the log already.
     if (!(error instanceof RecentFailure)) {
@@ -61,7 +54,8 @@ export const createAdmission = ({ registry, origins, authorize, logger }: Admiss
     }
     const proceed = (access: Result<Caller, AccessRefusal>): void => {
       if (access.ok) next(mounted, access.value)
-      else refuseAccess(exchange, access.error)
+      else if (access.error === 'forbidden') writeRefusal(exchange, forbidden)
+      else challenges.refuseToken(exchange)
     }
     const access = authorize(mounted.router.server.access, exchange.headers.authorization)
     if (access instanceof Promise)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { AccessPolicy } from '../execution/index.ts'
 import { type EventStream, messageEvent } from './event-stream.ts'
+import type { StreamWatch } from './stream-access.ts'
 
 /** Events kept for a client that comes back, per stream. */
 const MAX_KEPT_EVENTS = 64
@@ -12,7 +12,7 @@ const RESUME_WITHIN_MS = 5 * 60 * 1_000
 const PROCESS = randomBytes(3).toString('hex')
 
 /** A connection that carries a feed, and how to ask again whether its caller may have it. */
-export type FeedConnection = { stream: EventStream; checkAccess: (policy: AccessPolicy) => void }
+export type FeedConnection = StreamWatch & { stream: EventStream }
 
 /**
  * One stream of a session as the client sees it: it outlives connections, and its events have ids. `notices` carries

@@ -41,11 +41,11 @@ export const createFeeds = (now: () => number) => {
   }
   const subscriber: Subscriber = {
     toolsChanged: () => notify(toolsChanged),
-    checkAccess: policy => {
-      for (const connection of connections()) connection.checkAccess(policy)
+    checkAccess: (policy, userId) => {
+      for (const connection of connections()) connection.checkAccess(policy, userId)
     },
     beat: () => {
-      for (const { stream } of connections()) stream.beat()
+      for (const connection of connections()) connection.beat()
       forgetBroken()
       if (feeds.size === 0) mounted?.unsubscribe(subscriber)
     },

@@ -3,6 +3,7 @@ import type { Caller } from '../execution/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
 import { type Answer, answerText, errorAnswer, refusal, resultAnswer } from './answer.ts'
 import { type BodyLimits, parseBody, readBody } from './body.ts'
+import type { Challenges } from './challenges.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type EventStream, messageEvent } from './event-stream.ts'
 import { type Exchange, writeHead, writeRefusal } from './exchange.ts'
@@ -12,6 +13,7 @@ import { type Message, parseMessage, type RequestMessage } from './message.ts'
 import type { Mounted, Subscriber } from './mounted.ts'
 import { startProgress } from './progress.ts'
 import { ERROR, SESSION_VERSIONS, TOOLS_CHANGED } from './protocol.ts'
+import { findLackingScopes } from './scopes.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
 import { notAcceptable } from './session-requirements.ts'
 import { endSession, type Session } from './sessions.ts'
@@ -21,6 +23,7 @@ export type HttpSseOptions = {
   /** Where clients see us, for the address that they post to. */
   baseUrl: string
   limits: BodyLimits
+  challenges: Challenges
   checkRoom: CheckRoom
   access: StreamAccess
   now: () => number
@@ -40,7 +43,7 @@ type Connection = {
 const toolsChanged = messageEvent(JSON.stringify({ jsonrpc: '2.0', method: TOOLS_CHANGED }))
 
 /** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for answers, posts for everything else. */
-export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report }: HttpSseOptions) => {
+export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
 
@@ -80,8 +83,7 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     })
     const subscriber: Subscriber = {
       toolsChanged: () => stream.send(toolsChanged),
-      checkAccess: access.watch(exchange, stream.end),
-      beat: stream.beat,
+      ...access.watch(exchange, caller, stream, stream.end),
       end: () => {
         connection.isEnding = true
         endWhenDone(connection)
@@ -130,6 +132,7 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     const sessionId = new URLSearchParams(exchange.incoming.url?.split('?', 2)[1]).get('sessionId')
     const connection = sessionId === null ? undefined : connections.get(sessionId)
     const message = parseMessage(body)
+    const lacking = message && findLackingScopes(caller, mounted.router, [message])
     if (sessionId === null) {
       writeRefusal(exchange, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
     } else if (connection === undefined || connection.serverId !== mounted.serverId) {
@@ -139,6 +142,8 @@ export const createHttpSse = ({ baseUrl, limits, checkRoom, access, now, report 
     } else if (message === undefined) {
       const why = 'Invalid request: the body is no JSON-RPC message'
       writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))
+    } else if (lacking !== undefined) {
+      challenges.refuseScope(exchange, message.kind === 'request' ? message.id : null, lacking)
     } else {
       writeHead(exchange, 202, ['content-type', 'text/plain', 'content-length', '8'])
       exchange.raw.end('Accepted')

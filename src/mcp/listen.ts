@@ -1,3 +1,4 @@
+import type { Caller } from '../execution/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { errorAnswer, idText, invalidParams, type Refusal } from './answer.ts'
 import { messageEvent } from './event-stream.ts'
@@ -7,7 +8,7 @@ import type { Mounted } from './mounted.ts'
 import { META, TOOLS_CHANGED } from './protocol.ts'
 import type { StreamAccess } from './stream-access.ts'
 
-export type Listen = (exchange: Exchange, mounted: Mounted, request: RequestMessage) => void
+export type Listen = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
@@ -37,7 +38,7 @@ export type CheckRoom = (mounted: Mounted) => Refusal | undefined
  */
 export const createListen =
   (checkRoom: CheckRoom, access: StreamAccess): Listen =>
-  (exchange, mounted, { id, params }) => {
+  (exchange, mounted, caller, { id, params }) => {
     const filter = params?.notifications
     if (!isFilter(filter)) {
       const why = invalidParams('Invalid params: notifications is missing or no subscription filter')
@@ -57,8 +58,7 @@ export const createListen =
     const end = (): void => stream.end(farewell(mounted, subscription))
     const subscriber = {
       toolsChanged: () => stream.send(stamped(TOOLS_CHANGED, subscription)),
-      checkAccess: access.watch(exchange, end),
-      beat: stream.beat,
+      ...access.watch(exchange, caller, stream, end),
       end,
     }
     // Nothing that could ever be sent: the stream has said all it has to say.

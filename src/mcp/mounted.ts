@@ -6,8 +6,8 @@ import type { Router } from './router.ts'
 /** Whoever wants to hear of changes: a session, a listen request, an HTTP+SSE connection. */
 export type Subscriber = {
   toolsChanged: () => void
-  /** Ends the streams of callers whom the policy does not let in any more. */
-  checkAccess: (policy: AccessPolicy) => void
+  /** Ends the streams of callers whom the policy does not let in any more; with `userId` it looks at theirs only. */
+  checkAccess: (policy: AccessPolicy, userId?: string) => void
   /** From time to time: keeps streams alive, forgets what is over. */
   beat: () => void
   /** The server is gone or the process stops. */
@@ -25,6 +25,8 @@ export type Mounted = {
   /** Answers with an event stream, counted among those of this server. */
   openStream: (exchange: Exchange, first: string, onClose: () => void) => EventStream
   readonly openStreams: number
+  /** Asks again for the callers of the open streams, or for one user; what they may is not what it was. */
+  checkAccess: (userId: string | undefined) => void
   beat: () => void
   end: () => void
 }
@@ -79,6 +81,9 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
         openStreams -= 1
         onClose()
       })
+    },
+    checkAccess: userId => {
+      for (const subscriber of subscribers) subscriber.checkAccess(router.server.access, userId)
     },
     beat: () => {
       beats += 1

@@ -191,6 +191,10 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
       }
       await Promise.all(Array.from({ length: BUILDS_AT_ONCE }, work))
     },
+    /** Ends the streams of a user, or of anybody, who may not have them any more. */
+    checkAccess: (userId: string | undefined): void => {
+      for (const { mounted } of slots.values()) mounted?.checkAccess(userId)
+    },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
     mountedCount: (): number => slots.size,
     get isClosing() {

@@ -3,6 +3,7 @@ import type { Caller } from '../execution/index.ts'
 import { createOriginPolicy } from '../platform/http/index.ts'
 import { type Authorize, createAdmission } from './admission.ts'
 import { errorAnswer, refusal } from './answer.ts'
+import { createChallenges } from './challenges.ts'
 import type { Exchange } from './exchange.ts'
 import { createHttpSse } from './http-sse.routes.ts'
 import type { CheckRoom } from './listen.ts'
@@ -47,8 +48,9 @@ export const mcpRoutes =
   async app => {
     const { registry, authorize, limits, now, logger, signingKeys, baseUrl } = options
     const origins = createOriginPolicy(options)
-    const admit = createAdmission({ registry, origins, authorize, logger })
-    const access = createStreamAccess(authorize)
+    const challenges = createChallenges(baseUrl)
+    const admit = createAdmission({ registry, origins, authorize, challenges, logger })
+    const access = createStreamAccess(authorize, now)
     const report = (error: unknown, message: string): void => logger.error({ err: error }, message)
     const sessions = createSessions({
       ids: createSessionIds(signingKeys),
@@ -65,8 +67,8 @@ export const mcpRoutes =
       const why = `This server has ${most} streams open, as many as it may (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
       return refusal(503, ERROR.transport, why)
     }
-    const streamable = createStreamableHttp({ sessions, limits, checkRoom, access, now, report })
-    const sse = createHttpSse({ baseUrl, limits, checkRoom, access, now, report })
+    const streamable = createStreamableHttp({ sessions, limits, challenges, checkRoom, access, now, report })
+    const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })
 
     // A logger of its own for each request costs as much as all the rest here, and nothing is written with it.
     app.setChildLoggerFactory(parent => parent)

@@ -79,7 +79,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       request: message,
       call,
       answer,
-      stream: () => streams.streamAnswer(exchange, mounted, session),
+      stream: () => streams.streamAnswer(exchange, mounted, session, caller),
       onDone: () => session.calls?.delete(call),
       report,
     })

@@ -1,3 +1,4 @@
+import type { Caller } from '../execution/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { Feed } from './feed.ts'
 import { createFeeds } from './feeds.ts'
@@ -13,28 +14,34 @@ const PRIMING_VERSION: SessionVersion = '2025-11-25'
 
 /** How sessions get event streams: those they open, and answers that became streams. */
 export const createSessionStreams = (access: StreamAccess, now: () => number) => {
-  const connect = (exchange: Exchange, mounted: Mounted, session: Session, feed: Feed, after: number): void => {
+  const connect = (
+    exchange: Exchange,
+    mounted: Mounted,
+    session: Session,
+    caller: Caller,
+    { feed, after }: { feed: Feed; after: number },
+  ): void => {
     const first = session.version >= PRIMING_VERSION ? feed.prime(after) : ''
     const stream = mounted.openStream(exchange, first, () => {
       feed.detach(stream, now())
       session.feeds?.forgetBroken()
     })
-    feed.attach({ stream, checkAccess: access.watch(exchange, stream.end) }, after)
+    feed.attach({ stream, ...access.watch(exchange, caller, stream, stream.end) }, after)
   }
 
   /** The answer of a slow call; should its connection break, the client can come back for it. */
-  const streamAnswer = (exchange: Exchange, mounted: Mounted, session: Session): StreamedAnswer => {
+  const streamAnswer = (exchange: Exchange, mounted: Mounted, session: Session, caller: Caller): StreamedAnswer => {
     session.feeds ??= createFeeds(now)
     const feed = session.feeds.open('answer', mounted)
-    connect(exchange, mounted, session, feed, 0)
+    connect(exchange, mounted, session, caller, { feed, after: 0 })
     return { send: feed.send, end: feed.finish, isResumable: true }
   }
 
   /** One stream more of a session, or one that broke and goes on where it stopped. */
-  const openStream = (exchange: Exchange, mounted: Mounted, session: Session): void => {
+  const openStream = (exchange: Exchange, mounted: Mounted, session: Session, caller: Caller): void => {
     session.feeds ??= createFeeds(now)
-    const { feed, after } = session.feeds.resume(headerOf(exchange.headers, 'last-event-id'), mounted)
-    connect(exchange, mounted, session, feed, after)
+    const place = session.feeds.resume(headerOf(exchange.headers, 'last-event-id'), mounted)
+    connect(exchange, mounted, session, caller, place)
   }
   return { streamAnswer, openStream }
 }

@@ -67,7 +67,7 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     const wrong = checkStandardHeaders(message, exchange.headers)
     if (wrong !== undefined) writeAnswer(exchange, errorAnswer(message.id, wrong))
     else if (message.method === 'tools/call') call(exchange, mounted, caller, message)
-    else if (message.method === 'subscriptions/listen') listen(exchange, mounted, message)
+    else if (message.method === 'subscriptions/listen') listen(exchange, mounted, caller, message)
     else if (message.method === 'server/discover') writeAnswer(exchange, answerDiscover(mounted.router, message))
     else {
       const { router } = mounted

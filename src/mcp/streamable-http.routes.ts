@@ -2,7 +2,8 @@ import type { Caller } from '../execution/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
 import { errorAnswer, refusal } from './answer.ts'
 import { type BodyLimits, parseBody, readBody } from './body.ts'
-import { classify } from './classify.ts'
+import type { Challenges } from './challenges.ts'
+import { type Classified, classify } from './classify.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type Exchange, writeAnswer, writeHead, writeRefusal } from './exchange.ts'
 import { acceptsEventStream, headerOf } from './headers.ts'
@@ -10,6 +11,7 @@ import { type CheckRoom, createListen } from './listen.ts'
 import { readableId } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { ERROR, isStatelessVersion } from './protocol.ts'
+import { findLackingScopes } from './scopes.ts'
 import { createSessionPosts } from './session-posts.ts'
 import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
 import { createSessionStreams } from './session-streams.ts'
@@ -20,6 +22,7 @@ import type { StreamAccess } from './stream-access.ts'
 export type StreamableHttpOptions = {
   sessions: Sessions
   limits: BodyLimits & { maxSessionsPerServer: number }
+  challenges: Challenges
   checkRoom: CheckRoom
   access: StreamAccess
   now: () => number
@@ -33,11 +36,22 @@ const namesStateless = ({ headers }: Exchange): boolean => {
 
 /** POST, GET and DELETE of `/s/:uuid`, behind the checks of access. */
 export const createStreamableHttp = (options: StreamableHttpOptions) => {
-  const { sessions, limits, checkRoom, access, now, report } = options
+  const { sessions, limits, challenges, checkRoom, access, now, report } = options
   const { maxSessionsPerServer } = limits
   const streams = createSessionStreams(access, now)
   const serveSession = createSessionPosts({ sessions, streams, maxSessionsPerServer, report })
   const serveStateless = createStateless(createListen(checkRoom, access), report)
+
+  /** Whether the caller's token lacks a scope; then that is what it is told. */
+  const isBeyondScope = (exchange: Exchange, { router }: Mounted, caller: Caller, classified: Classified): boolean => {
+    const isBatch = classified.era === 'session-batch'
+    const messages = isBatch ? classified.messages : [classified.message]
+    const lacking = findLackingScopes(caller, router, messages)
+    if (lacking === undefined) return false
+    const id = !isBatch && classified.message.kind === 'request' ? classified.message.id : null
+    challenges.refuseScope(exchange, id, lacking)
+    return true
+  }
 
   const serveBody = (exchange: Exchange, mounted: Mounted, caller: Caller, body: JsonValue): void => {
     const { headers } = exchange
@@ -46,6 +60,7 @@ export const createStreamableHttp = (options: StreamableHttpOptions) => {
       method: headerOf(headers, 'mcp-method'),
     })
     if (!classified.ok) writeAnswer(exchange, errorAnswer(readableId(body), classified.error))
+    else if (caller?.limitedTo !== undefined && isBeyondScope(exchange, mounted, caller, classified.value)) return
     else if (classified.value.era === 'stateless') {
       serveStateless(exchange, mounted, caller, classified.value.message)
     } else serveSession(exchange, mounted, caller, classified.value)
@@ -67,7 +82,7 @@ export const createStreamableHttp = (options: StreamableHttpOptions) => {
       const session = findSession(sessions, exchange, mounted, caller)
       const refused = isRefused(session) ? session : (checkVersion(exchange) ?? checkRoom(mounted))
       if (refused !== undefined) writeRefusal(exchange, refused)
-      else if (!isRefused(session)) streams.openStream(exchange, mounted, session)
+      else if (!isRefused(session)) streams.openStream(exchange, mounted, session, caller)
     }
   }
 

@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type McpScope, type Result, success } from '../kernel/index.ts'
 import type { AccessTier, Server } from './server.ts'
 
 /** Who may use a server; one value, held against every request under /s/:uuid. */
@@ -10,17 +10,26 @@ export type AccessPolicy = {
   allowedUserIds: ReadonlySet<string>
 }
 
-/** The user behind a token. */
-export type McpPrincipal = {
-  userId: string
-  tokenId: string
-  organizationIds: ReadonlySet<string>
-  /** Whether the token has the scope `mcp`. */
-  isForMcp: boolean
-}
+/** Who calls; without a token nobody in particular calls a public server. */
+export type Caller =
+  | {
+      userId: string
+      tokenId: string
+      /** When the token ends that lets the caller in. */
+      expiresAt?: Date | undefined
+      /** The scopes of a token that has not all of them. */
+      limitedTo?: ReadonlySet<McpScope> | undefined
+    }
+  | undefined
 
-/** Without a token nobody in particular calls a public server. */
-export type Caller = { userId: string; tokenId: string } | undefined
+/** The user behind a token, whichever kind it is. */
+export type McpPrincipal = NonNullable<Caller> & {
+  organizationIds: ReadonlySet<string>
+  /** Whether the token is for MCP at all: of personal access tokens those with the scope `mcp` are. */
+  isForMcp: boolean
+  /** The one server that the token is good for (RFC 8707); a personal access token is good for all of its user's. */
+  serverId?: string | undefined
+}
 
 export type AccessRefusal = 'unauthenticated' | 'forbidden'
 
@@ -32,7 +41,11 @@ export const policyOf = (server: Server): AccessPolicy => ({
   allowedUserIds: new Set(server.allowedUserIds),
 })
 
-const isLetIn = (policy: AccessPolicy, { userId, organizationIds }: McpPrincipal): boolean => {
+/** The tiers: whether a user may use a server, whatever they show for it. */
+export const isLetIn = (
+  policy: AccessPolicy,
+  { userId, organizationIds }: Pick<McpPrincipal, 'userId' | 'organizationIds'>,
+): boolean => {
   switch (policy.tier) {
     case 'public':
       return true
@@ -43,32 +56,39 @@ const isLetIn = (policy: AccessPolicy, { userId, organizationIds }: McpPrincipal
   }
 }
 
+/** Answers at once where the token is known. undefined: no token of ours, or no longer. */
 export type VerifyMcpToken = (token: string) => McpPrincipal | undefined | Promise<McpPrincipal | undefined>
 
 /** From `Authorization: Bearer …` (RFC 6750 §2.1). */
 const BEARER = /^Bearer +(\S+) *$/i
 
+type Access = Result<Caller, AccessRefusal>
+
+const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean =>
+  serverId === undefined || serverId === policy.serverId
+
+/** Open to whoever holds a token that is good for nothing, too; a good one says who calls, and limits nothing. */
+const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
+  if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
+  return success({ userId: principal.userId, tokenId: principal.tokenId })
+}
+
+const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
+  if (policy.tier === 'public') return judgePublic(policy, principal)
+  // A token for another server is as good here as one that nobody gave out (RFC 9068 §4, RFC 8707 §3).
+  if (principal === undefined || !isForServer(principal, policy)) return failure('unauthenticated')
+  return principal.isForMcp && isLetIn(policy, principal) ? success(principal) : failure('forbidden')
+}
+
 /**
  * The one access check of /s/:uuid, by tier and token. Answers at once where the token is known,
  * so that a call need not wait for a promise.
  */
-export const createServerAccess = (verifyToken: VerifyMcpToken) => {
-  const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Result<Caller, AccessRefusal> => {
-    // A public server is open to whoever holds a token that is good for nothing, too.
-    const isOpen = policy.tier === 'public'
-    if (principal === undefined) return isOpen ? success(undefined) : failure('unauthenticated')
-    if (!principal.isForMcp) return isOpen ? success(undefined) : failure('forbidden')
-    return isLetIn(policy, principal)
-      ? success({ userId: principal.userId, tokenId: principal.tokenId })
-      : failure('forbidden')
-  }
-  return (
-    policy: AccessPolicy,
-    authorization: string | undefined,
-  ): Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>> => {
+export const createServerAccess =
+  (verifyToken: VerifyMcpToken) =>
+  (policy: AccessPolicy, authorization: string | undefined): Access | Promise<Access> => {
     const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
-    if (token === undefined) return policy.tier === 'public' ? success(undefined) : failure('unauthenticated')
+    if (token === undefined) return judge(policy, undefined)
     const principal = verifyToken(token)
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
-}

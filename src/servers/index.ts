@@ -2,6 +2,8 @@ export {
   type AccessPolicy,
   type Caller,
   createServerAccess,
+  isLetIn,
+  type McpPrincipal,
   policyOf,
   type VerifyMcpToken,
 } from './access.ts'
@@ -12,7 +14,7 @@ export { listGlobals, listSealingKeyIds } from './globals.store.ts'
 export { holdings } from './holdings.store.ts'
 export { instanceRoutes } from './instances.routes.ts'
 export { createInstanceService, type InstanceService } from './instances.service.ts'
-export type { Bindings, Global, Instance, Server, ServerBlueprint } from './server.ts'
+export type { AccessTier, Bindings, Global, Instance, Server, ServerBlueprint } from './server.ts'
 export { deriveServerChanges } from './server-changes.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { serverRoutes } from './servers.routes.ts'

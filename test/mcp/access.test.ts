@@ -16,6 +16,10 @@ const discover = statelessRequest('server/discover')
 const ask = (target: TestApp, serverId: string, headers: Record<string, string | undefined> = {}) =>
   post(target, serverId, discover.body, { ...discover.headers, ...headers })
 
+/** What a client is told to ask for (RFC 9728 §5.1). */
+const metadata = `http://localhost:8080/.well-known/oauth-protected-resource/s/${closed.id}`
+const asked = `resource_metadata="${metadata}", scope="mcp:read mcp:call"`
+
 const ROUTES: [method: string, path: string][] = [
   ['POST', ''],
   ['GET', ''],
@@ -46,12 +50,26 @@ describe.each(ROUTES)('%s /s/:uuid%s', (method, path) => {
 
   it('without a token where one is needed: 401 and a challenge without an error (RFC 6750 §3)', async () => {
     const response = await at(closed.id)
-    expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
   })
 
-  it('with an unknown token: 401 and invalid_token', async () => {
-    const response = await at(closed.id, { authorization: 'Bearer pbk_unknown' })
-    expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
+  it.each(['Bearer pbk_unknown', 'bearer x', 'Bearer', 'Bearer  a b'])(
+    'with "%s", which is no good token: 401 and invalid_token',
+    async authorization => {
+      const response = await at(closed.id, { authorization })
+      const challenge = `Bearer error="invalid_token", ${asked}`
+      expect([response.status, response.headers['www-authenticate']]).toEqual([401, challenge])
+    },
+  )
+
+  it('with credentials of another scheme: as without a token (RFC 6750 §3.1)', async () => {
+    const response = await at(closed.id, { authorization: 'Basic YTpi' })
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
+  })
+
+  it('names one document, however the id is written', async () => {
+    const response = await at(closed.id.toUpperCase())
+    expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
   })
 
   it('with the token of somebody else: 403', async () => {
@@ -188,7 +206,7 @@ describe('a page of an allowed origin', () => {
   it('reads why it was refused, so that it can ask for a token', async () => {
     const response = await ask(app, closed.id, { origin: 'https://app.example.com' })
     expect(response.status).toBe(401)
-    expect(response.headers).toMatchObject({ 'www-authenticate': 'Bearer', vary: 'Origin' })
+    expect(response.headers).toMatchObject({ 'www-authenticate': `Bearer ${asked}`, vary: 'Origin' })
   })
 
   it.each(['', '/sse', '/messages'])('may ask first what it may send to /s/:uuid%s', async path => {

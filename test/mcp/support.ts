@@ -35,6 +35,7 @@ export const makeTool = (name: string, spec: ToolSpec = {}): CompiledTool => ({
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
   outputSchema: undefined,
   annotations: { readOnlyHint: true },
+  isReadOnly: false,
   call: async args => text(JSON.stringify(args)),
   ...spec,
 })

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { NOTE_USE_EVERY_MS } from '../accounts/index.ts'
+import { MCP_SCOPES, type McpScope } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { AccessTier } from '../servers/index.ts'
+import type { Grant } from './grant.ts'
+
+const KIND = 'Grant'
+
+/** Of what the authorization server stores of a grant: the scopes agreed to for each resource. */
+const Payload = z.object({ resources: z.record(z.string(), z.string()) })
+
+const WITH_NAMES = {
+  user: { select: { email: true } },
+  server: {
+    select: {
+      name: true,
+      access: true,
+      organizationId: true,
+      ownerId: true,
+      allowedUsers: { select: { userId: true } },
+    },
+  },
+} as const
+
+type ServerColumns = {
+  name: string
+  access: AccessTier
+  organizationId: string
+  ownerId: string
+  allowedUsers: { userId: string }[]
+}
+
+type GrantRow = {
+  id: string
+  payload: unknown
+  userId: string | null
+  user: { email: string } | null
+  clientId: string | null
+  serverId: string | null
+  server: ServerColumns | null
+  lastUsedAt: Date | null
+  expiresAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+const toScopes = (payload: unknown): McpScope[] => {
+  const { resources = {} } = Payload.safeParse(payload).data ?? {}
+  const agreed = Object.values(resources).flatMap(text => text.split(' '))
+  return MCP_SCOPES.filter(scope => agreed.includes(scope))
+}
+
+const toServer = (serverId: string, { name, access, organizationId, ownerId, allowedUsers }: ServerColumns) => {
+  const allowedUserIds = new Set(allowedUsers.map(({ userId }) => userId))
+  return { name, policy: { serverId, tier: access, organizationId, ownerId, allowedUserIds } }
+}
+
+const Metadata = z.object({ client_name: z.string() })
+
+/** What clients are called, by their ids. */
+const readClientNames = async (tx: Transaction, clientIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const rows = await tx.oAuthClient.findMany({
+    where: { clientId: { in: [...new Set(clientIds)] } },
+    select: { clientId: true, metadata: true },
+  })
+  return new Map(rows.map(row => [row.clientId, Metadata.safeParse(row.metadata).data?.client_name ?? row.clientId]))
+}
+
+const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Grant[]> => {
+  const clientIds = rows.flatMap(({ clientId }) => clientId ?? [])
+  const names = await readClientNames(tx, clientIds)
+  const nameOf = (id: string): string => names.get(id) ?? URL.parse(id)?.host ?? id
+  return rows.flatMap(row => {
+    const { userId, user, clientId, serverId, server } = row
+    if (userId === null || user === null || clientId === null || serverId === null || server === null) return []
+    return {
+      id: row.id,
+      userId,
+      userEmail: user.email,
+      client: { id: clientId, name: nameOf(clientId) },
+      server: toServer(serverId, server),
+      scopes: toScopes(row.payload),
+      lastUsedAt: row.lastUsedAt ?? undefined,
+      expiresAt: row.expiresAt ?? undefined,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
+    }
+  })
+}
+
+/** Whose grants: of everybody on one server, or of one user on all. */
+export type GrantFilter = { serverId: string } | { userId: string }
+
+/** Those in force at `now`. */
+export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage, now: Date): Promise<Grant[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const isInForce = { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }], server: { is: { removedAt: null } } }
+  const isWhole = { userId: { not: null }, clientId: { not: null } }
+  const rows = await tx.oAuthArtifact.findMany({
+    where: { kind: KIND, ...isWhole, ...isInForce, ...filter, ...where },
+    ...rest,
+    include: WITH_NAMES,
+  })
+  return toGrants(tx, rows)
+}
+
+/** A grant of the user's own, or on a server of one of these organizations. */
+export const findGrant = async (
+  tx: Transaction,
+  id: string,
+  { userId, organizationIds }: { userId: string; organizationIds: readonly string[] },
+): Promise<Grant | undefined> => {
+  const isOfOrganization = { server: { is: { organizationId: { in: [...organizationIds] } } } }
+  const row = await tx.oAuthArtifact.findFirst({
+    where: { id, kind: KIND, OR: [{ userId }, isOfOrganization] },
+    include: WITH_NAMES,
+  })
+  return row === null ? undefined : (await toGrants(tx, [row]))[0]
+}
+
+/** Nothing happens where the grant is gone meanwhile, or another process wrote a use down just before. */
+export const noteGrantUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
+  const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
+  await tx.oAuthArtifact.updateMany({
+    where: { id, kind: KIND, OR: [{ lastUsedAt: null }, { lastUsedAt: { lte: before } }] },
+    data: { lastUsedAt: usedAt },
+  })
+}

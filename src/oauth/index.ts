@@ -1,0 +1,1 @@
+export { createOAuthTokens } from './access-tokens.ts'
