@@ -8,9 +8,11 @@ import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 /** How we call ourselves to clients. */
 export type ServerInfo = { name: string; version: string }
 
+/** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
+type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
+
 export type RoutedTool = {
-  /** What a call needs of it: what describes it is in the list's bytes. */
-  tool: Pick<CompiledTool, 'call'>
+  tool: Omit<CompiledTool, Description>
   paramHeaders: readonly ParamHeader[]
   /** Whether the session era's versions get its structured content inside an object. */
   isOutputWrapped: boolean
@@ -44,11 +46,14 @@ const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} 
 /** Log levels are set once per session there; the stateless era names one in each request. */
 const SESSION_CAPABILITIES = { ...CAPABILITIES, logging: {} } as const satisfies JsonObject
 
-const routeTool = (tool: CompiledTool): RoutedTool => ({
-  tool: { call: tool.call },
-  paramHeaders: tool.inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(tool.inputSchema),
-  isOutputWrapped: hasWrappedOutput(tool),
-})
+const routeTool = (compiled: CompiledTool): RoutedTool => {
+  const { title, description, inputSchema, outputSchema, annotations, ...tool } = compiled
+  return {
+    tool,
+    paramHeaders: inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(inputSchema),
+    isOutputWrapped: hasWrappedOutput(compiled),
+  }
+}
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
