@@ -4,7 +4,7 @@ import { discoveryRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { organizationRoutes } from './organizations/index.ts'
+import { invitationRoutes, organizationRoutes } from './organizations/index.ts'
 import {
   configureApi,
   configurePages,
@@ -100,6 +100,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(accountRoutes(services))
       await api.register(secondFactorRoutes(services))
       await api.register(organizationRoutes(services))
+      await api.register(invitationRoutes(services))
       await api.register(toolkitRoutes(services))
       await api.register(serverRoutes({ ...services, baseUrl }))
       await api.register(instanceRoutes(services))

@@ -5,7 +5,12 @@ import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createOAuthTokens } from './oauth/index.ts'
-import { createMemberService, createOrganizationService } from './organizations/index.ts'
+import {
+  createInvitationService,
+  createMemberService,
+  createOrganizationService,
+  invitationsForSignUp,
+} from './organizations/index.ts'
 import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
 import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
@@ -102,19 +107,22 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const recorder = createRecorder({ target: settings.database, logger })
 
   const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
+  const counters = createDatabaseCounters(db)
   const accounts = createAccountService({
     db,
     changes,
     bus,
-    counters: createDatabaseCounters(db),
+    counters,
     sealing,
     logger,
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
+    invitations: invitationsForSignUp,
   })
 
   const organizationParts = { db, changes, holdings, tenancy: settings.tenancy }
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
+  const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
 
   const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauthTokens.verify(token)
@@ -169,6 +177,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     sessionStore: createSessionStore(db),
     organizations,
     members,
+    invitations,
     toolkits,
     tools,
     servers,

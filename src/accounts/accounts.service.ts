@@ -28,6 +28,8 @@ import { createSecondFactors } from './second-factor.service.ts'
 import { createSignIn } from './sign-in.ts'
 import {
   assertMaySignUp,
+  type Home,
+  type Invitations,
   isFirstAccount,
   makeAccount,
   type SignUpPolicy,
@@ -46,12 +48,20 @@ export type AccountServiceParts = {
   sealing: Pick<Sealing, 'seal' | 'open'>
   logger: Logger
   policy: SignUpPolicy
+  invitations: Invitations
   /** Milliseconds since 1970. */
   now?: () => number
 }
 
 /** Credentials as they come in, with the network address they come from. */
-export type SignUpInput = { email: string; password: string; setupToken?: string | undefined; address: string }
+export type SignUpInput = {
+  email: string
+  password: string
+  setupToken?: string | undefined
+  /** The token of an invitation's link. */
+  invitation?: string | undefined
+  address: string
+}
 
 /** What `user create` takes. */
 export type NewUserInput = z.input<typeof NewUser>
@@ -66,6 +76,7 @@ export const createAccountService = ({
   sealing,
   logger,
   policy,
+  invitations,
   now = Date.now,
 }: AccountServiceParts) => {
   const passwords = createPasswords()
@@ -94,6 +105,11 @@ export const createAccountService = ({
     return { userId: user.id, email: user.email, isOperator: user.isOperator, scopes: ALL_SCOPES, memberships }
   }
 
+  const homeOf = (invitation: string | undefined, address: string): Home =>
+    invitation === undefined
+      ? { kind: 'own' }
+      : { kind: 'invited', accept: (tx, user) => invitations.accept(tx, invitation, user, address) }
+
   /** As the command line names users. Throws `not_found` for an address without an account. */
   const getUserAt = async (email: string): Promise<User> => {
     const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
@@ -110,13 +126,14 @@ export const createAccountService = ({
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 
     /** Throws `forbidden` where sign-up is not open or the setup token is wrong, `conflict` for a taken address. */
-    signUp: async ({ email, password, setupToken, address }: SignUpInput): Promise<User> => {
+    signUp: async ({ email, password, setupToken, invitation, address }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
-      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, setupToken)
+      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation })
       // Asked again where it counts; here it only spares the hashing.
       assertAllowed(await isFirstAccount(db))
+      if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
-      const account = { email, passwordHash, isOperator: false, home: { kind: 'own' } as const, address }
+      const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
       return changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
     },
 

@@ -1,4 +1,5 @@
 export { accountRoutes } from './accounts.routes.ts'
+export { Email, SignUp } from './accounts.schema.ts'
 export { createAccountService } from './accounts.service.ts'
 export { hashToken } from './credentials.ts'
 export { createRecentTokens } from './recent-tokens.ts'

@@ -30,10 +30,17 @@ export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boo
   needsSetupToken: isFirst && setupToken !== undefined,
 })
 
+/** What somebody shows who signs up. That an invitation is good is seen to where it is taken up. */
+export type SignUpPapers = { setupToken: string | undefined; invitation: string | undefined }
+
 /** Refuses who may not sign up. The first account is always let in, with the setup token where there is one. */
-export const assertMaySignUp = (policy: SignUpPolicy, isFirst: boolean, setupToken: string | undefined): void => {
+export const assertMaySignUp = (
+  policy: SignUpPolicy,
+  isFirst: boolean,
+  { setupToken, invitation }: SignUpPapers,
+): void => {
   if (!isFirst) {
-    if (policy.signup === 'open') return
+    if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return
     throw new AppError('forbidden', closedBy(policy.signup))
   }
   if (policy.setupToken === undefined) return
@@ -49,12 +56,30 @@ const emailTaken = (): AppError =>
     errors: [{ path: 'email', message: 'is taken' }],
   })
 
+/** The organization that somebody is a member of from now on. */
+type Joined = { id: string; name: string; isNew: boolean; role: Role }
+
+/** What sign-up asks of who keeps the invitations; `services.ts` supplies it. */
+export type Invitations = {
+  /** Throws where the token is that of no open invitation to this address. */
+  assertGoodFor: (tx: Transaction, token: string, email: string) => Promise<void>
+  /** Uses it up: the user is a member from then on, and their address verified. Throws as above. */
+  accept: (
+    tx: Transaction,
+    token: string,
+    user: Pick<User, 'id' | 'email'>,
+    address: string,
+  ) => Promise<Pick<Joined, 'id' | 'name' | 'role'>>
+}
+
 /** Where a new user's first membership is. */
-type Home =
+export type Home =
   /** An organization of one's own. */
   | { kind: 'own' }
   /** The organization of this name, made if need be; without a name the oldest. */
   | { kind: 'joined'; name: string | undefined }
+  /** The one that an invitation is to. */
+  | { kind: 'invited'; accept: (tx: Transaction, user: User) => Promise<Pick<Joined, 'id' | 'name' | 'role'>> }
 
 const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
@@ -65,9 +90,6 @@ const findSingle = async (tx: Transaction, wished: string | undefined) => {
   throw new AppError('invalid_request', `There is one organization here, "${single.name}" (PATCHBAY_TENANCY=single).`)
 }
 
-/** The organization that somebody is a member of from now on. */
-type Joined = { id: string; name: string; isNew: boolean; role: Role }
-
 const foundOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Joined> => ({
   ...(await store.createOrganization(tx, name, ownerId)),
   isNew: true,
@@ -75,6 +97,7 @@ const foundOrganization = async (tx: Transaction, name: string, ownerId: string)
 })
 
 const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUpPolicy['tenancy']): Promise<Joined> => {
+  if (home.kind === 'invited') return { ...(await home.accept(tx, user)), isNew: false }
   const wished = home.kind === 'joined' ? home.name : undefined
   const isJoining = tenancy === 'single' || home.kind === 'joined'
   const find = tenancy === 'single' ? findSingle : store.findOldestOrganization

@@ -1,4 +1,7 @@
 export type { HeldServer, Holdings } from './holdings.ts'
+export { invitationsForSignUp } from './invitation-acceptance.ts'
+export { invitationRoutes } from './invitations.routes.ts'
+export { createInvitationService } from './invitations.service.ts'
 export { createMemberService } from './members.service.ts'
 export { findRole } from './members.store.ts'
 export { organizationRoutes } from './organizations.routes.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Email } from '../accounts/index.ts'
 import { ROLES } from '../kernel/index.ts'
 import { nameSchema, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import type { Invitation, Member, Organization } from './organization.ts'
@@ -57,6 +58,10 @@ export const toMemberView = (member: Member): z.infer<typeof MemberView> => ({
   role: member.role,
   ...timesOf(member),
 })
+
+export const CreateInvitation = z.strictObject({ email: Email, role })
+
+export const AcceptInvitation = z.strictObject({ token: z.string().max(256).describe('of the link in the letter') })
 
 export const InvitationView = z
   .object({ id: z.uuid(), organizationId: z.uuid(), email: z.string(), role, expiresAt: timeSchema, ...times })

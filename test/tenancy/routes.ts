@@ -128,6 +128,30 @@ const organizations: Row[] = [
       `/api/v1/organizations/${organizationId}/members/${await spare.member('viewer')}`,
     statuses: manage(204),
   },
+  {
+    route: 'GET /api/v1/organizations/:id/invitations',
+    path: ofOrganization('/invitations'),
+    statuses: seeing('manage'),
+  },
+  {
+    route: 'POST /api/v1/organizations/:id/invitations',
+    path: ofOrganization('/invitations'),
+    statuses: manage(201),
+    body: ({ fresh }) => ({ email: `${fresh()}@example.com`, role: 'viewer' }),
+  },
+  {
+    route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId',
+    path: async ({ organizationId, spare }) =>
+      `/api/v1/organizations/${organizationId}/invitations/${await spare.invitation()}`,
+    statuses: manage(204),
+  },
+  // Nobody has the letter.
+  {
+    route: 'POST /api/v1/invitations/accept',
+    path: at('/api/v1/invitations/accept'),
+    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
+    body: () => ({ token: 'a'.repeat(43) }),
+  },
 ]
 
 const toolkits: Row[] = [

@@ -91,6 +91,10 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
       return (await db.user.create({ data: user })).id
     },
+    invitation: async () => {
+      const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
+      return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
+    },
     /** Another one of the same members. */
     organization: async () => {
       const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })

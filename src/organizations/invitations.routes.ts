@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam, uuidParams } from '../platform/http/index.ts'
+import type { InvitationService } from './invitations.service.ts'
+import {
+  AcceptInvitation,
+  CreateInvitation,
+  InvitationView,
+  OrganizationView,
+  toInvitationView,
+  toOrganizationView,
+} from './organizations.schema.ts'
+
+const config = { access: 'user' } as const
+const tags = ['organizations']
+const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
+
+/** Invitations: sent and withdrawn by who manages an organization, taken up by who got the letter. */
+export const invitationRoutes =
+  ({ invitations }: { invitations: InvitationService }): FastifyPluginAsyncZod =>
+  async app => {
+    app.post(
+      '/organizations/:id/invitations',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Invite somebody by mail; another invitation to the same address takes the place of the first',
+          params: uuidParams,
+          body: CreateInvitation,
+          response: { 201: InvitationView },
+        },
+      },
+      async (request, reply) => {
+        const invitation = await invitations.invite(actorOf(request), request.params.id, request.body)
+        return reply.code(201).send(toInvitationView(invitation))
+      },
+    )
+
+    app.get(
+      '/organizations/:id/invitations',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Invitations that wait to be taken up',
+          params: uuidParams,
+          querystring: pageQuery,
+          response: { 200: pageOf(InvitationView) },
+        },
+      },
+      async request => {
+        const page = idPageOf(request.query)
+        const open = await invitations.listInvitations(actorOf(request), request.params.id, page)
+        return toIdPage(open, page, toInvitationView)
+      },
+    )
+
+    app.delete(
+      '/organizations/:id/invitations/:invitationId',
+      { config, schema: { tags, params: invitationParams, response: { 204: z.null() } } },
+      async (request, reply) => {
+        const { id, invitationId } = request.params
+        await invitations.withdrawInvitation(actorOf(request), id, invitationId)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/invitations/accept',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Join the organization that one was invited to',
+          body: AcceptInvitation,
+          response: { 200: OrganizationView },
+        },
+      },
+      async request => toOrganizationView(await invitations.acceptInvitation(actorOf(request), request.body.token)),
+    )
+  }

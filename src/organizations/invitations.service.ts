@@ -1,0 +1,137 @@
+import { type Actor, AppError, assertMay, permissionOver, type Role } from '../kernel/index.ts'
+import { writeAudit } from '../platform/audit/index.ts'
+import type { Counters } from '../platform/counters/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
+import type { Mailer } from '../platform/mail/index.ts'
+import { assertStillMay } from './current-role.ts'
+import { acceptInvitation, getOpenInvitation } from './invitation-acceptance.ts'
+import { INVITATION_DAYS, invitationLetter, invitationPath, makeInvitationToken } from './invitation-link.ts'
+import { createInvitationThrottle } from './invitation-throttle.ts'
+import * as store from './invitations.store.ts'
+import { findMemberByEmail } from './members.store.ts'
+import type { Invitation, OpenInvitation, Organization } from './organization.ts'
+import { findOrganization } from './organizations.store.ts'
+
+export type InvitationServiceParts = {
+  db: Database
+  changes: Changes
+  counters: Counters
+  mailer: Pick<Mailer, 'send'>
+  baseUrl: string
+}
+
+/** Invitations of one organization that wait to be taken up. */
+const MAX_OPEN_INVITATIONS = 100
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+const assertNoMember = async (tx: Transaction, organizationId: string, email: string): Promise<void> => {
+  if ((await findMemberByEmail(tx, organizationId, email)) === undefined) return
+  throw new AppError('conflict', 'This person is a member of the organization already.', {
+    errors: [{ path: 'email', message: 'is that of a member' }],
+  })
+}
+
+const assertRoom = async (tx: Transaction, organizationId: string, email: string, now: Date): Promise<void> => {
+  if ((await store.countOpenInvitations(tx, organizationId, email, now)) < MAX_OPEN_INVITATIONS) return
+  const message = `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations: withdraw some first.`
+  throw new AppError('limit_exceeded', message)
+}
+
+const targetOf = ({ id, email }: Invitation) => ({ type: 'invitation', id, name: email })
+
+export const createInvitationService = ({ db, changes, counters, mailer, baseUrl }: InvitationServiceParts) => {
+  const throttle = createInvitationThrottle(counters)
+
+  const putInvitation = (actor: Actor, organizationId: string, email: string, role: Role, tokenHash: string) =>
+    changes.commit(async tx => {
+      const now = new Date()
+      await assertStillMay(tx, actor, organizationId, permissionOver(role))
+      const organization = await findOrganization(tx, organizationId, actor.userId)
+      if (organization === undefined) throw new AppError('not_found', 'There is no such organization.')
+      await assertNoMember(tx, organizationId, email)
+      const before = await store.findOpenInvitationTo(tx, organizationId, email, now)
+      if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
+      await store.removeExpiredInvitations(tx, organizationId, now)
+      await assertRoom(tx, organizationId, email, now)
+      const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
+      const wish = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
+      const invitation = await store.putInvitation(tx, wish)
+      await writeAudit(tx, {
+        action: 'invitation.created',
+        actor,
+        organizationId,
+        target: targetOf(invitation),
+        change: { role, expiresAt: expiresAt.toISOString() },
+      })
+      return { invitation, organizationName: organization.name }
+    })
+
+  return {
+    /**
+     * Sends a link by mail; one sent before to the same address is worth nothing from then on. Whether the address has
+     * an account makes no difference. Throws `conflict` for a member's, `unavailable` where the letter cannot be sent.
+     */
+    invite: async (
+      actor: Actor,
+      organizationId: string,
+      { email, role }: { email: string; role: Role },
+    ): Promise<Invitation> => {
+      assertMay(actor, organizationId, permissionOver(role))
+      await throttle.countInvitation(organizationId, email)
+      const { token, tokenHash } = makeInvitationToken()
+      const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
+      const link = `${baseUrl}${invitationPath(token)}`
+      await mailer.send(invitationLetter({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))
+      return invitation
+    },
+
+    /** Those that are still good. */
+    listInvitations: async (actor: Actor, organizationId: string, page: IdPage): Promise<Invitation[]> => {
+      assertMay(actor, organizationId, 'manage')
+      return store.listOpenInvitations(db, organizationId, page, new Date())
+    },
+
+    withdrawInvitation: (actor: Actor, organizationId: string, id: string): Promise<void> =>
+      changes.commit(async tx => {
+        await assertStillMay(tx, actor, organizationId, 'manage')
+        const invitation = await store.findOpenInvitationById(tx, organizationId, id, new Date())
+        if (invitation === undefined) throw new AppError('not_found', 'There is no such invitation.')
+        await assertStillMay(tx, actor, organizationId, permissionOver(invitation.role))
+        await store.removeInvitation(tx, id)
+        await writeAudit(tx, {
+          action: 'invitation.removed',
+          actor,
+          organizationId,
+          target: targetOf(invitation),
+          change: { role: invitation.role },
+        })
+      }),
+
+    /** For who holds the link. Throws `not_found` where it is not good any more. */
+    getOpenInvitation: (token: string): Promise<OpenInvitation> => getOpenInvitation(db, token),
+
+    /** Makes the actor a member. Throws `not_found` for a link that is not good any more, `forbidden` for another's. */
+    acceptInvitation: (actor: Actor, token: string): Promise<Organization> =>
+      changes.commit(async (tx, announce) => {
+        const user = { id: actor.userId, email: actor.email }
+        const { id, role, wasMember } = await acceptInvitation(tx, token, user, actor)
+        if (!wasMember) {
+          await writeAudit(tx, {
+            action: 'member.added',
+            actor,
+            organizationId: id,
+            target: { type: 'user', id: user.id, name: user.email },
+            change: { role: { from: null, to: role } },
+          })
+        }
+        announce({ type: 'access_changed', userId: actor.userId })
+        const organization = await findOrganization(tx, id, actor.userId)
+        if (organization === undefined) throw new Error('a member was added and is not there')
+        return organization
+      }),
+  }
+}
+
+export type InvitationService = ReturnType<typeof createInvitationService>

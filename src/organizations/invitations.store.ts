@@ -1,0 +1,121 @@
+import type { Role } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Invitation, OpenInvitation } from './organization.ts'
+
+type InvitationRow = {
+  id: string
+  organizationId: string
+  email: string
+  role: Role
+  expiresAt: Date
+  createdAt: Date
+  updatedAt: Date
+}
+
+const toInvitation = (row: InvitationRow): Invitation => ({
+  id: row.id,
+  organizationId: row.organizationId,
+  email: row.email,
+  role: row.role,
+  expiresAt: row.expiresAt,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+/** Neither taken up nor too old. */
+const openAt = (now: Date) => ({ acceptedAt: null, expiresAt: { gt: now } })
+
+export const findOpenInvitation = async (
+  tx: Transaction,
+  tokenHash: string,
+  now: Date,
+): Promise<OpenInvitation | undefined> => {
+  const row = await tx.invitation.findFirst({
+    where: { tokenHash, ...openAt(now) },
+    include: { organization: { select: { name: true } } },
+  })
+  if (row === null) return undefined
+  const { invitedById } = row
+  const sender =
+    invitedById === null ? null : await tx.user.findUnique({ where: { id: invitedById }, select: { email: true } })
+  return { ...toInvitation(row), organizationName: row.organization.name, invitedBy: sender?.email }
+}
+
+export const findOpenInvitationTo = async (
+  tx: Transaction,
+  organizationId: string,
+  email: string,
+  now: Date,
+): Promise<Invitation | undefined> => {
+  const row = await tx.invitation.findFirst({ where: { organizationId, email, ...openAt(now) } })
+  return row === null ? undefined : toInvitation(row)
+}
+
+export const findOpenInvitationById = async (
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+  now: Date,
+): Promise<Invitation | undefined> => {
+  const row = await tx.invitation.findFirst({ where: { id, organizationId, ...openAt(now) } })
+  return row === null ? undefined : toInvitation(row)
+}
+
+export const listOpenInvitations = async (
+  tx: Transaction,
+  organizationId: string,
+  page: IdPage,
+  now: Date,
+): Promise<Invitation[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const rows = await tx.invitation.findMany({ where: { organizationId, ...openAt(now), ...where }, ...rest })
+  return rows.map(toInvitation)
+}
+
+/** To other addresses than this one. */
+export const countOpenInvitations = (
+  tx: Transaction,
+  organizationId: string,
+  but: string,
+  now: Date,
+): Promise<number> => tx.invitation.count({ where: { organizationId, email: { not: but }, ...openAt(now) } })
+
+/** One for each address: another takes the place of the one before, whose link is worth nothing from then on. */
+export const putInvitation = async (
+  tx: Transaction,
+  data: {
+    organizationId: string
+    email: string
+    role: Role
+    invitedById: string
+    tokenHash: string
+    expiresAt: Date
+  },
+): Promise<Invitation> => {
+  const { organizationId, email } = data
+  return toInvitation(
+    await tx.invitation.upsert({
+      where: { organizationId_email: { organizationId, email } },
+      create: data,
+      update: { ...data, acceptedAt: null },
+    }),
+  )
+}
+
+export const markAccepted = async (tx: Transaction, id: string, acceptedAt: Date): Promise<void> => {
+  await tx.invitation.update({ where: { id }, data: { acceptedAt } })
+}
+
+export const removeInvitation = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.invitation.delete({ where: { id } })
+}
+
+export const removeExpiredInvitations = async (tx: Transaction, organizationId: string, now: Date): Promise<void> => {
+  await tx.invitation.deleteMany({ where: { organizationId, acceptedAt: null, expiresAt: { lte: now } } })
+}
+
+/** Who opened a letter has shown whose address it is. */
+export const markEmailVerified = async (tx: Transaction, userId: string, verifiedAt: Date): Promise<void> => {
+  await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: verifiedAt } })
+}
