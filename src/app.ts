@@ -1,10 +1,10 @@
 import fastifyStatic from '@fastify/static'
-import { accountRoutes, secondFactorPages, secondFactorRoutes, signInPages } from './accounts/index.ts'
+import { accountRoutes, auditRoutes, secondFactorPages, secondFactorRoutes, signInPages } from './accounts/index.ts'
 import { discoveryRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { invitationRoutes, organizationRoutes } from './organizations/index.ts'
+import { invitationRoutes, organizationAuditRoutes, organizationRoutes } from './organizations/index.ts'
 import {
   configureApi,
   configurePages,
@@ -99,7 +99,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       })
       await api.register(accountRoutes(services))
       await api.register(secondFactorRoutes(services))
+      await api.register(auditRoutes(services))
       await api.register(organizationRoutes(services))
+      await api.register(organizationAuditRoutes(services))
       await api.register(invitationRoutes(services))
       await api.register(toolkitRoutes(services))
       await api.register(serverRoutes({ ...services, baseUrl }))

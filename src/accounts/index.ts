@@ -1,6 +1,7 @@
 export { accountRoutes } from './accounts.routes.ts'
 export { Email, SignUp } from './accounts.schema.ts'
 export { createAccountService } from './accounts.service.ts'
+export { auditRoutes } from './audit.routes.ts'
 export { hashToken } from './credentials.ts'
 export { createRecentTokens } from './recent-tokens.ts'
 export { secondFactorPages } from './second-factor.pages.ts'

@@ -1,3 +1,4 @@
+export { organizationAuditRoutes } from './audit.routes.ts'
 export type { HeldServer, Holdings } from './holdings.ts'
 export { invitationsForSignUp } from './invitation-acceptance.ts'
 export { invitationRoutes } from './invitations.routes.ts'

@@ -211,6 +211,17 @@ const ofServer =
   ({ serverId }) =>
     `/api/v1/servers/${serverId}${rest}`
 
+const audit: Row[] = [
+  // The operator's: the first account's, who is the owner here.
+  { route: 'GET /api/v1/audit', path: at('/api/v1/audit'), statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
+  { route: 'GET /api/v1/me/audit', path: at('/api/v1/me/audit'), statuses: OWN },
+  {
+    route: 'GET /api/v1/organizations/:id/audit',
+    path: ({ organizationId }) => `/api/v1/organizations/${organizationId}/audit`,
+    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
+  },
+]
+
 const servers: Row[] = [
   { route: 'GET /api/v1/servers', path: at('/api/v1/servers'), statuses: OWN },
   {
@@ -338,6 +349,7 @@ export const ROUTES: readonly Row[] = [
   ...open,
   ...pages,
   ...accounts,
+  ...audit,
   ...secondFactor,
   ...organizations,
   ...toolkits,

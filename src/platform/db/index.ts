@@ -5,6 +5,7 @@ export { listen } from './listen.ts'
 export { migrate, migrationState } from './migrate.ts'
 export { MigrationError } from './migrations.ts'
 export { toPgConfig } from './postgres.ts'
+export { isAnswering } from './probe.ts'
 export { openRawSqlite, type RawSqlite } from './sqlite.ts'
 export {
   type DatabaseKind,

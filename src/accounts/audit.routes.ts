@@ -1,0 +1,35 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { organizationIdsOf } from '../kernel/index.ts'
+import { type AuditLog, AuditPage, AuditQuery, answerAudit } from '../platform/audit/index.ts'
+import { actorOf } from '../platform/http/index.ts'
+
+const tags = ['audit']
+const querystring = AuditQuery
+const response = { 200: AuditPage }
+
+/** The audit log as the operator sees it, and what one did oneself. */
+export const auditRoutes =
+  ({ audit }: { audit: AuditLog }): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/audit',
+      {
+        config: { access: 'operator' },
+        schema: { tags, summary: 'What was done on this installation, newest first', querystring, response },
+      },
+      async (request, reply) => answerAudit(reply, audit, { kind: 'installation' }, request.query),
+    )
+
+    app.get(
+      '/me/audit',
+      {
+        config: { access: 'user' },
+        schema: { tags, summary: 'What one did oneself, sign-ins among it, newest first', querystring, response },
+      },
+      async (request, reply) => {
+        const actor = actorOf(request)
+        const scope = { kind: 'own', userId: actor.userId, organizationIds: organizationIdsOf(actor) } as const
+        return answerAudit(reply, audit, scope, request.query)
+      },
+    )
+  }
