@@ -1,10 +1,16 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { createAccountService, createSessionStore, listSecondFactorKeyIds } from './accounts/index.ts'
+import {
+  createAccountService,
+  createSessionStore,
+  listSecondFactorKeyIds,
+  removeEndedSessions,
+  removeExpiredLinks,
+} from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
-import { createOAuthTokens } from './oauth/index.ts'
+import { createOAuthTokens, endGrantsOf } from './oauth/index.ts'
 import {
   createInvitationService,
   createMemberService,
@@ -114,9 +120,12 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     bus,
     counters,
     sealing,
+    mailer,
     logger,
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
     invitations: invitationsForSignUp,
+    endGrantsOf,
+    baseUrl: settings.baseUrl,
   })
 
   const organizationParts = { db, changes, holdings, tenancy: settings.tenancy }
@@ -160,6 +169,8 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     chores: [
       { name: 'finish removals of servers', run: serverRemoval.finishAll },
       { name: 'remove old audit entries', run: audit.removeOld },
+      { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
+      { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
     ],
     logger,
   })
@@ -195,11 +206,11 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       await http.close()
       await setImmediate()
       await recorder.close()
-      mailer.close()
       await upkeep.close()
       await serverRemoval.close()
       await oauthTokens.close()
       await accounts.close()
+      mailer.close()
       await changes.close()
       await db.close()
     },

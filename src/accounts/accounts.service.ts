@@ -5,6 +5,7 @@ import type { Database } from '../platform/db/index.ts'
 import type { Changes, EventBus } from '../platform/events/index.ts'
 import { parseInput } from '../platform/http/index.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { Mailer } from '../platform/mail/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { createAccessTokens, issueToken } from './access-tokens.ts'
 import type { OwnOrganization, User } from './account.ts'
@@ -21,8 +22,11 @@ import {
 import * as store from './accounts.store.ts'
 import { hashToken, isToken } from './credentials.ts'
 import { ensureDemoAccount } from './demo-account.ts'
+import { createMailFlows } from './mail-flows.ts'
+import type { EndGrantsOf } from './mail-parts.ts'
 import { createMcpTokens } from './mcp-tokens.ts'
 import { createOwnPassword } from './own-password.ts'
+import { createOwnSessions } from './own-sessions.ts'
 import { createPasswords } from './passwords.ts'
 import { createSecondFactors } from './second-factor.service.ts'
 import { createSignIn } from './sign-in.ts'
@@ -46,9 +50,13 @@ export type AccountServiceParts = {
   bus: EventBus
   counters: Counters
   sealing: Pick<Sealing, 'seal' | 'open'>
+  mailer: Mailer
   logger: Logger
   policy: SignUpPolicy
   invitations: Invitations
+  endGrantsOf: EndGrantsOf
+  /** The origin of the links in letters. */
+  baseUrl: string
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -74,15 +82,30 @@ export const createAccountService = ({
   bus,
   counters,
   sealing,
+  mailer,
   logger,
   policy,
   invitations,
+  endGrantsOf,
+  baseUrl,
   now = Date.now,
 }: AccountServiceParts) => {
   const passwords = createPasswords()
   const throttle = createThrottle(counters, now)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const secondFactors = createSecondFactors({ db, changes, sealing, ownPassword, throttle, now })
+  const mailFlows = createMailFlows({
+    db,
+    changes,
+    mailer,
+    throttle,
+    passwords,
+    ownPassword,
+    endGrantsOf,
+    baseUrl,
+    logger,
+    now,
+  })
   const uses = createTokenUses({
     write: (tokenId, usedAt) => tokenStore.noteUse(db, tokenId, usedAt),
     onError: error => logger.warn({ err: error }, 'could not write down when a token was used'),
@@ -122,6 +145,8 @@ export const createAccountService = ({
     ...createAccessTokens({ db, changes, now }),
     ...createSignIn({ db, passwords, throttle, secondFactors }),
     ...secondFactors,
+    ...mailFlows.operations,
+    ...createOwnSessions({ db, changes, now }),
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 
@@ -134,7 +159,9 @@ export const createAccountService = ({
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
-      return changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
+      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
+      mailFlows.welcome(user, address)
+      return user
     },
 
     /** For once the session is over. */
@@ -202,10 +229,11 @@ export const createAccountService = ({
     /** Whether anybody has signed up. */
     isAnyUser: async (): Promise<boolean> => !(await isFirstAccount(db)),
 
-    /** Stops listening for changes and writes what is left to write. */
+    /** Stops listening for changes; writes and sends what is left. */
     close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
       await uses.settle()
+      await mailFlows.settle()
     },
   }
 }

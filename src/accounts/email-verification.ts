@@ -22,8 +22,12 @@ export const createEmailVerification = (parts: EmailVerificationParts) => {
 
   return {
     /** For a new account: sent after the answer, whatever comes of it. */
-    welcome: (user: Pick<User, 'id' | 'email'>, address: string): void =>
-      postbox.post('confirmation of an address', () => sendLink(user, address)),
+    welcome: ({ id }: Pick<User, 'id'>, address: string): void =>
+      postbox.post('confirmation of an address', async () => {
+        const user = await userStore.findUser(db, id)
+        // Who came by an invitation has shown it already.
+        if (user !== undefined && user.emailVerifiedAt === undefined) await sendLink(user, address)
+      }),
 
     /** Sends another link. Throws `conflict` for an address that is confirmed, `unavailable` where the mail cannot go. */
     resendVerification: async (actor: Actor): Promise<void> => {

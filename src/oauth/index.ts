@@ -1,1 +1,2 @@
 export { createOAuthTokens } from './access-tokens.ts'
+export { endGrantsOf } from './grants-of-user.store.ts'
