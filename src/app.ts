@@ -1,6 +1,6 @@
 import fastifyStatic from '@fastify/static'
 import { accountRoutes, auditRoutes, secondFactorPages, secondFactorRoutes, signInPages } from './accounts/index.ts'
-import { discoveryRoutes } from './discovery/index.ts'
+import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
@@ -63,13 +63,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       logger,
     }),
   )
-  await http.register(
-    discoveryRoutes({
-      ...services,
-      baseUrl,
-      origins: createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback }),
-    }),
-  )
+  const origins = createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback })
+  await http.register(discoveryRoutes({ ...services, baseUrl, origins }))
+  await http.register(openDocumentRoutes({ ...services, baseUrl, origins }))
   const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
   const sessions = {
     store: services.sessionStore,

@@ -26,7 +26,7 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
 
 type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: OriginPolicy }
 
-/** `/.well-known/mcp-servers`: what the caller may use, the public servers for anyone. */
+/** `/.well-known/mcp-servers`: what the caller's token may use, the public servers for anyone. */
 export const discoveryRoutes =
   ({ servers, verifyMcpToken, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
   async app => {
@@ -34,9 +34,7 @@ export const discoveryRoutes =
     app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
       const token = bearerOf(request)
       const principal = token === undefined ? undefined : await verifyMcpToken(token)
-      const caller = principal?.isForMcp
-        ? { userId: principal.userId, organizationIds: [...principal.organizationIds] }
-        : undefined
+      const caller = principal?.isForMcp ? principal : undefined
       const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
       return { servers: usable.map(toEntry(baseUrl)) }
     })

@@ -112,6 +112,9 @@ export const createServerService = ({ db, changes, removal }: ServerServiceParts
     await removal.finish(id)
   },
 
+  /** Whoever's it is: for discovery, which tells of it what its tier lets anybody know. */
+  findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
+
   /** Servers a caller may use, without any when nobody calls; for discovery. */
   listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
     store.listUsableServers(db, caller, limit),

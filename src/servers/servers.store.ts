@@ -129,11 +129,23 @@ export const findUserIds = async (tx: Transaction, names: readonly string[]): Pr
   return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)
 }
 
-export type DiscoveryCaller = { userId: string; organizationIds: readonly string[] }
+/** Whoever's it is. */
+export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<Server | undefined> => {
+  const row = await tx.server.findUnique({ where: { id, ...THERE }, include: WITH_USERS })
+  return row === null ? undefined : toServer(row)
+}
+
+/** `serverId`: the one server that what the caller shows is good for, if it is good for one only. */
+export type DiscoveryCaller = {
+  userId: string
+  organizationIds: ReadonlySet<string>
+  serverId?: string | undefined
+}
 
 const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
   const where = {
     ...THERE,
+    ...(caller.serverId === undefined ? {} : { id: caller.serverId }),
     OR: [
       { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
       { access: 'private' as const, ownerId: caller.userId },

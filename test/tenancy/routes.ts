@@ -330,6 +330,23 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
   statuses: everybody(200),
 }))
 
+const METADATA = '/.well-known/oauth-protected-resource'
+const ENTRY = '/.well-known/mcp-servers/:uuid/server.json'
+const discover = (method: string, path: string, status: number): Row => ({
+  route: `${method} ${path}`,
+  path: ({ serverId }) => path.replace(':uuid', serverId),
+  statuses: everybody(status),
+})
+/** Told to anybody who knows the server's id, but for its name. */
+const discovery: Row[] = [
+  discover('GET', METADATA, 404),
+  discover('GET', `${METADATA}/s/:uuid`, 200),
+  discover('GET', `${METADATA}/s/:uuid/sse`, 200),
+  // Of public servers only.
+  discover('GET', ENTRY, 404),
+  ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
+]
+
 const pages: Row[] = [
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
@@ -347,6 +364,7 @@ const pages: Row[] = [
 /** Every route of the application, and what each asker gets there. */
 export const ROUTES: readonly Row[] = [
   ...open,
+  ...discovery,
   ...pages,
   ...accounts,
   ...audit,

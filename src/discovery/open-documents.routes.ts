@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { AppError, MCP_SCOPES } from '../kernel/index.ts'
+import { type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
+import { type Server, type ServerService, serverUrl } from '../servers/index.ts'
+import { RegistryEntry, toRegistryEntry } from './registry-entry.ts'
+
+/** RFC 9728 §2. */
+const ResourceMetadata = z.object({
+  resource: z.url(),
+  resource_name: z.string().optional(),
+  authorization_servers: z.array(z.url()),
+  scopes_supported: z.array(z.string()),
+  bearer_methods_supported: z.array(z.string()),
+})
+
+/** The name of a server that is not for everybody is for those who may use it. */
+const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.infer<typeof ResourceMetadata> => ({
+  resource: serverUrl(baseUrl, id),
+  ...(access === 'public' && { resource_name: name }),
+  authorization_servers: [baseUrl],
+  scopes_supported: [...MCP_SCOPES],
+  bearer_methods_supported: ['header'],
+})
+
+/** How long copies are good: long enough for the requests of one sign-in, short enough for a change to show soon. */
+const MAX_AGE_SECONDS = 60
+
+/** Any page may read what anybody may know. */
+const openToPages = (app: FastifyInstance, origins: OriginPolicy): void => {
+  refuseForeignOrigins(app, { ...origins, isOriginAllowed: () => true })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-allow-origin', '*')
+  })
+}
+
+const answerPreflight = (reply: FastifyReply): FastifyReply =>
+  reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': '*',
+      'access-control-max-age': '600',
+    })
+    .send()
+
+const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
+const REGISTRY_PATH = '/.well-known/mcp-servers/:uuid/server.json'
+const hide = { hide: true } as const
+const params = z.object({ uuid: z.string() })
+
+type Parts = { servers: ServerService; baseUrl: string; origins: OriginPolicy }
+
+/** What clients read before they have a token: where to get one for a server, and of public ones how to reach them. */
+export const openDocumentRoutes =
+  ({ servers, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    openToPages(app, origins)
+
+    const getServer = async (uuid: string): Promise<Server> => {
+      const id = z.uuid().safeParse(uuid).data?.toLowerCase()
+      const server = id === undefined ? undefined : await servers.findServerOfAnybody(id)
+      if (server === undefined) throw new AppError('not_found', 'There is no such server.')
+      return server
+    }
+    const cached = (reply: FastifyReply): FastifyReply =>
+      reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
+
+    // The older transport is the same resource: a token is for the server, however it is reached.
+    for (const path of [`${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`]) {
+      app.get(path, { schema: { ...hide, params, response: { 200: ResourceMetadata } } }, async (request, reply) => {
+        const metadata = toResourceMetadata(await getServer(request.params.uuid), baseUrl)
+        return cached(reply).send(metadata)
+      })
+    }
+
+    app.get(RESOURCE_PATH, { schema: hide }, async () => {
+      const why = `No token is good for all servers here: each has its own document, ${RESOURCE_PATH}/s/<id>.`
+      throw new AppError('not_found', why)
+    })
+
+    app.get(
+      REGISTRY_PATH,
+      { schema: { ...hide, params, response: { 200: RegistryEntry } } },
+      async (request, reply) => {
+        const server = await getServer(request.params.uuid)
+        if (server.access !== 'public') throw new AppError('not_found', 'There is no such server.')
+        return cached(reply).send(toRegistryEntry(server, baseUrl))
+      },
+    )
+
+    for (const path of [RESOURCE_PATH, `${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`, REGISTRY_PATH]) {
+      app.options(path, { schema: hide }, (_request, reply) => answerPreflight(reply))
+    }
+  }

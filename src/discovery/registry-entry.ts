@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { type Server, serverUrl } from '../servers/index.ts'
+
+const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
+/** Characters of a title and of a description, by that schema. */
+const MAX_CHARACTERS = 100
+
+/** A server as the official MCP registry describes one (`server.json`, 2025-12-11). */
+export const RegistryEntry = z.object({
+  $schema: z.literal(SCHEMA),
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  version: z.string(),
+  remotes: z.array(z.object({ type: z.enum(['streamable-http', 'sse']), url: z.url() })),
+})
+
+/** On one line, cut where it is too long. */
+const shorten = (text: string): string => {
+  const characters = [...text.replace(/\s+/g, ' ').trim()]
+  return characters.length <= MAX_CHARACTERS
+    ? characters.join('')
+    : `${characters
+        .slice(0, MAX_CHARACTERS - 1)
+        .join('')
+        .trimEnd()}…`
+}
+
+/** `com.example.mcp` of `https://mcp.example.com`; what no name may hold, as in an IPv6 address, becomes a hyphen. */
+const namespaceOf = (baseUrl: string): string =>
+  new URL(baseUrl).hostname
+    .replace(/[^a-z0-9.-]/g, '-')
+    .split('.')
+    .reverse()
+    .join('.')
+
+/** Its name goes by its id, which stays; its version grows with each change of what is said here. */
+export const toRegistryEntry = (server: Server, baseUrl: string): z.infer<typeof RegistryEntry> => {
+  const url = serverUrl(baseUrl, server.id)
+  const description = server.description?.trim() || `${server.name}, an MCP server`
+  return {
+    $schema: SCHEMA,
+    name: `${namespaceOf(baseUrl)}/${server.id}`,
+    title: shorten(server.name),
+    description: shorten(description),
+    version: `1.0.${Math.floor(server.updatedAt.getTime() / 1_000)}`,
+    remotes: [
+      { type: 'streamable-http', url },
+      { type: 'sse', url: `${url}/sse` },
+    ],
+  }
+}
