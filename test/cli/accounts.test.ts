@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { turnOn } from '../accounts/second-factor.ts'
 import { callTool } from '../process/calls.ts'
 import { createApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
@@ -83,5 +84,18 @@ describe('at the command line beside a running server', () => {
     const user = await runJson(args, patchbay.settings)
     expect((await createBrowser(patchbay.origin).signIn('eve@example.com', password)).json()).toMatchObject({ user })
     expect(user).toMatchObject({ isOperator: true })
+  })
+
+  it('the second factor of who has lost everything is removed, and the password alone signs in there at once', async () => {
+    const email = 'lost@example.com'
+    const reset = ['user', 'reset-second-factor', '--email', email]
+    const browser = createBrowser(patchbay.origin)
+    const user = z.object({ id: z.string() }).parse((await browser.signUp(email, password)).json())
+    const none = await runCommand(reset, patchbay.settings)
+    expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: .*no second factor/) })
+    await turnOn(browser, password)
+    expect((await browser.signIn(email, password)).status).toBe(401)
+    expect(await runJson(reset, patchbay.settings)).toMatchObject({ id: user.id, email })
+    expect((await browser.signIn(email, password)).status).toBe(200)
   })
 })

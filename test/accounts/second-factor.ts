@@ -1,0 +1,20 @@
+import { Secret, TOTP } from 'otpauth'
+import { z } from 'zod'
+import type { createBrowser } from '../support/browser.ts'
+
+const STEP_MS = 30_000
+
+export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string() })
+export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) })
+
+/** The code that an app shows now, or shows so many steps from now. */
+export const codeOf = (secret: string, steps = 0): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * STEP_MS })
+
+/** Puts a second factor in force for who is signed in. The codes of this step and before it are used up by that. */
+export const turnOn = async (browser: ReturnType<typeof createBrowser>, password: string) => {
+  await browser.loadCsrfToken()
+  const { secret, uri } = NewSecondFactor.parse((await browser.send('POST', '/me/second-factor', { password })).json())
+  const confirmed = await browser.send('POST', '/me/second-factor/confirmation', { code: codeOf(secret) })
+  return { secret, uri, ...RecoveryCodes.parse(confirmed.json()) }
+}
