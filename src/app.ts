@@ -4,7 +4,7 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { invitationRoutes, organizationAuditRoutes, organizationRoutes } from './organizations/index.ts'
+import { invitationPages, invitationRoutes, organizationAuditRoutes, organizationRoutes } from './organizations/index.ts'
 import {
   configureApi,
   configurePages,
@@ -82,6 +82,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
     })
     await pages.register(signInPages(services))
+    await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
   })
   await http.register(

@@ -128,7 +128,13 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     baseUrl: settings.baseUrl,
   })
 
-  const organizationParts = { db, changes, holdings, tenancy: settings.tenancy }
+  const serverRemoval = createServerRemoval({
+    db,
+    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
+    logger,
+  })
+  const { tenancy } = settings
+  const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, tenancy }
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
   const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
@@ -140,11 +146,6 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
-  const serverRemoval = createServerRemoval({
-    db,
-    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
-    logger,
-  })
   const servers = createServerService({ db, changes, removal: serverRemoval })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })

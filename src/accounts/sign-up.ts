@@ -144,5 +144,6 @@ export const makeAccount = async (
   await auditNewUser(tx, user, address)
   const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)
-  return user
+  // An invitation verifies its address.
+  return home.kind === 'invited' ? ((await store.findUser(tx, user.id)) ?? user) : user
 }

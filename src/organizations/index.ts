@@ -1,5 +1,6 @@
 export { organizationAuditRoutes } from './audit.routes.ts'
 export type { HeldServer, Holdings } from './holdings.ts'
+export { invitationPages } from './invitation.pages.ts'
 export { invitationsForSignUp } from './invitation-acceptance.ts'
 export { invitationRoutes } from './invitations.routes.ts'
 export { createInvitationService } from './invitations.service.ts'

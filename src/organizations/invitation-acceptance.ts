@@ -1,14 +1,14 @@
+import { linkHashOf, markEmailVerified } from '../accounts/index.ts'
 import { AppError, type Role } from '../kernel/index.ts'
 import { type AuditActor, writeAudit } from '../platform/audit/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
-import { invitationHashOf } from './invitation-link.ts'
-import { findOpenInvitation, markAccepted, markEmailVerified } from './invitations.store.ts'
+import { findOpenInvitation, markAccepted } from './invitations.store.ts'
 import { addMember, findRole } from './members.store.ts'
 import type { OpenInvitation } from './organization.ts'
 
 /** Throws `not_found`, the same for a link that was used, replaced, withdrawn or is too old, and for one never sent. */
 export const getOpenInvitation = async (tx: Transaction, token: string): Promise<OpenInvitation> => {
-  const tokenHash = invitationHashOf(token)
+  const tokenHash = linkHashOf(token)
   const invitation = tokenHash === undefined ? undefined : await findOpenInvitation(tx, tokenHash, new Date())
   if (invitation !== undefined) return invitation
   throw new AppError('not_found', 'This invitation is not good any more: ask whoever sent it for another one.')
@@ -41,7 +41,14 @@ export const acceptInvitation = async (
   const { id, organizationId, organizationName, role, email } = await getInvitationFor(tx, token, user.email)
   const now = new Date()
   await markAccepted(tx, id, now)
-  await markEmailVerified(tx, user.id, now)
+  // Who opened the letter has shown whose address it is.
+  if (await markEmailVerified(tx, user.id, now)) {
+    await writeAudit(tx, {
+      action: 'user.email_verified',
+      actor,
+      target: { type: 'user', id: user.id, name: user.email },
+    })
+  }
   const held = await findRole(tx, organizationId, user.id)
   if (held === undefined) await addMember(tx, { organizationId, userId: user.id, role })
   await writeAudit(tx, {

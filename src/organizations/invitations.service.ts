@@ -1,3 +1,4 @@
+import { makeLinkToken } from '../accounts/index.ts'
 import { type Actor, AppError, assertMay, permissionOver, type Role } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
@@ -7,7 +8,7 @@ import type { IdPage } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import { assertStillMay } from './current-role.ts'
 import { acceptInvitation, getOpenInvitation } from './invitation-acceptance.ts'
-import { INVITATION_DAYS, invitationLetter, invitationPath, makeInvitationToken } from './invitation-link.ts'
+import { INVITATION_DAYS, invitationLetter, invitationPath } from './invitation-link.ts'
 import { createInvitationThrottle } from './invitation-throttle.ts'
 import * as store from './invitations.store.ts'
 import { findMemberByEmail } from './members.store.ts'
@@ -80,7 +81,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     ): Promise<Invitation> => {
       assertMay(actor, organizationId, permissionOver(role))
       await throttle.countInvitation(organizationId, email)
-      const { token, tokenHash } = makeInvitationToken()
+      const { token, tokenHash } = makeLinkToken()
       const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
       const link = `${baseUrl}${invitationPath(token)}`
       await mailer.send(invitationLetter({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))

@@ -114,8 +114,3 @@ export const removeInvitation = async (tx: Transaction, id: string): Promise<voi
 export const removeExpiredInvitations = async (tx: Transaction, organizationId: string, now: Date): Promise<void> => {
   await tx.invitation.deleteMany({ where: { organizationId, acceptedAt: null, expiresAt: { lte: now } } })
 }
-
-/** Who opened a letter has shown whose address it is. */
-export const markEmailVerified = async (tx: Transaction, userId: string, verifiedAt: Date): Promise<void> => {
-  await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: verifiedAt } })
-}

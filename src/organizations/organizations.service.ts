@@ -6,13 +6,7 @@ import { assertStillMay } from './current-role.ts'
 import { countMemberships } from './members.store.ts'
 import type { Organization } from './organization.ts'
 import * as store from './organizations.store.ts'
-import {
-  assertNotTheOnly,
-  dropOrganization,
-  type RemovalParts,
-  removeHistoriesOf,
-  stopOrganization,
-} from './removal.ts'
+import { assertNotTheOnly, createOrganizationRemoval, type RemovalParts } from './removal.ts'
 
 /** Organizations that one person may belong to and go on making more: all of them are read with every request. */
 const MAX_ORGANIZATIONS_PER_USER = 100
@@ -44,55 +38,58 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   )
 }
 
-export const createOrganizationService = ({ db, changes, holdings, tenancy }: RemovalParts) => ({
-  createOrganization: (actor: Actor, name: string): Promise<Organization> => {
-    if (tenancy === 'single') {
-      throw new AppError('forbidden', 'There is one organization here, for everybody (PATCHBAY_TENANCY=single).')
-    }
-    return changes.commit(async (tx, announce) => {
-      await assertRoomForAnother(tx, actor)
-      const made = await store.createOrganization(tx, name, actor.userId)
-      const target = { type: 'organization', id: made.id, name }
-      await writeAudit(tx, { action: 'organization.created', actor, organizationId: made.id, target })
-      announce({ type: 'access_changed', userId: actor.userId })
-      return made
-    })
-  },
-
-  getOrganization: (actor: Actor, id: string): Promise<Organization> => getOrganization(db, actor, id),
-
-  listOrganizations: (actor: Actor, page: IdPage): Promise<Organization[]> =>
-    store.listOrganizations(db, actor.userId, page),
-
-  renameOrganization: (actor: Actor, id: string, name: string | undefined): Promise<Organization> =>
-    changes.commit(async tx => {
-      assertMay(actor, id, 'manage')
-      const before = await getOrganization(tx, actor, id)
-      if (name === undefined || name === before.name) return before
-      await store.renameOrganization(tx, id, name)
-      await writeAudit(tx, {
-        action: 'organization.renamed',
-        actor,
-        organizationId: id,
-        target: { type: 'organization', id, name },
-        change: { name: { from: before.name, to: name } },
+export const createOrganizationService = ({ db, changes, holdings, finishServer, tenancy }: RemovalParts) => {
+  const removal = createOrganizationRemoval({ holdings, finishServer })
+  return {
+    createOrganization: (actor: Actor, name: string): Promise<Organization> => {
+      if (tenancy === 'single') {
+        throw new AppError('forbidden', 'There is one organization here, for everybody (PATCHBAY_TENANCY=single).')
+      }
+      return changes.commit(async (tx, announce) => {
+        await assertRoomForAnother(tx, actor)
+        const made = await store.createOrganization(tx, name, actor.userId)
+        const target = { type: 'organization', id: made.id, name }
+        await writeAudit(tx, { action: 'organization.created', actor, organizationId: made.id, target })
+        announce({ type: 'access_changed', userId: actor.userId })
+        return made
       })
-      return getOrganization(tx, actor, id)
-    }),
+    },
 
-  /** `confirm` is its name. Throws `conflict` for the only organization of who asks. */
-  removeOrganization: async (actor: Actor, id: string, confirm: string): Promise<void> => {
-    const stopped = await changes.commit(async (tx, announce) => {
-      await assertStillMay(tx, actor, id, 'own')
-      const organization = await getOrganization(tx, actor, id)
-      assertConfirmed(organization, confirm)
-      await assertNotTheOnly(tx, tenancy, id)
-      await assertNotLast(tx, actor)
-      return { organization, serverIds: await stopOrganization(tx, announce, { holdings }, id) }
-    })
-    await removeHistoriesOf(db, stopped.serverIds)
-    await changes.commit((tx, announce) => dropOrganization(tx, announce, actor, stopped.organization))
-  },
-})
+    getOrganization: (actor: Actor, id: string): Promise<Organization> => getOrganization(db, actor, id),
+
+    listOrganizations: (actor: Actor, page: IdPage): Promise<Organization[]> =>
+      store.listOrganizations(db, actor.userId, page),
+
+    renameOrganization: (actor: Actor, id: string, name: string | undefined): Promise<Organization> =>
+      changes.commit(async tx => {
+        assertMay(actor, id, 'manage')
+        const before = await getOrganization(tx, actor, id)
+        if (name === undefined || name === before.name) return before
+        await store.renameOrganization(tx, id, name)
+        await writeAudit(tx, {
+          action: 'organization.renamed',
+          actor,
+          organizationId: id,
+          target: { type: 'organization', id, name },
+          change: { name: { from: before.name, to: name } },
+        })
+        return getOrganization(tx, actor, id)
+      }),
+
+    /** `confirm` is its name. Throws `conflict` for the only organization of who asks. */
+    removeOrganization: async (actor: Actor, id: string, confirm: string): Promise<void> => {
+      const stopped = await changes.commit(async (tx, announce) => {
+        await assertStillMay(tx, actor, id, 'own')
+        const organization = await getOrganization(tx, actor, id)
+        assertConfirmed(organization, confirm)
+        await assertNotTheOnly(tx, tenancy, id)
+        await assertNotLast(tx, actor)
+        return { organization, serverIds: await removal.stop(tx, announce, id) }
+      })
+      await removal.finish(stopped.serverIds)
+      await changes.commit((tx, announce) => removal.drop(tx, announce, actor, stopped.organization))
+    },
+  }
+}
 
 export type OrganizationService = ReturnType<typeof createOrganizationService>

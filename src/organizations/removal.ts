@@ -1,4 +1,3 @@
-import { removeHistoryOf } from '../history/index.ts'
 import { type Actor, AppError } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
@@ -8,6 +7,15 @@ import { listMemberIds } from './members.store.ts'
 import { findOldestOrganizationId, removeOrganization } from './organizations.store.ts'
 
 export type Tenancy = 'multi' | 'single'
+
+export type RemovalParts = {
+  db: Database
+  changes: Changes
+  holdings: Holdings
+  /** Removes what is kept of a stopped server, however much it is, and then the server. Never rejects. */
+  finishServer: (serverId: string) => Promise<void>
+  tenancy: Tenancy
+}
 
 type Announce = (event: DomainEvent) => void
 type Named = { id: string; name: string }
@@ -21,38 +29,38 @@ export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organi
   )
 }
 
-/** The first part of a removal: what runs there stops. Answers the servers whose history is to go before the rest. */
-export const stopOrganization = async (
-  tx: Transaction,
-  announce: Announce,
-  { holdings }: { holdings: Holdings },
-  organizationId: string,
-): Promise<string[]> => {
-  const serverIds = await holdings.stopServers(tx, organizationId)
-  for (const serverId of serverIds) announce({ type: 'server_removed', serverId })
-  return serverIds
-}
-
-/** The last part: the organization goes, with its servers, toolkits and members. Snapshots of others live on. */
-export const dropOrganization = async (
-  tx: Transaction,
-  announce: Announce,
-  actor: Actor,
-  { id, name }: Named,
-): Promise<void> => {
-  const memberIds = await listMemberIds(tx, id)
-  await removeOrganization(tx, id)
-  // In the installation's log: the organization's own goes on there.
-  await writeAudit(tx, { action: 'organization.removed', actor, target: { type: 'organization', id, name } })
-  for (const userId of memberIds) announce({ type: 'access_changed', userId })
-}
-
 /**
- * In between, in transactions of its own: in one statement a long history would hold SQLite for seconds. Cut short, the
- * organization is still there without its servers, and is removed by asking once more.
+ * A removal has three parts, since the history of servers may be long and would hold SQLite for seconds in one piece:
+ * in one transaction the servers stop, then they go bit by bit, and in another transaction goes the organization. Cut
+ * short, the organization is there without servers, and is removed by asking once more.
  */
-export const removeHistoriesOf = async (db: Database, serverIds: readonly string[]): Promise<void> => {
-  for (const serverId of serverIds) await removeHistoryOf(db, serverId)
-}
+export const createOrganizationRemoval = ({
+  holdings,
+  finishServer,
+}: Pick<RemovalParts, 'holdings' | 'finishServer'>) => ({
+  /** Answers the servers that are to be finished. */
+  stop: async (tx: Transaction, announce: Announce, organizationId: string): Promise<string[]> => {
+    const serverIds = await holdings.stopServers(tx, organizationId)
+    for (const serverId of serverIds) announce({ type: 'server_removed', serverId })
+    return serverIds
+  },
 
-export type RemovalParts = { db: Database; changes: Changes; holdings: Holdings; tenancy: Tenancy }
+  finish: async (serverIds: readonly string[]): Promise<void> => {
+    for (const serverId of serverIds) await finishServer(serverId)
+  },
+
+  /** Toolkits and memberships go along; snapshots that others took live on. Throws `unavailable` while servers are left. */
+  drop: async (tx: Transaction, announce: Announce, actor: Actor, { id, name }: Named): Promise<void> => {
+    const left = await holdings.stopServers(tx, id)
+    if (left.length > 0) {
+      throw new AppError('unavailable', `Servers of "${name}" are still on their way out: try again.`, {
+        retryAfterSeconds: 1,
+      })
+    }
+    const memberIds = await listMemberIds(tx, id)
+    await removeOrganization(tx, id)
+    // In the installation's log: the organization's own goes on there.
+    await writeAudit(tx, { action: 'organization.removed', actor, target: { type: 'organization', id, name } })
+    for (const userId of memberIds) announce({ type: 'access_changed', userId })
+  },
+})

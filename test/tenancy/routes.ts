@@ -359,6 +359,14 @@ const pages: Row[] = [
   { route: 'GET /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
   { route: 'POST /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
   { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
+  // Without the link of a letter; to join one must be signed in.
+  { route: 'GET /invitation', path: at('/invitation'), statuses: everybody(404) },
+  {
+    route: 'POST /invitation',
+    path: at('/invitation'),
+    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
+  },
+  { route: 'POST /invitation/sign-up', path: at('/invitation/sign-up'), statuses: everybody(404) },
 ]
 
 /** Every route of the application, and what each asker gets there. */
