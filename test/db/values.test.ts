@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OpenDatabase, openDatabase, Prisma } from '../../src/platform/db/index.ts'
+import { Prisma } from '../../src/platform/db/generated/sqlite/client.ts'
+import { type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 
 describe.each(databaseKinds)('a value kept on $kind', ({ create }) => {

@@ -1,6 +1,5 @@
 export { type Database, type OpenDatabase, openDatabase, type Transaction, transact } from './client.ts'
 export { isForeignKeyViolation, isUniqueViolation } from './failures.ts'
-export { Prisma } from './generated/sqlite/client.ts'
 export { listen } from './listen.ts'
 export { migrate, migrationState } from './migrate.ts'
 export { MigrationError } from './migrations.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
@@ -27,11 +27,13 @@ export const listen = async (
   options: ListenOptions,
 ): Promise<{ close: () => Promise<void> }> => {
   const { channel, onMessage, onResumed, onLost } = options
+  // Not before it is used: every process on SQLite would hold the driver, too.
+  const pg = await import('pg')
   const closing = new AbortController()
   let current: Client | undefined
 
   const connect = async (): Promise<void> => {
-    const client = new Client({
+    const client = new pg.Client({
       ...toPgConfig(target),
       application_name: 'patchbay events',
       query_timeout: ANSWER_TIMEOUT_MS,

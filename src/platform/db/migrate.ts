@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { namingFailures } from './failures.ts'
-import { openPostgresMigrations } from './migrate-postgres.ts'
 import { openSqliteMigrations } from './migrate-sqlite.ts'
 import {
   type AppliedMigration,
@@ -14,8 +13,11 @@ import type { DatabaseTarget } from './target.ts'
 /** `directory` holds `sqlite/` and `postgresql/`, each with a folder for each migration. */
 export type MigrationOptions = { directory: string }
 
+/** PostgreSQL's driver is loaded only where it is used: this folder is part of every thread that touches a database. */
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
-  target.kind === 'sqlite' ? openSqliteMigrations(target) : openPostgresMigrations(target)
+  target.kind === 'sqlite'
+    ? openSqliteMigrations(target)
+    : (await import('./migrate-postgres.ts')).openPostgresMigrations(target)
 
 const readAppliedOf = async (target: DatabaseTarget): Promise<readonly AppliedMigration[]> => {
   if (target.kind === 'sqlite' && !existsSync(target.file)) return []
