@@ -1,4 +1,5 @@
 import { derivePostgresSchema } from './derive-schema.ts'
+import { lightenClient } from './lighten-client.ts'
 import { runPrisma } from './prisma.ts'
 
 // Makes both generated clients from the one set of models. Neither database is opened: the URL only says which.
@@ -10,3 +11,5 @@ for (const url of ['file:none.db', 'postgresql://localhost/none']) {
     process.exit(1)
   }
 }
+lightenClient('sqlite')
+lightenClient('postgresql')
