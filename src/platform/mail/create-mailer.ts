@@ -1,67 +1,16 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
-import { AppError } from '../../kernel/index.ts'
-import type { Logger } from '../logger.ts'
-import type { Mail, Mailer } from './mailer.ts'
+import type { Mailer } from './mailer.ts'
+import type { MailerOptions } from './open-mailer.ts'
 
-/** Connecting, greeting and silence: a mail server that hangs must not hold up whoever waits for the letter. */
-const SMTP_TIMEOUT_MS = 10_000
-
-export type MailerOptions = {
-  /** undefined: letters go into `outboxDirectory`, a file each. */
-  smtpUrl: string | undefined
-  outboxDirectory: string
-  /** As in the header From: `Patchbay <patchbay@example.com>`. */
-  from: string
-  logger: Logger
-}
-
-const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
-  const transport = createTransport(
-    {
-      url: smtpUrl,
-      connectionTimeout: SMTP_TIMEOUT_MS,
-      greetingTimeout: SMTP_TIMEOUT_MS,
-      socketTimeout: SMTP_TIMEOUT_MS,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    },
-    { from },
-  )
-  return {
-    send: async (mail: Mail): Promise<void> => {
-      try {
-        await transport.sendMail(mail)
-      } catch (error) {
-        throw new AppError('unavailable', 'The mail could not be sent right now: try again later.', { cause: error })
-      }
-    },
-    isDelivering: true,
-    close: () => transport.close(),
-  }
-}
-
-/** Without a mail server: the operator finds each letter as a file that mail programs open (RFC 5322). */
-const createOutboxMailer = ({ outboxDirectory, from, logger }: MailerOptions): Mailer => {
-  const transport = createTransport(
-    { streamTransport: true, buffer: true, newline: 'unix', disableFileAccess: true, disableUrlAccess: true },
-    { from },
-  )
+/** Opened with the first letter: most processes send none, and the mail library takes 5 MB. */
+export const createMailer = (options: MailerOptions): Mailer => {
+  let opening: Promise<Mailer> | undefined
+  const open = async (): Promise<Mailer> => (await import('./open-mailer.ts')).openMailer(options)
   return {
     send: async mail => {
-      const { message } = await transport.sendMail(mail)
-      const stamp = new Date().toISOString().replaceAll(':', '-')
-      const file = join(outboxDirectory, `${stamp}-${randomUUID().slice(0, 8)}.eml`)
-      await mkdir(outboxDirectory, { recursive: true, mode: 0o700 })
-      await writeFile(file, message, { mode: 0o600, flag: 'wx' })
-      logger.info({ to: mail.to, subject: mail.subject, file }, 'no SMTP_URL is set: the mail is in the outbox')
+      opening ??= open()
+      await (await opening).send(mail)
     },
-    isDelivering: false,
-    close: () => transport.close(),
+    isDelivering: options.smtpUrl !== undefined,
+    close: () => void opening?.then(mailer => mailer.close()),
   }
 }
-
-export const createMailer = (options: MailerOptions): Mailer =>
-  options.smtpUrl === undefined ? createOutboxMailer(options) : createSmtpMailer(options.smtpUrl, options)
