@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, createApiClient, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { PASSWORD, readEntries } from './audit-world.ts'
+
+const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
+const HOME = '198.51.100.7'
+
+describe.each(databaseKinds)('the audit log on $kind', kind => {
+  const patchbay = runPatchbay(kind, BEHIND_PROXY)
+  let operator: ApiClient
+  let builder: ApiClient & { email: string; userId: string }
+  let organizationId: string
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+    builder = await signUp(patchbay.origin, 'builder@example.com')
+    const membership = await patchbay.services.db.membership.findFirstOrThrow({ where: { userId: builder.userId } })
+    organizationId = membership.organizationId
+  })
+  const ofOrganization = (query = '') => readEntries(builder, `/organizations/${organizationId}/audit`, query)
+  const ofInstallation = (query = '') => readEntries(operator, '/audit', query)
+  const actor = () => ({ id: builder.userId, email: builder.email })
+
+  it('says who made an account, from where, and whose organization that began', async () => {
+    const browser = createBrowser(patchbay.origin, { address: HOME })
+    await browser.signUp('new@example.com', PASSWORD)
+    const [entry] = await ofInstallation('&action=user.signed_up')
+    expect(entry).toMatchObject({
+      action: 'user.signed_up',
+      actor: { email: 'new@example.com' },
+      target: { type: 'user', id: entry?.actor?.id, name: 'new@example.com' },
+      address: HOME,
+      change: { isOperator: false },
+      organizationId: null,
+    })
+    const [founded] = await ofInstallation('&action=organization.created')
+    expect(founded).toMatchObject({ actor: entry?.actor, address: HOME, change: { owner: 'new@example.com' } })
+    expect(founded?.organizationId).toBe(founded?.target.id)
+  })
+
+  it('says who signed in and out, and that it failed with which address, for the operator alone', async () => {
+    const browser = createBrowser(patchbay.origin, { address: HOME })
+    await browser.signIn(builder.email, 'a wrong password')
+    await browser.signIn('nobody@example.com', 'a wrong password')
+    await browser.signIn(builder.email, PASSWORD)
+    await browser.loadCsrfToken()
+    await browser.send('DELETE', '/session')
+
+    const failed = await ofInstallation('&action=user.sign_in_failed')
+    const stranger = { action: 'user.sign_in_failed', actor: null, address: HOME, organizationId: null }
+    expect(failed.slice(0, 2)).toMatchObject([
+      { ...stranger, target: { type: 'user', id: null, name: 'nobody@example.com' } },
+      { ...stranger, target: { type: 'user', id: builder.userId, name: builder.email } },
+    ])
+    const [signedOut, signedIn] = await ofInstallation(`&action=user.&actorId=${builder.userId}`)
+    expect(signedIn).toMatchObject({ action: 'user.signed_in', actor: actor(), address: HOME })
+    expect(signedOut).toMatchObject({ action: 'user.signed_out', actor: actor(), address: HOME })
+    expect(await ofOrganization('&action=user.')).toEqual([])
+    expect((await readEntries(builder, '/me/audit', '&action=user.')).map(({ action }) => action)).toEqual([
+      'user.signed_out',
+      'user.signed_in',
+      'user.signed_up',
+    ])
+  })
+
+  it('writes no more failed sign-ins than the throttle lets through', async () => {
+    const browser = createBrowser(patchbay.origin, { address: '198.51.100.99' })
+    const statuses: number[] = []
+    for (let count = 0; count < 14; count++) {
+      statuses.push((await browser.signIn('flooded@example.com', 'a wrong password')).status)
+    }
+    expect(statuses.filter(status => status === 429)).toHaveLength(4)
+    const failed = await ofInstallation('&action=user.sign_in_failed')
+    expect(failed.filter(({ target }) => target.name === 'flooded@example.com')).toHaveLength(10)
+  })
+
+  it('says who made and removed which token, with its scopes, and what the command line did', async () => {
+    const made = await builder.create('/tokens', { name: 'for CI', scopes: ['read'] })
+    await builder.expectOk('DELETE', `/tokens/${made.id}`)
+    const target = { type: 'token', id: made.id, name: 'for CI' }
+    expect(await ofInstallation(`&targetId=${made.id}`)).toMatchObject([
+      { action: 'token.removed', actor: actor(), target, address: '127.0.0.1', organizationId: null },
+      { action: 'token.created', actor: actor(), target, change: { userId: builder.userId, scopes: ['read'] } },
+    ])
+
+    const { accounts } = patchbay.services
+    const user = await accounts.createUser({ email: 'made@example.com', password: PASSWORD, organization: 'Made' })
+    const token = await accounts.createTokenFor('made@example.com', { name: 'made', scopes: ['mcp'] })
+    const byCommand = { actor: null, address: null }
+    expect(await ofInstallation(`&targetId=${user.id}`)).toMatchObject([{ action: 'user.created', ...byCommand }])
+    expect(await ofInstallation(`&targetId=${token.id}`)).toMatchObject([
+      { action: 'token.created', ...byCommand, change: { userId: user.id, scopes: ['mcp'] } },
+    ])
+  })
+
+  it('says who made, opened and removed a server, and nothing of a change that opens nothing', async () => {
+    const { id } = await builder.create('/servers', { name: 'Weather' })
+    await builder.expectOk('PATCH', `/servers/${id}`, { description: 'Of everywhere', access: 'private' })
+    await builder.expectOk('PATCH', `/servers/${id}`, { access: 'public', allowedUsers: ['operator@example.com'] })
+    await builder.expectOk('DELETE', `/servers/${id}`)
+    const { id: operatorId } = await patchbay.services.db.user.findFirstOrThrow({ where: { isOperator: true } })
+    const common = { actor: actor(), target: { type: 'server', id, name: 'Weather' }, organizationId }
+    expect(await ofOrganization(`&targetId=${id}`)).toMatchObject([
+      { ...common, action: 'server.removed', change: null },
+      {
+        ...common,
+        action: 'server.access_changed',
+        change: { access: { from: 'private', to: 'public' }, allowedUsers: { from: [], to: [operatorId] } },
+      },
+      { ...common, action: 'server.created', change: { access: 'private', allowedUsers: [] } },
+    ])
+  })
+
+  it('says which secrets and globals were set and removed by their keys, and when one became the other', async () => {
+    const { id } = await builder.create('/servers', { name: 'Keys' })
+    const put = (value: string, secret?: boolean) =>
+      builder.expectOk('PUT', `/servers/${id}/globals/api_key`, { value, ...(secret !== undefined && { secret }) })
+    await put('plain')
+    await put('plainer')
+    await put('hidden', true)
+    await put('rotated')
+    await builder.expectOk('DELETE', `/servers/${id}/globals/api_key`)
+    const entries = await ofOrganization(`&targetId=${id}`)
+    expect(entries.map(({ action, change }) => [action, change])).toEqual([
+      ['secret.removed', { key: 'api_key', isSecret: { from: true, to: null } }],
+      ['secret.set', { key: 'api_key' }],
+      ['secret.set', { key: 'api_key', isSecret: { from: false, to: true } }],
+      ['global.set', { key: 'api_key' }],
+      ['global.set', { key: 'api_key', isSecret: { from: null, to: false } }],
+      ['server.created', { access: 'private', allowedUsers: [] }],
+    ])
+  })
+
+  it('says who made, published and removed a toolkit, and which update of a foreign one a server took', async () => {
+    const toolkit = await builder.create('/toolkits', { title: 'Tools' })
+    await builder.expectOk('PATCH', `/toolkits/${toolkit.id}`, { title: 'More tools' })
+    await builder.expectOk('PATCH', `/toolkits/${toolkit.id}`, { visibility: 'public' })
+    const tools = `/toolkits/${toolkit.id}/tools`
+    await builder.create(tools, { name: 'one', method: 'GET', url: 'https://api.example.com/one' })
+    const server = await operator.create('/servers', { name: 'Taking' })
+    const use = () => operator.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
+    await use()
+    await use()
+    await builder.create(tools, { name: 'two', method: 'GET', url: 'https://api.example.com/two' })
+    await use()
+    await builder.expectOk('DELETE', `/toolkits/${toolkit.id}`)
+
+    expect(await ofInstallation(`&action=server.toolkit_updated&targetId=${server.id}`)).toMatchObject([
+      { change: { toolkitId: toolkit.id, toolkit: 'More tools', added: ['two'], changed: [], removed: [] } },
+    ])
+    const entries = await ofOrganization(`&targetId=${toolkit.id}`)
+    expect(entries.map(({ action, target, change }) => [action, target.name, change])).toEqual([
+      ['toolkit.removed', 'More tools', null],
+      ['toolkit.visibility_changed', 'More tools', { visibility: { from: 'private', to: 'public' } }],
+      ['toolkit.created', 'Tools', { visibility: 'private' }],
+    ])
+  })
+
+  it('writes nothing of what was refused', async () => {
+    const before = await patchbay.services.db.auditEntry.count()
+    const { id } = await patchbay.services.db.server.findFirstOrThrow({ where: { organizationId } })
+    const stranger = createApiClient(patchbay.origin)
+    const foreign = await operator.send('DELETE', `/servers/${id}`)
+    const anonymous = await stranger.send('DELETE', `/servers/${id}`)
+    const invalid = await builder.send('PATCH', `/servers/${id}`, {
+      access: 'public',
+      allowedUsers: ['who@example.com'],
+    })
+    expect([foreign.status, anonymous.status, invalid.status]).toEqual([404, 401, 400])
+    expect(await patchbay.services.db.auditEntry.count()).toBe(before)
+  })
+})
