@@ -1,5 +1,15 @@
 import fastifyStatic from '@fastify/static'
-import { accountRoutes, auditRoutes, secondFactorPages, secondFactorRoutes, signInPages } from './accounts/index.ts'
+import {
+  accountRoutes,
+  auditRoutes,
+  linkPages,
+  mailFlowRoutes,
+  ownAccountPages,
+  ownAccountRoutes,
+  secondFactorPages,
+  secondFactorRoutes,
+  signInPages,
+} from './accounts/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -82,6 +92,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
     })
     await pages.register(signInPages(services))
+    await pages.register(linkPages(services))
+    await pages.register(ownAccountPages(services))
     await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
   })
@@ -95,6 +107,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
         description: { version: VERSION, baseUrl },
       })
       await api.register(accountRoutes(services))
+      await api.register(mailFlowRoutes(services))
+      await api.register(ownAccountRoutes(services))
       await api.register(secondFactorRoutes(services))
       await api.register(auditRoutes(services))
       await api.register(organizationRoutes(services))

@@ -16,7 +16,7 @@ export const Email = z
 const NEW_PASSWORD_RULE = `must have ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters`
 /** Counted as people count, not in UTF-16 units. */
 const charactersOf = (text: string): number => [...text].length
-const newPassword = z
+export const newPassword = z
   .string()
   .refine(
     text => charactersOf(text) >= MIN_PASSWORD_CHARACTERS && charactersOf(text) <= MAX_PASSWORD_CHARACTERS,

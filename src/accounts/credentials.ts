@@ -3,6 +3,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 /** NIST SP 800-63B §3.1.1.2: at least eight characters and no rule on which; the most only bounds the work. */
 export const MIN_PASSWORD_CHARACTERS = 8
 export const MAX_PASSWORD_CHARACTERS = 256
+/** As pages say it beside a field. */
+export const PASSWORD_HINT = `${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`
 /** Longest address that mail can be sent to (RFC 5321 §4.5.3.1.3). */
 export const MAX_EMAIL_CHARACTERS = 254
 

@@ -13,7 +13,7 @@ import {
 } from '../platform/http/index.ts'
 import { SignIn, SignUp } from './accounts.schema.ts'
 import type { AccountService } from './accounts.service.ts'
-import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
+import { PASSWORD_HINT } from './credentials.ts'
 import { goOn } from './go-on.ts'
 import { leadOn } from './second-factor.session.ts'
 
@@ -21,8 +21,11 @@ import { leadOn } from './second-factor.session.ts'
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 const ANYONE = { access: 'anyone' } as const
 
-const PASSWORD_HINT = `${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`
-const LABELS = { email: 'e-mail address', password: 'password', setupToken: 'setup token' }
+const LINKS = [
+  { href: '/account', text: 'Account' },
+  { href: '/api/v1/openapi.json', text: 'API' },
+]
+const LABELS = { email: 'address', password: 'password', setupToken: 'setup token' }
 
 const SignInForm = { email: formText, password: formText, return_to: formText }
 const SignUpForm = { ...SignInForm, setup_token: formText }
@@ -65,7 +68,7 @@ export const signInPages =
     }
 
     app.get('/', { config: ANYONE }, async (_request, reply) =>
-      reply.page('accounts/home', { title: 'Start', links: [{ href: '/api/v1/openapi.json', text: 'API' }] }),
+      reply.page('accounts/home', { title: 'Start', links: LINKS }),
     )
 
     app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))

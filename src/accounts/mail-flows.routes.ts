@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { AccountService } from './accounts.service.ts'
+import { EmailView, LinkToken, letterMessages, MessageView, PasswordReset, ResetRequest } from './mail-flows.schema.ts'
+
+const config = { access: 'anyone' } as const
+const tags = ['account']
+/** Strangers may send these: no more is read than an address, a password and a token can need. */
+const bodyLimit = 16 * 1_024
+
+/** What somebody does with a link out of a letter, and how one is asked for who cannot sign in. */
+export const mailFlowRoutes =
+  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
+  async app => {
+    const messages = letterMessages(accounts.isMailDelivered)
+
+    app.post(
+      '/email-verifications',
+      {
+        bodyLimit,
+        config,
+        schema: {
+          tags,
+          summary: 'Confirm an e-mail address with the link that was sent to it',
+          body: LinkToken,
+          response: { 200: EmailView },
+        },
+      },
+      async request => ({ email: (await accounts.verifyEmail(request.body.token, request.ip)).email }),
+    )
+
+    app.post(
+      '/password-resets',
+      {
+        bodyLimit,
+        config,
+        schema: {
+          tags,
+          summary: 'Ask for a link to set a new password; answered the same whether or not there is such an account',
+          body: ResetRequest,
+          response: { 202: MessageView },
+        },
+      },
+      async (request, reply) => {
+        await accounts.requestReset({ email: request.body.email, address: request.ip })
+        return reply.code(202).send({ message: messages.reset })
+      },
+    )
+
+    app.put(
+      '/password-resets',
+      {
+        bodyLimit,
+        config,
+        schema: {
+          tags,
+          summary: 'Set a new password with the link; every session and every application’s access ends',
+          body: PasswordReset,
+          response: { 204: z.null() },
+        },
+      },
+      async (request, reply) => {
+        await accounts.resetPassword({ ...request.body, address: request.ip })
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/email-changes',
+      {
+        bodyLimit,
+        config,
+        schema: {
+          tags,
+          summary: 'Change an account’s address with the link that was sent to the new one',
+          body: LinkToken,
+          response: { 200: EmailView },
+        },
+      },
+      async request => ({ email: (await accounts.changeEmail(request.body.token, request.ip)).email }),
+    )
+  }
