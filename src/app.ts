@@ -14,7 +14,13 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { invitationPages, invitationRoutes, organizationAuditRoutes, organizationRoutes } from './organizations/index.ts'
+import { authorizationPages, clientEndpoints, grantRoutes, oauthClientRoutes } from './oauth/index.ts'
+import {
+  invitationPages,
+  invitationRoutes,
+  organizationAuditRoutes,
+  organizationRoutes,
+} from './organizations/index.ts'
 import {
   configureApi,
   configurePages,
@@ -83,6 +89,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     isHttps: baseUrl.startsWith('https:'),
     now,
   }
+  await http.register(clientEndpoints({ ...services.oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
   await http.register(fastifyStatic, { root: PUBLIC_DIRECTORY, prefix: '/assets/', index: false, decorateReply: false })
   await http.register(async pages => {
     await configurePages(pages, {
@@ -96,6 +103,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(ownAccountPages(services))
     await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
+    await pages.register(authorizationPages(services.oauth))
   })
   await http.register(
     async api => {
@@ -117,6 +125,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(toolkitRoutes(services))
       await api.register(serverRoutes({ ...services, baseUrl }))
       await api.register(instanceRoutes(services))
+      await api.register(grantRoutes({ ...services, baseUrl }))
+      await api.register(oauthClientRoutes(services))
       await api.register(executionRoutes(services))
     },
     { prefix: '/api/v1' },

@@ -10,7 +10,7 @@ import {
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
-import { createOAuthTokens, endGrantsOf } from './oauth/index.ts'
+import { createAuthorizationServer, createGrantService, createOAuthClientService, createOAuthTokens, endGrantsOf, listOAuthSealingKeyIds } from './oauth/index.ts'
 import {
   createInvitationService,
   createMemberService,
@@ -25,7 +25,7 @@ import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platfor
 import type { Logger } from './platform/logger.ts'
 import { createMailer } from './platform/mail/index.ts'
 import { findMasterKeys } from './platform/master-keys.ts'
-import { createAddressPolicy, createHttpClient } from './platform/net/index.ts'
+import { createAddressPolicy, createHttpClient, type HttpClientOptions } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
 import { createUpkeep } from './platform/upkeep.ts'
@@ -36,6 +36,7 @@ import {
   createServerAccess,
   createServerRemoval,
   createServerService,
+  createServerTransfer,
   createToolkitUseService,
   deriveServerChanges,
   holdings,
@@ -61,7 +62,7 @@ export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string
 
 /** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
-  (await Promise.all([listSealingKeyIds(db), listSecondFactorKeyIds(db)])).flat()
+  (await Promise.all([listSealingKeyIds(db), listSecondFactorKeyIds(db), listOAuthSealingKeyIds(db)])).flat()
 
 /** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
 const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
@@ -90,8 +91,13 @@ const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Prom
   }
 }
 
+export type ServiceOptions = {
+  /** How client metadata documents are fetched, in place of from public addresses alone: for tests on loopback. */
+  documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
+}
+
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
-export const buildServices = async (settings: Settings, logger: Logger) => {
+export const buildServices = async (settings: Settings, logger: Logger, { documents }: ServiceOptions = {}) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
   const bus = createEventBus({ logger })
@@ -140,13 +146,36 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
   const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
 
   const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
+  const documentClient = createHttpClient({
+    // Whatever the settings let tools reach: strangers name the addresses of these.
+    policy: createAddressPolicy({ allow: [] }),
+    maxRedirects: 0,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    maxSockets: MAX_SOCKETS_PER_ORIGIN,
+    ownOrigins: ownOriginsOf(settings),
+    ...documents,
+  })
+  const oauth = await createAuthorizationServer({
+    db,
+    changes,
+    sealing,
+    counters,
+    logger,
+    baseUrl: settings.baseUrl,
+    documents: documentClient,
+    refreshGraceMs: settings.oauthRefreshGraceMs,
+  })
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauthTokens.verify(token)
+
+  const grants = createGrantService({ db, changes })
+  const oauthClients = createOAuthClientService({ db, changes, sealing })
 
   const toolkitParts = { db, changes, uses }
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
   const servers = createServerService({ db, changes, removal: serverRemoval })
+  const serverTransfer = createServerTransfer({ db, changes })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
   const toolkitUses = createToolkitUseService({ db, changes })
@@ -171,6 +200,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       { name: 'finish removals of servers', run: serverRemoval.finishAll },
       { name: 'remove old audit entries', run: audit.removeOld },
       { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
+      { name: 'remove expired tokens and unused clients', run: oauth.removeWhatIsOver },
       { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
     ],
     logger,
@@ -193,12 +223,16 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
     toolkits,
     tools,
     servers,
+    serverTransfer,
     globals,
     instances,
     toolkitUses,
     execution,
+    oauth,
     /** Who a token of either kind lets call MCP servers. */
     verifyMcpToken,
+    grants,
+    oauthClients,
     authorizeServer: createServerAccess(verifyMcpToken),
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
@@ -210,6 +244,7 @@ export const buildServices = async (settings: Settings, logger: Logger) => {
       await upkeep.close()
       await serverRemoval.close()
       await oauthTokens.close()
+      await documentClient.close()
       await accounts.close()
       mailer.close()
       await changes.close()

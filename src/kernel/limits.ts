@@ -32,6 +32,8 @@ export const MAX_SESSIONS_PER_SERVER = 10_000
 export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
 /** Days an audit entry is kept: a year, which is what most rules ask for; 0 would be for ever. */
 export const AUDIT_DAYS = 365
+/** A refresh token that was used is good for this long still: processes of one client refresh at the same time. */
+export const OAUTH_REFRESH_GRACE_SECONDS = 10
 /** How long a stop waits for calls under way. */
 export const MAX_DRAIN_MS = 10_000
 

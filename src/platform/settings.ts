@@ -29,6 +29,16 @@ const masterKeys = list.refine(
 
 const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `is none of ${names.join(', ')}`)
 
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
+
+/** OpenID Connect Discovery 1.0 §4.1: without query and fragment. In clear text only where nobody can listen. */
+const isIssuer = (text: string): boolean => {
+  const url = URL.parse(text)
+  if (url === null || url.username || url.password || url.search || url.hash) return false
+  if (url.pathname.includes('/.well-known/')) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, '')))
+}
+
 const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
 
 const database = z.string().transform((text, context): DatabaseTarget => {
@@ -64,6 +74,19 @@ const ENVIRONMENT = z.object({
   PATCHBAY_ALLOW_STDIO: flag.default(false),
   PATCHBAY_SIGNUP: oneOf(['open', 'invite', 'closed']).default('open'),
   PATCHBAY_TENANCY: oneOf(['multi', 'single']).default('multi'),
+  PATCHBAY_OIDC_ISSUER: z
+    .string()
+    .refine(
+      isIssuer,
+      'is no issuer such as https://login.example.com (https, or http on loopback; without /.well-known/openid-configuration)',
+    )
+    .optional(),
+  PATCHBAY_OIDC_CLIENT_ID: z.string().max(256, 'is longer than 256 characters').optional(),
+  PATCHBAY_OIDC_CLIENT_SECRET: z.string().max(1_024, 'is longer than 1024 characters').optional(),
+  PATCHBAY_OIDC_NAME: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,60}$/u, 'is no name of 1 to 60 characters in one line')
+    .optional(),
   PATCHBAY_TRUST_PROXY: cidrs.default([]),
   PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SMTP_URL: z
@@ -75,6 +98,7 @@ const ENVIRONMENT = z.object({
     .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is no sender such as Patchbay <patchbay@example.com>')
     .optional(),
   PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(kernel.AUDIT_DAYS),
+  PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(kernel.OAUTH_REFRESH_GRACE_SECONDS),
   PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
   PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
   PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
@@ -102,8 +126,6 @@ export class SettingsError extends Error {
   }
 }
 
-const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
-
 const dataDirectoryOf = (target: DatabaseTarget): string =>
   target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve('data')
 
@@ -112,6 +134,16 @@ const baseUrlOf = ({ PATCHBAY_BASE_URL, PATCHBAY_PORT }: Environment): string =>
 
 const mailFromOf = (env: Environment): string =>
   env.PATCHBAY_MAIL_FROM ?? `Patchbay <patchbay@${new URL(baseUrlOf(env)).hostname}>`
+
+const oidcNameOf = ({ PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_NAME: name }: Environment): string | undefined =>
+  name ?? (issuer === undefined ? undefined : new URL(issuer).host)
+
+/** The external OpenID Connect provider that people may sign in with, if there is one. */
+const externalProviderOf = (env: Environment) => {
+  const { PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_CLIENT_ID: clientId } = env
+  if (issuer === undefined || clientId === undefined) return undefined
+  return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
+}
 
 const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown: readonly string[]) => ({
   isProduction: env.NODE_ENV === 'production',
@@ -129,11 +161,14 @@ const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown
   allowStdio: env.PATCHBAY_ALLOW_STDIO,
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
+  externalProvider: externalProviderOf(env),
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
   mailFrom: mailFromOf(env),
   auditDays: env.PATCHBAY_AUDIT_DAYS,
+  /** How long a refresh token that was used may be used again; 0: never. */
+  oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
@@ -154,11 +189,25 @@ export type Settings = Readonly<ReturnType<typeof toSettings>>
 
 type Given = NodeJS.Dict<string>
 
-/** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
-const conflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given): string[] =>
+const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given): string[] =>
   NODE_ENV === 'production' && /^postgres(ql)?:/.test(DATABASE_URL ?? '') && PATCHBAY_MASTER_KEY === undefined
     ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
     : []
+
+const OIDC_REST = ['PATCHBAY_OIDC_CLIENT_ID', 'PATCHBAY_OIDC_CLIENT_SECRET', 'PATCHBAY_OIDC_NAME']
+
+const oidcConflictsOf = (given: Given): string[] => {
+  if (given.PATCHBAY_OIDC_ISSUER === undefined) {
+    const stray = OIDC_REST.filter(name => given[name] !== undefined)
+    return stray.map(name => `${name} does nothing without PATCHBAY_OIDC_ISSUER: set both, or neither`)
+  }
+  return given.PATCHBAY_OIDC_CLIENT_ID === undefined
+    ? ['PATCHBAY_OIDC_CLIENT_ID is required with PATCHBAY_OIDC_ISSUER: the provider gives it for Patchbay']
+    : []
+}
+
+/** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
+const conflictsOf = (given: Given): string[] => [...keyConflictsOf(given), ...oidcConflictsOf(given)]
 
 /** An address without what may be secret in it: who signs in, and parameters. */
 const withoutCredentials = (text: string | undefined): string => {
@@ -174,7 +223,10 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
       return baseUrlOf(env)
     case 'PATCHBAY_MAIL_FROM':
       return mailFromOf(env)
+    case 'PATCHBAY_OIDC_NAME':
+      return oidcNameOf(env) ?? 'none'
     case 'PATCHBAY_MASTER_KEY':
+    case 'PATCHBAY_OIDC_CLIENT_SECRET':
       return given === undefined ? 'none' : 'set'
     case 'DATABASE_URL':
       return env.DATABASE_URL.kind === 'sqlite' ? (given ?? DEFAULT_DATABASE_URL) : withoutCredentials(given)

@@ -369,11 +369,35 @@ const pages: Row[] = [
   { route: 'POST /invitation/sign-up', path: at('/invitation/sign-up'), statuses: everybody(404) },
 ]
 
+const METADATA_DOCUMENTS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
+const NO_ONE = '/oauth/interaction/0190a0a0-0000-7000-8000-000000000000'
+/** The authorization server: refused for what they hold, whoever asks. */
+const oauth: Row[] = [
+  ...METADATA_DOCUMENTS.flatMap(path => [
+    { route: `GET ${path}`, path: at(path), statuses: everybody(200) },
+    { route: `OPTIONS ${path}`, path: at(path), statuses: everybody(204) },
+  ]),
+  { route: 'GET /oauth/jwks', path: at('/oauth/jwks'), statuses: everybody(200) },
+  { route: 'POST /oauth/token', path: at('/oauth/token'), statuses: everybody(400) },
+  { route: 'POST /oauth/revoke', path: at('/oauth/revoke'), statuses: everybody(400) },
+  { route: 'POST /oauth/register', path: at('/oauth/register'), statuses: everybody(400), body: () => ({}) },
+  ...['register', 'token', 'revoke', 'jwks'].map(name => ({
+    route: `OPTIONS /oauth/${name}`,
+    path: at(`/oauth/${name}`),
+    statuses: everybody(204),
+  })),
+  { route: 'GET /oauth/authorize', path: at('/oauth/authorize'), statuses: everybody(400) },
+  { route: 'GET /oauth/authorize/:uid', path: at('/oauth/authorize/none'), statuses: everybody(400) },
+  { route: 'GET /oauth/interaction/:uid', path: at(NO_ONE), statuses: everybody(400) },
+  { route: 'POST /oauth/interaction/:uid', path: at(NO_ONE), statuses: everybody(400) },
+]
+
 /** Every route of the application, and what each asker gets there. */
 export const ROUTES: readonly Row[] = [
   ...open,
   ...discovery,
   ...pages,
+  ...oauth,
   ...accounts,
   ...audit,
   ...secondFactor,

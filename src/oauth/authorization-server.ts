@@ -1,0 +1,105 @@
+import type { EventEmitter } from 'node:events'
+import type { AdapterPayload } from 'oidc-provider'
+import { isJsonObject } from '../kernel/index.ts'
+import type { Counters } from '../platform/counters/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { HttpClient } from '../platform/net/index.ts'
+import type { Sealing } from '../platform/sealing.ts'
+import { createAdapterFactory } from './adapter.ts'
+import { openClientSecret } from './client-secrets.ts'
+import { findGrantId } from './consents.store.ts'
+import { createConsents } from './consents.ts'
+import { createFloodGate } from './flood-gate.ts'
+import { createHandOver } from './hand-over.ts'
+import { findKnownClient, listClientSealingKeyIds } from './known-clients.store.ts'
+import { AUTHORIZE_PATH, createProvider } from './provider.ts'
+import { createRegistrations } from './registration.ts'
+import { findResourceServer, isServer, isUser } from './resource-servers.store.ts'
+import { createResources } from './resources.ts'
+import { createRevocations } from './revocations.ts'
+import { listSigningSealingKeyIds, takeSigningKeys } from './signing-keys.store.ts'
+import { removeWhatIsOver } from './sweep.ts'
+import { createVisits } from './visits.ts'
+
+export type AuthorizationServerParts = {
+  db: Database
+  changes: Changes
+  sealing: Sealing
+  counters: Counters
+  logger: Logger
+  baseUrl: string
+  /** Fetches client metadata documents, from public addresses alone. */
+  documents: Pick<HttpClient, 'send'>
+  /** How long a refresh token that was used may be used again; 0: never. */
+  refreshGraceMs: number
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+/** Ids of the master keys that sealed something of the authorization server: none of them may be dropped. */
+export const listOAuthSealingKeyIds = async (tx: Transaction): Promise<string[]> => [
+  ...(await listClientSealingKeyIds(tx)),
+  ...(await listSigningSealingKeyIds(tx)),
+]
+
+/** Registered clients as the library takes them, with the secret of those that have one. */
+const createClientFinder =
+  (db: Database, sealing: Sealing) =>
+  async (clientId: string): Promise<AdapterPayload | undefined> => {
+    const client = await findKnownClient(db, clientId)
+    if (client === undefined || !isJsonObject(client.metadata)) return undefined
+    const { organizationId, metadata, sealed } = client
+    const secret = sealed && openClientSecret(sealing, { organizationId, clientId }, sealed)
+    return { ...metadata, client_id: clientId, ...(secret !== undefined && { client_secret: secret }) }
+  }
+
+/** The OAuth 2.1 authorization server: its engine, and what its pages and endpoints need besides. */
+export const createAuthorizationServer = async (parts: AuthorizationServerParts) => {
+  const { db, changes, sealing, counters, logger, baseUrl, documents, refreshGraceMs, now = Date.now } = parts
+  const resources = createResources(baseUrl)
+  const visits = createVisits()
+  const adapter = createAdapterFactory({
+    db,
+    changes,
+    revocations: createRevocations(changes),
+    resources,
+    findClient: createClientFinder(db, sealing),
+    refreshGraceMs,
+    returnAddressOf: uid => `${baseUrl}${AUTHORIZE_PATH}/${uid}`,
+    now,
+  })
+  const provider = createProvider({
+    baseUrl,
+    adapter,
+    signingKeys: await takeSigningKeys(db, sealing),
+    cookieKeys: sealing.derive('oauth cookies').map(({ key }) => key.toString('base64url')),
+    counters,
+    documents,
+    resources,
+    visits,
+    isServer: id => isServer(db, id),
+    isUser: id => isUser(db, id),
+    findGrantId: parties => findGrantId(db, parties),
+  })
+  const report = (error: unknown): void => logger.error({ err: error }, 'the authorization server failed')
+  provider.on('server_error', (_ctx, error) => report(error))
+  // What its web framework would print.
+  const framework: EventEmitter = provider
+  framework.on('error', report)
+  return {
+    provider,
+    handOver: createHandOver(provider, baseUrl),
+    visits,
+    resources,
+    counters,
+    gate: createFloodGate(),
+    consents: createConsents({ changes, resources, now }),
+    registrations: createRegistrations({ db, sealing, now }),
+    findResourceServer: (id: string) => findResourceServer(db, id),
+    /** A chore: removes expired artifacts, clients that nobody uses, grants that nothing hangs on any more. */
+    removeWhatIsOver: (signal: AbortSignal) => removeWhatIsOver(db, new Date(now()), signal),
+  }
+}
+export type AuthorizationServer = Awaited<ReturnType<typeof createAuthorizationServer>>

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Client, errors, type Provider } from 'oidc-provider'
+import { z } from 'zod'
+import { type Actor, AppError, MCP_SCOPES, type McpScope } from '../kernel/index.ts'
+import { toParameters } from './authorization-request.ts'
+import { toConsentView } from './consent.view.ts'
+import { type Consents, mayGrant } from './consents.ts'
+import { AUTHORIZE_PATH, INTERACTION_PATH } from './provider.ts'
+import { formTargetOf } from './redirects.ts'
+import type { ResourceServer } from './resource-servers.store.ts'
+import type { Resources } from './resources.ts'
+
+export type ConsentPageParts = {
+  provider: Provider
+  resources: Resources
+  consents: Consents
+  findResourceServer: (id: string) => Promise<ResourceServer | undefined>
+  browserUserOf: (request: FastifyRequest) => Actor | undefined
+}
+
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
+
+const ANYONE = { access: 'anyone' } as const
+/** What is not a plain yes is a no. */
+const Answer = z.object({ answer: z.enum(['yes', 'no']).catch('no') }).catch({ answer: 'no' })
+
+/** What the application asks for, as the library has checked it. */
+const Request = z.object({ client_id: z.string(), redirect_uri: z.string(), resource: z.string(), scope: z.string() })
+type Request = z.infer<typeof Request>
+
+const DENIED = { error: 'access_denied', error_description: 'the user refused' }
+const NO_ACCESS = { error: 'access_denied', error_description: 'the user may not use this server' }
+
+const scopesOf = ({ scope }: Request): McpScope[] => {
+  const named = scope.split(' ')
+  return MCP_SCOPES.filter(known => named.includes(known))
+}
+
+const over = () =>
+  new AppError('invalid_request', 'This request to connect is over: start again from the application that made it.')
+
+/** The page that asks whether an application may use a server, and its answer. */
+export const consentPages =
+  ({ provider, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const getInteraction = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
+      try {
+        return await provider.interactionDetails(raw, reply.raw)
+      } catch (error) {
+        if (error instanceof errors.SessionNotFound) throw over()
+        throw error
+      }
+    }
+
+    /** From the beginning: signed in meanwhile, or out, or as somebody else. */
+    const restart = (reply: FastifyReply, { params }: Interaction): FastifyReply =>
+      reply.redirect(`${AUTHORIZE_PATH}?${toParameters(params)}`, 303)
+
+    const finish = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      result: Parameters<Provider['interactionResult']>[2],
+    ): Promise<FastifyReply> => reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303)
+
+    const readRequest = async (params: unknown) => {
+      const request = Request.parse(params)
+      const client = await provider.Client.find(request.client_id)
+      const serverId = resources.findServerId(request.resource)
+      const server = serverId === undefined ? undefined : await findResourceServer(serverId)
+      if (client === undefined || server === undefined) throw over()
+      return { request, client, server }
+    }
+
+    const show = async (reply: FastifyReply, actor: Actor, interaction: Interaction): Promise<FastifyReply> => {
+      const { request, client, server } = await readRequest(interaction.params)
+      const view = toConsentView({
+        action: `${INTERACTION_PATH}/${interaction.uid}`,
+        returnTo: `${AUTHORIZE_PATH}?${toParameters(interaction.params)}`,
+        client,
+        redirectUri: request.redirect_uri,
+        server: mayGrant(actor, server) ? server : undefined,
+        serverUrl: resources.urlOf(server.id),
+        scopes: scopesOf(request),
+        email: actor.email,
+      })
+      return reply.page('oauth/consent', view, { formTargets: [formTargetOf(request.redirect_uri)] })
+    }
+
+    const agree = async (actor: Actor, params: unknown) => {
+      const { request, client, server } = await readRequest(params)
+      const grantId = await consents.give(actor, {
+        clientId: client.clientId,
+        clientName: nameOf(client),
+        serverId: server.id,
+        scopes: scopesOf(request),
+      })
+      return grantId === undefined ? NO_ACCESS : { consent: { grantId } }
+    }
+
+    app.get(`${INTERACTION_PATH}/:uid`, { config: ANYONE, exposeHeadRoute: false }, async (request, reply) => {
+      const interaction = await getInteraction(request, reply)
+      const actor = browserUserOf(request)
+      if (actor === undefined) return restart(reply, interaction)
+      if (interaction.prompt.name === 'login') {
+        return finish(request, reply, { login: { accountId: actor.userId } })
+      }
+      if (interaction.session?.accountId !== actor.userId) return restart(reply, interaction)
+      return show(reply, actor, interaction)
+    })
+
+    app.post(`${INTERACTION_PATH}/:uid`, { config: ANYONE }, async (request, reply) => {
+      const actor = browserUserOf(request)
+      const interaction = await getInteraction(request, reply)
+      if (actor === undefined || interaction.session?.accountId !== actor.userId) {
+        throw new AppError('forbidden', 'This was asked of somebody else: start again from the application.')
+      }
+      if (interaction.prompt.name !== 'consent') throw over()
+      const { answer } = Answer.parse(request.body)
+      return finish(request, reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
+    })
+  }
+
+const nameOf = ({ clientName, clientId }: Client): string => clientName ?? clientId

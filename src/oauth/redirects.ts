@@ -1,0 +1,65 @@
+import { failure, type Result, success } from '../kernel/index.ts'
+
+/** `loopback` and `private` (RFC 8252 §7.1, §7.3) are those of programs on the user's own machine. */
+export type RedirectKind = 'web' | 'loopback' | 'private'
+
+const MAX_REDIRECT_CHARACTERS = 2_048
+/** Printable ASCII without what parsers read differently. */
+const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
+/** Empty ones too, which the parsed URL does not show. */
+const USER_INFO = /^[^:]+:\/\/[^/?]*@/
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Schemes that browsers themselves act on, or hand to what runs with the user's rights: none leads to an app. */
+const NOT_OF_APPS: ReadonlySet<string> = new Set(
+  'about blob chrome content data file filesystem ftp intent jar javascript livescript mailto mhtml ms-msdt res search-ms sms tel vbscript view-source ws wss'.split(
+    ' ',
+  ),
+)
+
+/** Whether answers may be sent there; the error says what is wrong with it, as `must …`. */
+export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
+  if (uri.length > MAX_REDIRECT_CHARACTERS) return failure(`must have at most ${MAX_REDIRECT_CHARACTERS} characters`)
+  const url = UNAMBIGUOUS.test(uri) ? URL.parse(uri) : null
+  if (url === null) return failure('must be absolute URIs without spaces or backslashes')
+  if (uri.includes('#')) return failure('must have no fragment')
+  if (USER_INFO.test(uri)) return failure('must hold no user name or password')
+  const isLoopback = LOOPBACK_HOSTS.has(url.hostname)
+  switch (url.protocol) {
+    case 'https:':
+      return isLoopback ? failure('must use http for loopback addresses') : success('web')
+    case 'http:':
+      return isLoopback ? success('loopback') : failure('must use https, except for loopback addresses')
+    default:
+      return NOT_OF_APPS.has(url.protocol.slice(0, -1))
+        ? failure(`must not use the scheme ${url.protocol.slice(0, -1)}`)
+        : success('private')
+  }
+}
+
+/** The first thing wrong with any of them. */
+export const checkRedirectUris = (uris: readonly string[]): Result<readonly RedirectKind[], string> => {
+  const kinds: RedirectKind[] = []
+  for (const uri of uris) {
+    const checked = checkRedirectUri(uri)
+    if (!checked.ok) return checked
+    kinds.push(checked.value)
+  }
+  return success(kinds)
+}
+
+/**
+ * As a source of a content security policy's form-action: where a form's answer may be redirected to. CSP 3 §2.3.1 has
+ * no way to write an IPv6 address, so that of ::1 is its scheme.
+ */
+export const formTargetOf = (redirectUri: string): string => {
+  const { protocol, hostname, origin } = new URL(redirectUri)
+  const isWeb = protocol === 'https:' || protocol === 'http:'
+  return isWeb && !hostname.startsWith('[') ? origin : protocol
+}
+
+/** Where answers go, for people: a host, or the scheme that an app of theirs has taken. */
+export const destinationOf = (redirectUri: string): string => {
+  const { protocol, host } = new URL(redirectUri)
+  return protocol === 'https:' || protocol === 'http:' ? host : `${protocol}//`
+}

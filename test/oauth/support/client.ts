@@ -1,0 +1,172 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { fieldsOf, type Page, type Visitor } from './visitor.ts'
+
+export const CALLBACK = 'http://127.0.0.1/callback'
+
+const Registered = z.looseObject({ client_id: z.string(), client_secret: z.string().optional() })
+export type Registered = z.infer<typeof Registered>
+
+/** What an endpoint answered: its status, headers and JSON. */
+export type Answer = { status: number; headers: Headers; body: Record<string, unknown> }
+
+const toAnswer = async (response: Response): Promise<Answer> => {
+  const text = await response.text()
+  const body = text === '' ? {} : z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+  return { status: response.status, headers: response.headers, body }
+}
+
+export const postRegistration = async (origin: string, metadata: unknown): Promise<Answer> =>
+  toAnswer(
+    await fetch(`${origin}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof metadata === 'string' ? metadata : JSON.stringify(metadata),
+    }),
+  )
+
+/** Registers a public client that answers on loopback, unless the metadata say otherwise. */
+export const registerClient = async (origin: string, metadata: Record<string, unknown> = {}): Promise<Registered> => {
+  const said = { client_name: 'Test client', redirect_uris: [CALLBACK], ...metadata }
+  const { status, body } = await postRegistration(origin, said)
+  if (status !== 201) throw new Error(`registration: ${status} ${JSON.stringify(body)}`)
+  return Registered.parse(body)
+}
+
+export const postForm = async (
+  origin: string,
+  path: string,
+  form: Record<string, string> | string | URLSearchParams,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  toAnswer(
+    await fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(form).toString(),
+    }),
+  )
+
+export const makeVerifier = (): string => randomBytes(32).toString('base64url')
+export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+
+/** One authorization request: its parameters, and what the client must remember. */
+export type Request = { verifier: string; parameters: Record<string, string> }
+
+/** A correct request; `changes` replaces parameters, and leaves out those that are undefined. */
+export const makeRequest = (
+  clientId: string,
+  resource: string,
+  changes: Record<string, string | undefined> = {},
+): Request => {
+  const verifier = makeVerifier()
+  const parameters: Record<string, string | undefined> = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: CALLBACK,
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: 'S256',
+    state: randomBytes(8).toString('hex'),
+    resource,
+    ...changes,
+  }
+  const sent = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return { verifier, parameters: Object.fromEntries(sent) }
+}
+
+export const authorizeUrl = (origin: string, { parameters }: Request): string =>
+  `${origin}/oauth/authorize?${new URLSearchParams(parameters)}`
+
+/** What the client was answered through the browser. Throws where the browser was not sent to it. */
+export const readCallback = (page: Page): URLSearchParams => {
+  const location = page.headers.get('location')
+  if (location === null) throw new Error(`no redirect: ${page.status} ${page.url} ${page.text.slice(0, 2_000)}`)
+  return new URL(location).searchParams
+}
+
+/** The page that asks for consent. */
+export const openConsent = (visitor: Visitor, origin: string, request: Request): Promise<Page> =>
+  visitor.get(authorizeUrl(origin, request))
+
+/** Answers the page that asks for consent. */
+export const answerConsent = (visitor: Visitor, page: Page, answer: 'yes' | 'no'): Promise<Page> => {
+  const { action, fields } = fieldsOf(page, '/oauth/interaction/')
+  return visitor.post(action, { ...fields, answer })
+}
+
+/** Through all pages, agreeing, to the code. */
+export const obtainCode = async (visitor: Visitor, origin: string, request: Request): Promise<string> => {
+  const callback = readCallback(await answerConsent(visitor, await openConsent(visitor, origin, request), 'yes'))
+  const code = callback.get('code')
+  if (code === null) throw new Error(`no code: ${callback}`)
+  return code
+}
+
+/** Changes code and verifier for tokens; `changes` as in `makeRequest`. */
+export const exchange = (
+  origin: string,
+  code: string,
+  { verifier, parameters }: Request,
+  changes: Record<string, string | undefined> = {},
+): Promise<Answer> => {
+  const form: Record<string, string | undefined> = {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    client_id: parameters.client_id,
+    redirect_uri: parameters.redirect_uri,
+    resource: parameters.resource,
+    ...changes,
+  }
+  return postForm(origin, '/oauth/token', JSON.parse(JSON.stringify(form)))
+}
+
+export const refresh = (
+  origin: string,
+  clientId: string,
+  refreshToken: string,
+  changes: Record<string, string> = {},
+): Promise<Answer> =>
+  postForm(origin, '/oauth/token', {
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+    client_id: clientId,
+    ...changes,
+  })
+
+const Tokens = z.looseObject({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  scope: z.string(),
+  expires_in: z.number(),
+})
+export type Tokens = z.infer<typeof Tokens>
+
+export const tokensOf = ({ status, body }: Answer): Tokens => {
+  if (status !== 200) throw new Error(`tokens: ${status} ${JSON.stringify(body)}`)
+  return Tokens.parse(body)
+}
+
+/** Everything from consent to tokens, for a client that is registered. */
+export const connect = async (visitor: Visitor, origin: string, request: Request): Promise<Tokens> =>
+  tokensOf(await exchange(origin, await obtainCode(visitor, origin, request), request))
+
+/** What an MCP client is answered with a token: the status of an initialize. */
+export const knock = async (serverUrl: string, token: string): Promise<number> => {
+  const response = await fetch(serverUrl, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    }),
+  })
+  await response.text()
+  return response.status
+}

@@ -1,0 +1,109 @@
+import { createBrowser } from '../../support/browser.ts'
+
+export type Page = { url: string; status: number; headers: Headers; text: string }
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const MAX_STEPS = 12
+
+type Cookie = { name: string; value: string; path: string }
+
+/** Cookies of one origin, sent where their path says. */
+const createCookieJar = () => {
+  const cookies = new Map<string, Cookie>()
+  return {
+    take: (headers: Headers): void => {
+      for (const line of headers.getSetCookie()) {
+        const [pair = '', ...attributes] = line.split(/; */)
+        const [name = '', value = ''] = pair.split(/=(.*)/s)
+        const path = attributes.map(text => /^path=(.*)$/i.exec(text)?.[1]).find(Boolean) ?? '/'
+        const key = `${name};${path}`
+        if (value === '' || attributes.some(text => /^expires=Thu, 01 Jan 1970/i.test(text))) cookies.delete(key)
+        else cookies.set(key, { name, value, path })
+      }
+    },
+    header: (pathname: string): string =>
+      [...cookies.values()]
+        .filter(({ path }) => pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+        .map(({ name, value }) => `${name}=${value}`)
+        .join('; '),
+    set: (name: string, value: string, path = '/'): void => {
+      cookies.set(`${name};${path}`, { name, value, path })
+    },
+    all: (): readonly Cookie[] => [...cookies.values()],
+  }
+}
+
+const decodeEntities = (html: string): string =>
+  html.replace(/&(amp|lt|gt|quot|#39|#x27);/g, (_, name: string) => {
+    const plain: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" }
+    return plain[name] ?? ''
+  })
+
+/** The fields of the form on a page that posts to an address with this in it. */
+export const fieldsOf = (page: Page, action: string): { action: string; fields: Record<string, string> } => {
+  for (const [, attributes = '', inside = ''] of page.text.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
+    const target = decodeEntities(/action="([^"]*)"/.exec(attributes)?.[1] ?? '')
+    if (!target.includes(action)) continue
+    const hidden = [...inside.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+    return {
+      action: new URL(target, page.url).href,
+      fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, decodeEntities(value)])),
+    }
+  }
+  throw new Error(`no form leads to ${action} on ${page.url} (${page.status}): ${page.text.slice(0, 2_000)}`)
+}
+
+/** A person with a browser that runs no scripts: goes where pages lead, and stops where they lead out of Patchbay. */
+export const createVisitor = (origin: string) => {
+  const jar = createCookieJar()
+
+  const send = async (method: string, url: string, form?: Record<string, string>, extra?: Record<string, string>) => {
+    const cookie = jar.header(new URL(url).pathname)
+    const response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: {
+        accept: 'text/html',
+        ...(cookie !== '' && { cookie }),
+        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded', origin }),
+        ...extra,
+      },
+      ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
+    })
+    jar.take(response.headers)
+    return { url, status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  /** Follows redirects within Patchbay; the last page's `location` leads out of it, if there is one. */
+  const follow = async (first: Page): Promise<Page> => {
+    let page = first
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const location = REDIRECTS.has(page.status) ? page.headers.get('location') : null
+      const next = location === null ? null : new URL(location, page.url)
+      if (next === null || next.origin !== origin) return page
+      page = await send('GET', next.href)
+    }
+    throw new Error(`goes round in circles: ${page.url}`)
+  }
+
+  return {
+    jar,
+    send,
+    get: async (url: string): Promise<Page> => follow(await send('GET', new URL(url, origin).href)),
+    post: async (url: string, form: Record<string, string>): Promise<Page> => follow(await send('POST', url, form)),
+    /** Signs in to the dashboard, with a new account unless one is named. */
+    signUp: async (email: string, password = 'correct horse battery staple'): Promise<void> => {
+      const browser = createBrowser(origin)
+      const answer = await browser.signUp(email, password)
+      if (answer.status !== 201) throw new Error(`sign-up: ${answer.status} ${answer.text}`)
+      for (const [name, value] of browser.cookies) jar.set(name, value)
+    },
+    signIn: async (email: string, password = 'correct horse battery staple'): Promise<void> => {
+      const browser = createBrowser(origin)
+      const answer = await browser.signIn(email, password)
+      if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.text}`)
+      for (const [name, value] of browser.cookies) jar.set(name, value)
+    },
+  }
+}
+export type Visitor = ReturnType<typeof createVisitor>
