@@ -30,7 +30,7 @@ import {
 } from './platform/http/index.ts'
 import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
-import { instanceRoutes, serverRoutes } from './servers/index.ts'
+import { instanceRoutes, serverRoutes, serverTransferRoutes } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitRoutes } from './toolkits/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
@@ -124,6 +124,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(invitationRoutes(services))
       await api.register(toolkitRoutes(services))
       await api.register(serverRoutes({ ...services, baseUrl }))
+      await api.register(serverTransferRoutes({ ...services, baseUrl }))
       await api.register(instanceRoutes(services))
       await api.register(grantRoutes({ ...services, baseUrl }))
       await api.register(oauthClientRoutes(services))

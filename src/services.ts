@@ -37,6 +37,7 @@ import {
   createServerRemoval,
   createServerService,
   createServerTransfer,
+  createServerTransfer,
   createToolkitUseService,
   deriveServerChanges,
   holdings,
@@ -176,6 +177,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
 
   const servers = createServerService({ db, changes, removal: serverRemoval })
   const serverTransfer = createServerTransfer({ db, changes })
+  const serverTransfer = createServerTransfer({ db, changes })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
   const toolkitUses = createToolkitUseService({ db, changes })
@@ -223,6 +225,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     toolkits,
     tools,
     servers,
+    serverTransfer,
     serverTransfer,
     globals,
     instances,

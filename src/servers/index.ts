@@ -22,3 +22,5 @@ export { createServerService, getServerFor, type ServerService } from './servers
 export { exposedSchemaOf, serverUrl } from './servers.view.ts'
 export { createToolkitUseService } from './toolkit-uses.service.ts'
 export { uses } from './toolkit-uses.store.ts'
+export { serverTransferRoutes } from './transfer.routes.ts'
+export { createServerTransfer } from './transfer.service.ts'

@@ -347,6 +347,54 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+/** What everybody who has an account may change of their own: a token needs the scope to write. */
+const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
+/** The same on a page, which sends who is not signed in to where they can. */
+const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
+const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
+
+const ownAccount: Row[] = [
+  // Without a good link, or without anything: refused, whoever asks.
+  ...['POST email-verifications', 'POST email-changes', 'PUT password-resets', 'POST password-resets'].map(route => ({
+    route: route.replace(' ', ' /api/v1/'),
+    path: at(route.replace(/^\w+ /, '/api/v1/')),
+    statuses: everybody(400),
+    body: () => ({ token: 'x' }),
+  })),
+  {
+    route: 'POST /api/v1/me/email-verification',
+    path: at('/api/v1/me/email-verification'),
+    statuses: own(202),
+  },
+  ...['email', 'password'].map(name => ({
+    route: `PUT /api/v1/me/${name}`,
+    path: at(`/api/v1/me/${name}`),
+    statuses: own(400),
+    body: () => ({}),
+  })),
+  { route: 'GET /api/v1/me/sessions', path: at('/api/v1/me/sessions'), statuses: OWN },
+  { route: 'DELETE /api/v1/me/sessions', path: at('/api/v1/me/sessions'), statuses: own(204) },
+  {
+    route: 'DELETE /api/v1/me/sessions/:id',
+    path: async ({ spare }) => `/api/v1/me/sessions/${await spare.session()}`,
+    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
+  },
+  ...LINKS.flatMap(name => [
+    { route: `GET /${name}`, path: at(`/${name}`), statuses: everybody(200) },
+    { route: `POST /${name}`, path: at(`/${name}`), statuses: everybody(400) },
+  ]),
+  { route: 'GET /account', path: at('/account'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'POST /account/email-verification', path: at('/account/email-verification'), statuses: ownPage(303) },
+  { route: 'POST /account/email', path: at('/account/email'), statuses: ownPage(400) },
+  { route: 'POST /account/password', path: at('/account/password'), statuses: ownPage(400) },
+  { route: 'POST /account/sessions/end', path: at('/account/sessions/end'), statuses: ownPage(303) },
+  {
+    route: 'POST /account/sessions/:id/end',
+    path: async ({ spare }) => `/account/sessions/${await spare.session()}/end`,
+    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
+  },
+]
+
 const pages: Row[] = [
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
@@ -399,6 +447,7 @@ export const ROUTES: readonly Row[] = [
   ...pages,
   ...oauth,
   ...accounts,
+  ...ownAccount,
   ...audit,
   ...secondFactor,
   ...organizations,

@@ -65,6 +65,12 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
   const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
   const executionId = z.string().parse(executions.items[0]?.id)
 
+  const joined = await db.membership.findMany({ where: { organizationId }, select: { userId: true } })
+  /** Where the same members are builders, whatever they are in the organization that is walked. */
+  const { id: elsewhereId } = await db.organization.create({
+    data: { name: 'Elsewhere', memberships: { create: joined.map(({ userId }) => ({ userId, role: 'builder' })) } },
+  })
+
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
   /** For what is not of the organization that is walked. */
@@ -86,6 +92,10 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       return id
     },
     token: async () => (await owner.create('/tokens', { name: fresh() })).id,
+    session: async () => {
+      const expiresAt = new Date(Date.now() + 60_000)
+      return (await db.session.create({ data: { sidHash: fresh(), userId: owner.userId, data: {}, expiresAt } })).id
+    },
     member: async (role: Role) => {
       const memberships = { create: { organizationId, role } }
       const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
@@ -117,10 +127,19 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
         db.binding.findMany({ orderBy: { id: 'asc' } }),
         db.global.findMany({ orderBy: { id: 'asc' } }),
         db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
+        db.session.findMany({ orderBy: { id: 'asc' } }),
         db.accessToken.findMany({ orderBy: { id: 'asc' }, omit: { lastUsedAt: true, updatedAt: true } }),
       ]),
     )
-  const ids = { organizationId, toolId, instanceId, executionId, serverId: made.serverId, toolkitId: made.toolkitId }
+  const ids = {
+    organizationId,
+    elsewhereId,
+    toolId,
+    instanceId,
+    executionId,
+    serverId: made.serverId,
+    toolkitId: made.toolkitId,
+  }
   return { ...ids, tool, askers, spare, fresh, plain, state }
 }
 export type World = Awaited<ReturnType<typeof makeWorld>>
