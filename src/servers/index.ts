@@ -18,7 +18,7 @@ export type { AccessTier, Bindings, Global, Instance, Server, ServerBlueprint } 
 export { deriveServerChanges } from './server-changes.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { serverRoutes } from './servers.routes.ts'
-export { createServerService, getServerFor, type ServerService } from './servers.service.ts'
+export { assertOwnOrManaged, createServerService, getServerFor, type ServerService } from './servers.service.ts'
 export { exposedSchemaOf, serverUrl } from './servers.view.ts'
 export { createToolkitUseService } from './toolkit-uses.service.ts'
 export { uses } from './toolkit-uses.store.ts'

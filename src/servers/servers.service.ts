@@ -32,7 +32,7 @@ export const getServerFor = async (
 }
 
 /** Who may use a server, and when it goes, is for its owner to say, and for those who manage the organization. */
-const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
+export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { type Actor, MCP_SCOPES } from '../kernel/index.ts'
+import { timeSchema } from '../platform/http/index.ts'
+import { serverUrl } from '../servers/index.ts'
+import type { Grant } from './grant.ts'
+import { mayUseServerOf } from './grants.service.ts'
+
+const common = {
+  id: z.uuid(),
+  client: z.object({
+    id: z.string().describe('its client_id'),
+    name: z.string().describe('as it calls itself; of one known by its metadata document, the host of that'),
+  }),
+  scopes: z.array(z.enum(MCP_SCOPES)),
+  lastUsedAt: timeSchema.nullable(),
+  expiresAt: timeSchema.nullable().describe('null: it lasts until it is ended'),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+}
+
+export const GrantView = z
+  .object({ ...common, user: z.object({ id: z.uuid(), email: z.string() }) })
+  .meta({ id: 'Grant' })
+
+export const ApplicationView = z
+  .object({
+    ...common,
+    server: z.object({
+      id: z.uuid(),
+      name: z.string().nullable().describe('null where one may not use it any more'),
+      url: z.url(),
+    }),
+  })
+  .meta({ id: 'Application' })
+
+const toCommonView = ({ id, client, scopes, lastUsedAt, expiresAt, createdAt, updatedAt }: Grant) => ({
+  id,
+  client,
+  scopes: [...scopes],
+  lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  expiresAt: expiresAt?.toISOString() ?? null,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})
+
+export const toGrantView = (grant: Grant): z.infer<typeof GrantView> => ({
+  ...toCommonView(grant),
+  user: { id: grant.userId, email: grant.userEmail },
+})
+
+export const toApplicationView =
+  (actor: Actor, baseUrl: string) =>
+  (grant: Grant): z.infer<typeof ApplicationView> => {
+    const { name, policy } = grant.server
+    const shown = mayUseServerOf(actor, grant) ? name : null
+    return {
+      ...toCommonView(grant),
+      server: { id: policy.serverId, name: shown, url: serverUrl(baseUrl, policy.serverId) },
+    }
+  }
