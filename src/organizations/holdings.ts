@@ -11,7 +11,7 @@ export type Holdings = {
   listServersOwnedBy: (tx: Transaction, ownerId: string, organizationId?: string) => Promise<HeldServer[]>
   countServers: (tx: Transaction, organizationId: string) => Promise<number>
   countToolkits: (tx: Transaction, organizationId: string) => Promise<number>
-  giveServers: (tx: Transaction, servers: readonly HeldServer[], ownerId: string) => Promise<string[]>
+  giveServers: (tx: Transaction, gift: { organizationId: string; from: string; to: string }) => Promise<string[]>
   /** Nobody names this user for a server of the organization any more, and no client goes on in their name there. */
   withdrawUser: (tx: Transaction, organizationId: string, userId: string) => Promise<string[]>
   /** From here on nobody uses the organization's servers; what is kept of them stays. */

@@ -91,7 +91,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       const heir = await getHeir(tx, organizationId, { heirId, leavingId: userId })
 
       const servers = await holdings.listServersOwnedBy(tx, userId, organizationId)
-      const given = await holdings.giveServers(tx, servers, heir.userId)
+      const given = await holdings.giveServers(tx, { organizationId, from: userId, to: heir.userId })
       const withdrawn = await holdings.withdrawUser(tx, organizationId, userId)
       await store.removeMember(tx, organizationId, userId)
       await writeAudit(tx, {

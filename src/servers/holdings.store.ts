@@ -1,21 +1,23 @@
 import type { HeldServer, Holdings } from '../organizations/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import { countToolkits } from '../toolkits/index.ts'
+import { markAsRemoved } from './servers.store.ts'
 
 const HELD = { id: true, name: true, organizationId: true, ownerId: true } as const
 
-/** Those that are on their way out too: their rows still name their owner. */
 const listServersOwnedBy = (tx: Transaction, ownerId: string, organizationId?: string): Promise<HeldServer[]> =>
   tx.server.findMany({
-    where: { ownerId, ...(organizationId !== undefined && { organizationId }) },
+    where: { ownerId, ...(organizationId !== undefined && { organizationId }), removedAt: null },
     select: HELD,
     orderBy: { id: 'asc' },
   })
 
-const giveServers = async (tx: Transaction, servers: readonly HeldServer[], ownerId: string): Promise<string[]> => {
-  const ids = servers.map(({ id }) => id)
-  await tx.server.updateMany({ where: { id: { in: ids } }, data: { ownerId } })
-  return ids
+const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
+  // Those that are on their way out as well: their rows name their owner until the end.
+  const where = { organizationId, ownerId: from }
+  const rows = await tx.server.findMany({ where, select: { id: true } })
+  await tx.server.updateMany({ where, data: { ownerId: to } })
+  return rows.map(({ id }) => id)
 }
 
 const withdrawUser = async (tx: Transaction, organizationId: string, userId: string): Promise<string[]> => {
@@ -27,8 +29,9 @@ const withdrawUser = async (tx: Transaction, organizationId: string, userId: str
 }
 
 const stopServers = async (tx: Transaction, organizationId: string): Promise<string[]> => {
-  await tx.server.updateMany({ where: { organizationId, removedAt: null }, data: { removedAt: new Date() } })
-  return (await tx.server.findMany({ where: { organizationId }, select: { id: true } })).map(({ id }) => id)
+  const rows = await tx.server.findMany({ where: { organizationId }, select: { id: true, removedAt: true } })
+  for (const { id, removedAt } of rows) if (removedAt === null) await markAsRemoved(tx, id)
+  return rows.map(({ id }) => id)
 }
 
 /** What organizations ask of those that keep servers and toolkits. */

@@ -36,6 +36,14 @@ export const UpdateServer = z.strictObject({
   presentation: presentation.optional(),
 })
 
+export const TransferServer = z.strictObject({
+  organizationId: z.uuid().describe('where it goes: one that you may build in'),
+  ownerId: z
+    .uuid()
+    .optional()
+    .describe('a member there who may build; left out: the owner until now if they may, else you'),
+})
+
 const times = { createdAt: timeSchema, updatedAt: timeSchema }
 
 export const ServerView = z.object({

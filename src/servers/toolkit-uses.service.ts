@@ -77,7 +77,9 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const server = await getServerFor(tx, actor, serverId, 'build')
       const toolkit = await findToolkitFor(tx, server, toolkitId)
       if (toolkit === undefined) throw noToolkit()
-      if (toolkit.organizationId === server.organizationId) await addUse(tx, serverId, toolkitId)
+      const isOwn = toolkit.organizationId === server.organizationId
+      // Of one that changed hands the server may hold a snapshot although it is the organization's own by now.
+      if (isOwn && (await findSnapshot(tx, serverId, toolkitId)) === undefined) await addUse(tx, serverId, toolkitId)
       else await useForeignToolkit(tx, actor, server, toolkit, version)
       announce({ type: 'server_changed', serverId })
     }),

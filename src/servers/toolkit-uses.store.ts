@@ -1,6 +1,6 @@
 import type { Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { Uses } from '../toolkits/index.ts'
+import { findSnapshot, type Uses } from '../toolkits/index.ts'
 
 /** Lets a server take tools from a toolkit; nothing happens when it may already. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
@@ -28,23 +28,23 @@ export const listUsedToolkits = async (tx: Transaction, serverId: string, page: 
 export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Promise<string[]> =>
   (await tx.toolkitUse.findMany({ where: { toolkitId }, select: { serverId: true } })).map(row => row.serverId)
 
-/** A tool of one of these organizations, or the copy that a server's snapshot holds of it; with its toolkit. */
+/**
+ * The tool itself, or the copy of it that a server's snapshot holds; with its toolkit. A toolkit that changed hands may
+ * be the organization's own while the server holds a snapshot of it: what that one lacks comes with its update.
+ */
 export const findToolForServer = async (
   tx: Transaction,
   server: { id: string; organizationId: string },
   toolId: string,
 ): Promise<{ id: string; toolkitId: string } | undefined> => {
-  const row = await tx.tool.findFirst({
-    where: {
-      OR: [
-        { id: toolId, toolkit: { organizationId: server.organizationId, snapshotOfId: null } },
-        { originId: toolId, toolkit: { serverId: server.id } },
-        { id: toolId, toolkit: { serverId: server.id } },
-      ],
-    },
-    select: { id: true, toolkitId: true },
-  })
-  return row ?? undefined
+  const select = { id: true, toolkitId: true }
+  const held = { toolkit: { serverId: server.id } }
+  const copy = await tx.tool.findFirst({ where: { OR: [{ originId: toolId }, { id: toolId }], ...held }, select })
+  if (copy !== null) return copy
+  const ofOrganization = { organizationId: server.organizationId, snapshotOfId: null }
+  const own = await tx.tool.findFirst({ where: { id: toolId, toolkit: ofOrganization }, select })
+  if (own === null) return undefined
+  return (await findSnapshot(tx, server.id, own.toolkitId)) === undefined ? own : undefined
 }
 
 /** What toolkits ask before they let something go: the names of the servers that use it. */

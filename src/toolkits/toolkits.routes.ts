@@ -1,7 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { actorOf, assertUnchanged, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
-import { CreateTool, CreateToolkit, ToolkitView, ToolView, UpdateTool, UpdateToolkit } from './toolkits.schema.ts'
+import {
+  CreateTool,
+  CreateToolkit,
+  ToolkitView,
+  ToolView,
+  TransferToolkit,
+  UpdateTool,
+  UpdateToolkit,
+} from './toolkits.schema.ts'
 import type { ToolkitService } from './toolkits.service.ts'
 import { toToolkitView, toToolView } from './toolkits.view.ts'
 import type { ToolService } from './tools.service.ts'
@@ -64,6 +72,24 @@ export const toolkitRoutes =
       async (request, reply) => {
         await toolkits.removeToolkit(actorOf(request), request.params.id)
         return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/toolkits/:id/transfer',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Move a toolkit that none of our servers uses into another organization',
+          params: uuidParams,
+          body: TransferToolkit,
+          response: { 200: ToolkitView },
+        },
+      },
+      async request => {
+        const { organizationId } = request.body
+        return toToolkitView(await toolkits.transferToolkit(actorOf(request), request.params.id, organizationId))
       },
     )
 

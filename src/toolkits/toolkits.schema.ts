@@ -105,6 +105,10 @@ export const UpdateToolkit = z.strictObject({
   visibility: visibility.optional(),
 })
 
+export const TransferToolkit = z.strictObject({
+  organizationId: z.uuid().describe('where it goes: one that you may build in'),
+})
+
 const times = { createdAt: timeSchema, updatedAt: timeSchema }
 
 export const ToolkitView = z.object({

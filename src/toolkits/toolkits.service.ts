@@ -106,6 +106,27 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         return updated
       }),
 
+    /**
+     * Moves a toolkit into another organization of the actor's, who must manage the one it leaves and may build in the
+     * other. Throws `conflict`, naming our servers that use it; snapshots of others stay as they are.
+     */
+    transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
+      changes.commit(async (tx, announce) => {
+        const toolkit = await getForChange(tx, actor, id)
+        assertMay(actor, toolkit.organizationId, 'manage')
+        assertMay(actor, organizationId, 'build')
+        if (organizationId === toolkit.organizationId) {
+          throw new AppError('conflict', 'The toolkit belongs to this organization already.')
+        }
+        assertUnused('toolkit', await uses.ofToolkit(tx, id))
+        const moved = await store.moveToolkit(tx, id, organizationId)
+        const change = { organizationId: { from: toolkit.organizationId, to: organizationId } }
+        // An entry in the log of either organization: each may read its own alone.
+        for (const one of [toolkit, moved]) await audit(tx, actor, 'toolkit.transferred', one, change)
+        announce({ type: 'toolkit_changed', toolkitId: id })
+        return moved
+      }),
+
     /** Throws `conflict`, naming our servers that use it; snapshots of others live on. */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {

@@ -97,6 +97,9 @@ export const updateToolkit = async (
     }),
   )
 
+export const moveToolkit = async (tx: Transaction, id: string, organizationId: string): Promise<Toolkit> =>
+  toToolkit(await tx.toolkit.update({ where: { id }, data: { organizationId } }))
+
 export const removeToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.delete({ where: { id } })
 }

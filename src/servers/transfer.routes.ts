@@ -1,0 +1,31 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, uuidParam } from '../platform/http/index.ts'
+import { ServerView, TransferServer } from './servers.schema.ts'
+import { toServerView } from './servers.view.ts'
+import type { ServerTransfer } from './transfer.service.ts'
+
+const config = { access: 'user' } as const
+const params = z.object({ uuid: uuidParam })
+
+export const serverTransferRoutes =
+  ({ serverTransfer, baseUrl }: { serverTransfer: ServerTransfer; baseUrl: string }): FastifyPluginAsyncZod =>
+  async app => {
+    app.post(
+      '/servers/:uuid/transfer',
+      {
+        config,
+        schema: {
+          tags: ['servers'],
+          summary: 'Move a server into another organization; toolkits it uses come along as snapshots',
+          params,
+          body: TransferServer,
+          response: { 200: ServerView },
+        },
+      },
+      async request => {
+        const moved = await serverTransfer.transferServer(actorOf(request), request.params.uuid, request.body)
+        return toServerView(moved, baseUrl)
+      },
+    )
+  }

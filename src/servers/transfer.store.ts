@@ -1,0 +1,53 @@
+import type { Transaction } from '../platform/db/index.ts'
+
+/** Toolkits that a server takes tools from as they are: not its snapshots. */
+export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
+  const where = { serverId, toolkit: { snapshotOfId: null } }
+  return (await tx.toolkitUse.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
+}
+
+/** Makes the server's instances of one toolkit's tools those of its copies; in one statement, however many. */
+export const moveInstancesToCopies = async (
+  tx: Transaction,
+  serverId: string,
+  { fromToolkitId, toSnapshotId }: { fromToolkitId: string; toSnapshotId: string },
+): Promise<void> => {
+  await tx.$executeRaw`
+    UPDATE "Instance" SET "toolId" = (
+      SELECT "copy"."id" FROM "Tool" AS "copy"
+      WHERE "copy"."toolkitId" = ${toSnapshotId} AND "copy"."originId" = "Instance"."toolId"
+    )
+    WHERE "serverId" = ${serverId} AND "toolId" IN (SELECT "id" FROM "Tool" WHERE "toolkitId" = ${fromToolkitId})`
+}
+
+/** Snapshots belong to the organization of the server that holds them. */
+export const moveServer = async (
+  tx: Transaction,
+  id: string,
+  { organizationId, ownerId }: { organizationId: string; ownerId: string },
+): Promise<void> => {
+  await tx.toolkit.updateMany({ where: { serverId: id }, data: { organizationId } })
+  await tx.server.update({ where: { id }, data: { organizationId, ownerId } })
+}
+
+/** Users who have let clients use the server in their name. */
+export const listGrantingUserIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
+  const where = { serverId, userId: { not: null } }
+  const rows = await tx.oAuthArtifact.findMany({ where, select: { userId: true }, distinct: ['userId'] })
+  return rows.flatMap(({ userId }) => userId ?? [])
+}
+
+/** Ends what clients may do with the server in the name of these users. */
+export const removeGrants = async (tx: Transaction, serverId: string, userIds: readonly string[]): Promise<void> => {
+  await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
+}
+
+/** Those among the users who belong to the organization. */
+export const listMemberIdsAmong = async (
+  tx: Transaction,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<string[]> => {
+  const where = { organizationId, userId: { in: [...userIds] } }
+  return (await tx.membership.findMany({ where, select: { userId: true } })).map(({ userId }) => userId)
+}
