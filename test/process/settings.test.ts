@@ -53,6 +53,43 @@ describe('a setting', () => {
   })
 
   it.each([
+    'login.example.com',
+    'http://login.example.com',
+    'https://user@login.example.com',
+    'https://login.example.com/?tenant=1',
+    'https://login.example.com/.well-known/openid-configuration',
+    'ftp://login.example.com',
+  ])('PATCHBAY_OIDC_ISSUER is refused as %s, also beside the rest', issuer => {
+    const lines = linesFor({ PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_CLIENT_ID: 'patchbay' })
+    expect(lines).toEqual([expect.stringMatching(/^PATCHBAY_OIDC_ISSUER is no issuer/)])
+  })
+
+  it('of an external provider is refused without the others that it needs, in a line each', () => {
+    expect(linesFor({ PATCHBAY_OIDC_ISSUER: 'https://login.example.com' })).toEqual([
+      expect.stringMatching(/^PATCHBAY_OIDC_CLIENT_ID is required with PATCHBAY_OIDC_ISSUER/),
+    ])
+    expect(linesFor({ PATCHBAY_OIDC_CLIENT_ID: 'patchbay', PATCHBAY_OIDC_CLIENT_SECRET: 'hush' })).toEqual([
+      expect.stringMatching(/^PATCHBAY_OIDC_CLIENT_ID does nothing without PATCHBAY_OIDC_ISSUER/),
+      expect.stringMatching(/^PATCHBAY_OIDC_CLIENT_SECRET does nothing without PATCHBAY_OIDC_ISSUER/),
+    ])
+  })
+
+  it('names an external provider after its host, and never shows its secret', () => {
+    const { externalProvider, origins } = loadSettings(
+      {
+        PATCHBAY_OIDC_ISSUER: 'http://localhost:9000/realm',
+        PATCHBAY_OIDC_CLIENT_ID: 'patchbay',
+        PATCHBAY_OIDC_CLIENT_SECRET: 'hush',
+      },
+      EMPTY,
+    )
+    expect(externalProvider).toMatchObject({ name: 'localhost:9000', clientSecret: 'hush' })
+    const shown = new Map(origins.map(({ name, value }) => [name, value]))
+    expect(shown.get('PATCHBAY_OIDC_NAME')).toBe('localhost:9000')
+    expect(shown.get('PATCHBAY_OIDC_CLIENT_SECRET')).toBe('set')
+  })
+
+  it.each([
     ['nothing', {}],
     ['empty values, which stand for nothing', { PATCHBAY_PORT: '', DATABASE_URL: '', PATCHBAY_MASTER_KEY: '' }],
     ['addresses in brackets', { PATCHBAY_HOST: '[::1]' }],
