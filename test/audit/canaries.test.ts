@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { createApiClient, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { download, linesOf } from './audit-world.ts'
+
+const PASSWORD = 'canary-password-4711'
+const WRONG_PASSWORD = 'canary-wrong-4712'
+const SECRET = 'canary-secret "4713" ü'
+const PLAIN = 'canary-plain-4714'
+
+describe.each(databaseKinds)('the audit log on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+
+  it('never holds a password, a token, a secret, nor a plain global, in the table or in the file', async () => {
+    const { db, accounts } = patchbay.services
+    const operator = await signUp(patchbay.origin)
+    const browser = createBrowser(patchbay.origin)
+    await browser.signUp('canary@example.com', PASSWORD)
+    await browser.loadCsrfToken()
+    const made = z
+      .object({ id: z.string(), token: z.string() })
+      .parse((await browser.send('POST', '/tokens', { name: 'one' })).json())
+    await browser.send('DELETE', '/session')
+    await browser.signIn('canary@example.com', WRONG_PASSWORD)
+    await browser.signIn('canary@example.com', PASSWORD)
+    const byCommand = await accounts.createTokenFor('canary@example.com', { name: 'two' })
+    await accounts.createUser({ email: 'other@example.com', password: PASSWORD })
+    const api = createApiClient(patchbay.origin, made.token)
+    const server = await api.create('/servers', { name: 'Canaries' })
+    const put = (key: string, value: string, secret: boolean) =>
+      api.expectOk('PUT', `/servers/${server.id}/globals/${key}`, { value, secret })
+    await put('kept', SECRET, true)
+    await put('kept', `${SECRET} again`, true)
+    await put('plain', PLAIN, false)
+    await put('plain', SECRET, true)
+    await api.expectOk('DELETE', `/servers/${server.id}/globals/kept`)
+    await api.expectOk('DELETE', `/servers/${server.id}`)
+    await api.expectOk('DELETE', `/tokens/${byCommand.id}`)
+
+    const table = JSON.stringify(await db.auditEntry.findMany())
+    const file = await (await download(operator, '/audit?format=ndjson')).text()
+    expect(linesOf(file).length).toBe(await db.auditEntry.count())
+    expect(table).toContain('secret.set')
+    const { tokenHash } = await db.accessToken.findUniqueOrThrow({ where: { id: made.id } })
+    const canaries = ['4711', '4712', '4713', '4714', made.token, byCommand.token, 'pbk_', tokenHash, 'argon2']
+    for (const text of [table, file]) expect(canaries.filter(canary => text.includes(canary))).toEqual([])
+  })
+})

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { download, linesOf, readEntries, readPage } from './audit-world.ts'
+
+/** More than two batches of an export. */
+const MANY = 1_203
+const HOUR_MS = 60 * 60 * 1_000
+const NOON = Date.parse('2026-05-04T12:00:00.000Z')
+
+describe.each(databaseKinds)('reading the audit log on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  let operator: ApiClient
+  let owner: ApiClient & { userId: string }
+  let log: string
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin)
+    owner = await signUp(patchbay.origin)
+    const { db } = patchbay.services
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
+    log = `/organizations/${organizationId}/audit`
+    await db.auditEntry.createMany({
+      data: Array.from({ length: MANY }, (_, index) => ({
+        organizationId,
+        action: index % 2 === 0 ? 'secret.set' : 'server.access_changed',
+        actorId: index === 7 ? null : owner.userId,
+        actorEmail: `person ${index}`,
+        targetType: 'server',
+        targetId: `server ${index % 3}`,
+        targetName: 'line\nbreak \u001b[31m and "quotes"',
+        createdAt: new Date(NOON + index * HOUR_MS),
+      })),
+    })
+  })
+
+  it('goes newest first, in pages that neither repeat nor leave out an entry', async () => {
+    const seen: string[] = []
+    let cursor = ''
+    for (;;) {
+      const page = await readPage(owner, `${log}?limit=200${cursor}`)
+      seen.push(...page.items.map(({ id }) => id))
+      if (page.nextCursor === null) break
+      cursor = `&cursor=${page.nextCursor}`
+    }
+    expect(seen).toEqual([...seen].sort().reverse())
+    // And the one of how the organization began.
+    expect(new Set(seen).size).toBe(MANY + 1)
+  })
+
+  it('can be narrowed to an action, a kind of action, who, what to, and a time', async () => {
+    const actionsOf = async (query: string) =>
+      new Set((await readEntries(owner, log, query)).map(({ action }) => action))
+    expect(await actionsOf('&action=secret.set')).toEqual(new Set(['secret.set']))
+    expect(await actionsOf('&action=server.')).toEqual(new Set(['server.access_changed']))
+    expect(await actionsOf('&action=token.')).toEqual(new Set())
+    const targets = await readEntries(owner, log, '&targetId=server 2')
+    expect(new Set(targets.map(({ target }) => target.id))).toEqual(new Set(['server 2']))
+    expect(await readEntries(owner, log, `&actorId=${crypto.randomUUID()}`)).toEqual([])
+    expect((await readEntries(owner, log, `&actorId=${owner.userId}`)).length).toBe(200)
+    const time = (hours: number) => new Date(NOON + hours * HOUR_MS).toISOString()
+    const some = await readEntries(owner, log, `&from=${time(3)}&to=${time(6)}`)
+    expect(some.map(({ at }) => at)).toEqual([time(5), time(4), time(3)])
+  })
+
+  it.each([
+    'action=token',
+    'action=nothing.happened',
+    'actorId=me',
+    'from=yesterday',
+    'format=csv',
+    'limit=0',
+    'cursor=x',
+  ])('refuses %s with an error that names it', async query => {
+    const name = query.split('=')[0]
+    expect(await owner.send('GET', `${log}?${query}`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: name }] },
+    })
+  })
+
+  it('comes as a file of all that match, an entry a line, whatever its names hold', async () => {
+    const response = await download(owner, `${log}?format=ndjson`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="audit.ndjson"')
+    const text = await response.text()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+    const entries = linesOf(text)
+    expect(entries).toHaveLength(MANY + 1)
+    expect(entries.map(({ id }) => id)).toEqual(
+      entries
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    )
+    expect(entries[0]?.target.name).toBe('line\nbreak \u001b[31m and "quotes"')
+
+    const part = linesOf(await (await download(owner, `${log}?format=ndjson&action=secret.set`)).text())
+    expect(part).toHaveLength(Math.ceil(MANY / 2))
+  })
+
+  it('is an empty file where nothing matches', async () => {
+    const response = await download(owner, `${log}?format=ndjson&action=token.`)
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+
+  it('is for the operator as a whole, sign-ups of all among it, and for nobody else', async () => {
+    const all = linesOf(await (await download(operator, '/audit?format=ndjson')).text())
+    expect(all.length).toBeGreaterThan(MANY)
+    expect(all.filter(({ action }) => action === 'user.signed_up')).toHaveLength(2)
+    expect((await download(owner, '/audit?format=ndjson')).status).toBe(403)
+    expect((await download(operator, `${log}?format=ndjson`)).status).toBe(404)
+  })
+
+  it('holds of one’s own what one did, and not what was done in organizations one has left', async () => {
+    const guest = await signUp(patchbay.origin)
+    const { db } = patchbay.services
+    const organizationId = log.split('/')[2] ?? ''
+    const membership = { organizationId, userId: guest.userId, role: 'builder' } as const
+    await db.membership.create({ data: membership })
+    await guest.create('/toolkits', { title: 'Of a guest', organizationId })
+    const seen = async () => (await readEntries(guest, '/me/audit')).map(({ action }) => action)
+    expect(await seen()).toEqual(['toolkit.created', 'token.created', 'organization.created', 'user.signed_up'])
+    await db.membership.deleteMany({ where: membership })
+    expect(await seen()).toEqual(['token.created', 'organization.created', 'user.signed_up'])
+  })
+})
