@@ -18,6 +18,19 @@ export type MailerOptions = {
   logger: Logger
 }
 
+const CONTROL_CHARACTERS = /\p{Cc}/u
+
+/**
+ * A letter as nodemailer takes it: to one mailbox, whatever its address looks like, and wanting no answer (RFC 3834
+ * §5). Throws where a header would hold a control character, of which none is meant.
+ */
+const toMessage = ({ to, subject, text }: Mail) => {
+  if (CONTROL_CHARACTERS.test(to) || CONTROL_CHARACTERS.test(subject)) {
+    throw new AppError('invalid_request', 'The address or the subject of a mail holds control characters.')
+  }
+  return { to: { name: '', address: to }, subject, text, headers: { 'Auto-Submitted': 'auto-generated' } }
+}
+
 const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
   const transport = createTransport(
     {
@@ -31,9 +44,10 @@ const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
     { from },
   )
   return {
-    send: async (mail: Mail): Promise<void> => {
+    send: async mail => {
+      const message = toMessage(mail)
       try {
-        await transport.sendMail(mail)
+        await transport.sendMail(message)
       } catch (error) {
         throw new AppError('unavailable', 'The mail could not be sent right now: try again later.', { cause: error })
       }
@@ -51,7 +65,7 @@ const createOutboxMailer = ({ outboxDirectory, from, logger }: MailerOptions): M
   )
   return {
     send: async mail => {
-      const { message } = await transport.sendMail(mail)
+      const { message } = await transport.sendMail(toMessage(mail))
       const stamp = new Date().toISOString().replaceAll(':', '-')
       const file = join(outboxDirectory, `${stamp}-${randomUUID().slice(0, 8)}.eml`)
       await mkdir(outboxDirectory, { recursive: true, mode: 0o700 })
