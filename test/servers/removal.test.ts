@@ -1,0 +1,110 @@
+import { describe, expect, it, vi } from 'vitest'
+import { newExecutionId } from '../../src/history/index.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+}
+
+describe.each(databaseKinds)('removing a server on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi()
+
+  /** More than one batch of calls. */
+  const addHistory = (serverId: string, count = 1_100) =>
+    patchbay.services.db.execution.createMany({
+      data: Array.from({ length: count }, () => ({
+        id: newExecutionId(),
+        serverId,
+        tool: 'call',
+        startedAt: new Date(),
+        durationMs: 1,
+        outcome: 'ok' as const,
+        requestBytes: 1,
+        responseBytes: 1,
+      })),
+    })
+
+  const makeFull = async (owner: ApiClient) => {
+    const tool = { name: 'call', method: 'GET', url: `${fake.origin}/` }
+    const made = await makeServer(owner, [tool])
+    await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'x', secret: true })
+    await addHistory(made.serverId)
+    return made
+  }
+
+  const initialize = async (url: string): Promise<number> => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })
+    await response.text()
+    return response.status
+  }
+
+  /** How the API and MCP answer to everything that leads to the server. */
+  const statusesOf = async (owner: ApiClient, { serverId, instanceIds, url }: Awaited<ReturnType<typeof makeFull>>) => {
+    const execution = await patchbay.services.db.execution.findFirst({ where: { serverId } })
+    const get = async (path: string) => (await owner.send('GET', path)).status
+    return {
+      server: await get(`/servers/${serverId}`),
+      globals: await get(`/servers/${serverId}/globals`),
+      instance: await get(`/instances/${instanceIds.call}`),
+      history: await get(`/servers/${serverId}/executions`),
+      execution: await get(`/executions/${execution?.id}`),
+      mcp: await initialize(url),
+    }
+  }
+  const everything = (status: number) =>
+    Object.fromEntries(['server', 'globals', 'instance', 'history', 'execution', 'mcp'].map(name => [name, status]))
+
+  it('ends its calls first, then takes its history and the rest, and nothing of another server', async () => {
+    const { db, bus } = patchbay.services
+    const owner = await signUp(patchbay.origin)
+    const server = await makeFull(owner)
+    const other = await makeFull(owner)
+    expect(await statusesOf(owner, server)).toEqual(everything(200))
+
+    const meanwhile = Promise.withResolvers<object>()
+    // The removal waits for its listeners before it goes on to the history.
+    const unsubscribe = bus.subscribe('server_removed', async () => {
+      await vi.waitFor(async () => expect(await initialize(server.url)).toBe(404))
+      meanwhile.resolve({
+        statuses: await statusesOf(owner, server),
+        history: await db.execution.count({ where: { serverId: server.serverId } }),
+        secrets: await db.global.count({ where: { serverId: server.serverId } }),
+      })
+    })
+    await owner.expectOk('DELETE', `/servers/${server.serverId}`)
+    unsubscribe()
+
+    expect(await meanwhile.promise).toEqual({ statuses: everything(404), history: 1_100, secrets: 0 })
+    expect(await db.server.count({ where: { id: server.serverId } })).toBe(0)
+    expect(await db.execution.groupBy({ by: ['serverId'], _count: true })).toEqual([
+      { serverId: other.serverId, _count: 1_100 },
+    ])
+    expect(await statusesOf(owner, other)).toEqual(everything(200))
+    expect((await owner.send('DELETE', `/servers/${server.serverId}`)).status).toBe(404)
+    await owner.expectOk('DELETE', `/toolkits/${server.toolkitId}`)
+  })
+
+  it('that was cut short leaves nobody a server, and is finished by the next process', async () => {
+    const { db, upkeep } = patchbay.services
+    const owner = await signUp(patchbay.origin)
+    const server = await makeFull(owner)
+    // As a process leaves it that ends between the two.
+    await db.server.update({ where: { id: server.serverId }, data: { removedAt: new Date() } })
+
+    expect(await statusesOf(owner, server)).toEqual(everything(404))
+    expect((await owner.expectOk('GET', '/servers')).body).toMatchObject({ items: [] })
+    const listed = await fetch(`${patchbay.origin}/.well-known/mcp-servers`)
+    expect(await listed.text()).not.toContain(server.serverId)
+
+    await upkeep.run()
+    expect(await db.server.count({ where: { id: server.serverId } })).toBe(0)
+    expect(await db.execution.count({ where: { serverId: server.serverId } })).toBe(0)
+  })
+})
