@@ -4,7 +4,8 @@ import { createOriginPolicy } from '../platform/http/index.ts'
 import { type Authorize, createAdmission } from './admission.ts'
 import { errorAnswer, refusal } from './answer.ts'
 import { createChallenges } from './challenges.ts'
-import type { Exchange } from './exchange.ts'
+import { takePosts } from './direct-posts.ts'
+import { type Exchange, writeRefusal } from './exchange.ts'
 import { createHttpSse } from './http-sse.routes.ts'
 import type { CheckRoom } from './listen.ts'
 import type { Mounted } from './mounted.ts'
@@ -89,12 +90,19 @@ export const mcpRoutes =
       const { raw } = request
       return { incoming: raw, raw: reply.raw, headers: raw.headers, serverId: request.params.uuid }
     }
+    const serve = (exchange: Exchange, handle: Handle): void => {
+      try {
+        admit(exchange, (mounted, caller) => handle(exchange, mounted, caller))
+      } catch (error) {
+        // Out of an event's listener it would end the process, and every other call with it.
+        report(error, 'a request failed for a reason nobody thought of')
+        if (!exchange.raw.headersSent) writeRefusal(exchange, refusal(500, ERROR.internal, 'Internal error'))
+      }
+    }
     const handler =
       (handle: Handle) =>
-      (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
-        const exchange = exchangeOf(request, reply)
-        admit(exchange, (mounted, caller) => handle(exchange, mounted, caller))
-      }
+      (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
+        serve(exchangeOf(request, reply), handle)
     const preflight = (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
       answerPreflight(exchangeOf(request, reply), origins)
     const refuse =
@@ -103,6 +111,7 @@ export const mcpRoutes =
         refuseMethod(exchange, allowed)
 
     app.post<ServerParams>('/s/:uuid', handler(streamable.post))
+    takePosts(app, exchange => serve(exchange, streamable.post))
     app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(streamable.get))
     app.delete<ServerParams>('/s/:uuid', handler(streamable.delete))
     app.get<ServerParams>('/s/:uuid/sse', { exposeHeadRoute: false }, handler(sse.open))
