@@ -206,6 +206,52 @@ const toolkits: Row[] = [
   },
 ]
 
+const connections: Row[] = [
+  {
+    route: 'GET /api/v1/servers/:uuid/grants',
+    path: ({ serverId }) => `/api/v1/servers/${serverId}/grants`,
+    statuses: [401, 404, 403, 200, 200, 200, 200, 403, 403],
+  },
+  {
+    route: 'DELETE /api/v1/grants/:id',
+    path: async ({ spare }) => `/api/v1/grants/${await spare.grant()}`,
+    statuses: manage(204),
+  },
+  { route: 'GET /api/v1/me/applications', path: at('/api/v1/me/applications'), statuses: OWN },
+  {
+    route: 'DELETE /api/v1/me/applications/:id',
+    path: async ({ spare }) => `/api/v1/me/applications/${await spare.grant()}`,
+    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
+  },
+  {
+    route: 'GET /api/v1/organizations/:id/oauth-clients',
+    path: ofOrganization('/oauth-clients'),
+    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
+  },
+  {
+    route: 'POST /api/v1/organizations/:id/oauth-clients',
+    path: ofOrganization('/oauth-clients'),
+    statuses: manage(201),
+    body: ({ fresh }) => ({ name: fresh(), redirectUris: ['https://app.example.com/callback'] }),
+  },
+  {
+    route: 'GET /api/v1/oauth-clients/:id',
+    path: ({ oauthClientId }) => `/api/v1/oauth-clients/${oauthClientId}`,
+    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
+  },
+  {
+    route: 'PATCH /api/v1/oauth-clients/:id',
+    path: ({ oauthClientId }) => `/api/v1/oauth-clients/${oauthClientId}`,
+    statuses: manage(200),
+    body: ({ fresh }) => ({ name: fresh() }),
+  },
+  {
+    route: 'DELETE /api/v1/oauth-clients/:id',
+    path: async ({ spare }) => `/api/v1/oauth-clients/${await spare.oauthClient()}`,
+    statuses: manage(204),
+  },
+]
+
 const ofServer =
   (rest = ''): Row['path'] =>
   ({ serverId }) =>
@@ -451,6 +497,7 @@ export const ROUTES: readonly Row[] = [
   ...audit,
   ...secondFactor,
   ...organizations,
+  ...connections,
   ...toolkits,
   ...servers,
   ...runtime,

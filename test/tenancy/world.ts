@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Role, Scope } from '../../src/kernel/index.ts'
 import type { Services } from '../../src/services.ts'
+import { insertGrant } from '../oauth/support/tokens.ts'
 import { type ApiClient, createApiClient, makeServer, signUp } from '../support/api-client.ts'
 
 /** In every name of the organization that is walked: whoever may not see it must not see this either. */
@@ -105,12 +106,23 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
       return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
     },
+    /** The owner's, on the owner's server. */
+    grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
+    oauthClient: async () => {
+      const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
+      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
+    },
     /** Another one of the same members. */
     organization: async () => {
       const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
       return (await db.organization.create({ data: { name: CANARY, memberships: { create: members } } })).id
     },
   }
+
+  const { id: oauthClientId } = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
+    name: CANARY,
+    redirectUris: ['https://app.example.com/callback'],
+  })
 
   /** Everything that a request may change, as text. */
   const state = async (): Promise<string> =>
@@ -128,12 +140,15 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
         db.global.findMany({ orderBy: { id: 'asc' } }),
         db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
         db.session.findMany({ orderBy: { id: 'asc' } }),
+        db.oAuthClient.findMany({ orderBy: { id: 'asc' } }),
+        db.oAuthArtifact.findMany({ orderBy: { id: 'asc' } }),
         db.accessToken.findMany({ orderBy: { id: 'asc' }, omit: { lastUsedAt: true, updatedAt: true } }),
       ]),
     )
   const ids = {
     organizationId,
     elsewhereId,
+    oauthClientId,
     toolId,
     instanceId,
     executionId,
