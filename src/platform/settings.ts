@@ -126,8 +126,8 @@ export class SettingsError extends Error {
   }
 }
 
-const dataDirectoryOf = (target: DatabaseTarget): string =>
-  target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve('data')
+const dataDirectoryOf = (target: DatabaseTarget, directory: string): string =>
+  target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve(directory, 'data')
 
 const baseUrlOf = ({ PATCHBAY_BASE_URL, PATCHBAY_PORT }: Environment): string =>
   PATCHBAY_BASE_URL ?? `http://localhost:${PATCHBAY_PORT}`
@@ -145,7 +145,12 @@ const externalProviderOf = (env: Environment) => {
   return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
 }
 
-const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown: readonly string[]) => ({
+const toSettings = (
+  env: Environment,
+  directory: string,
+  origins: readonly SettingOrigin[],
+  unknown: readonly string[],
+) => ({
   isProduction: env.NODE_ENV === 'production',
   // By that name Fastify listens on both families with two servers, and a stop waits for the calls of one only.
   host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
@@ -154,7 +159,7 @@ const toSettings = (env: Environment, origins: readonly SettingOrigin[], unknown
   baseUrl: baseUrlOf(env),
   database: env.DATABASE_URL,
   /** Where the master key and the outbox are kept when nothing else is said: beside the database. */
-  dataDirectory: dataDirectoryOf(env.DATABASE_URL),
+  dataDirectory: dataDirectoryOf(env.DATABASE_URL, directory),
   masterKeys: env.PATCHBAY_MASTER_KEY,
   allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
   allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
@@ -271,5 +276,5 @@ export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory =
     }),
   )
   const unknown = Object.keys(all).filter(name => name.startsWith('PATCHBAY_') && !(name in ENVIRONMENT.shape))
-  return Object.freeze(toSettings(parsed.data, origins, unknown))
+  return Object.freeze(toSettings(parsed.data, directory, origins, unknown))
 }
