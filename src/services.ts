@@ -12,6 +12,7 @@ import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createAuthorizationServer, createGrantService, createOAuthClientService, createOAuthTokens, endGrantsOf, listOAuthSealingKeyIds } from './oauth/index.ts'
 import {
+  createAccountDeletion,
   createInvitationService,
   createMemberService,
   createOrganizationService,
@@ -36,7 +37,6 @@ import {
   createServerAccess,
   createServerRemoval,
   createServerService,
-  createServerTransfer,
   createServerTransfer,
   createToolkitUseService,
   deriveServerChanges,
@@ -127,6 +127,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     bus,
     counters,
     sealing,
+    externalProvider: settings.externalProvider,
     mailer,
     logger,
     policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
@@ -144,6 +145,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, tenancy }
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
+  const accountDeletion = createAccountDeletion(organizationParts)
   const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
 
   const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
@@ -176,7 +178,6 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
   const servers = createServerService({ db, changes, removal: serverRemoval })
-  const serverTransfer = createServerTransfer({ db, changes })
   const serverTransfer = createServerTransfer({ db, changes })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
@@ -219,13 +220,13 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     setupToken,
     accounts,
     sessionStore: createSessionStore(db),
+    accountDeletion,
     organizations,
     members,
     invitations,
     toolkits,
     tools,
     servers,
-    serverTransfer,
     serverTransfer,
     globals,
     instances,
