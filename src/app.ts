@@ -16,6 +16,7 @@ import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
 import { authorizationPages, clientEndpoints, grantRoutes, oauthClientRoutes } from './oauth/index.ts'
 import {
+  accountDeletionRoutes,
   invitationPages,
   invitationRoutes,
   organizationAuditRoutes,
@@ -119,6 +120,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(ownAccountRoutes(services))
       await api.register(secondFactorRoutes(services))
       await api.register(auditRoutes(services))
+      await api.register(accountDeletionRoutes(services))
       await api.register(organizationRoutes(services))
       await api.register(organizationAuditRoutes(services))
       await api.register(invitationRoutes(services))

@@ -29,6 +29,7 @@ import { createOwnPassword } from './own-password.ts'
 import { createOwnSessions } from './own-sessions.ts'
 import { createPasswords } from './passwords.ts'
 import { createSecondFactors } from './second-factor.service.ts'
+import { createSelfProof } from './self-proof.ts'
 import { createSignIn } from './sign-in.ts'
 import {
   assertMaySignUp,
@@ -147,6 +148,7 @@ export const createAccountService = ({
     ...secondFactors,
     ...mailFlows.operations,
     ...createOwnSessions({ db, changes, now }),
+    ...createSelfProof({ db, ownPassword }),
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 

@@ -20,9 +20,17 @@ const toUser = ({ id, email, emailVerifiedAt, isOperator, createdAt, updatedAt }
   updatedAt,
 })
 
-/** Whether there is any account besides one of that address. */
-export const isAnyUserBut = async (tx: Transaction, email: string): Promise<boolean> =>
-  (await tx.user.findFirst({ where: { email: { not: email } }, select: { id: true } })) !== null
+/** Whether there is any account besides those of these addresses. */
+export const isAnyUserBut = async (tx: Transaction, ...emails: string[]): Promise<boolean> =>
+  (await tx.user.findFirst({ where: { email: { notIn: emails } }, select: { id: true } })) !== null
+
+export const isAnyOperatorBut = async (tx: Transaction, userId: string): Promise<boolean> =>
+  (await tx.user.findFirst({ where: { isOperator: true, id: { not: userId } }, select: { id: true } })) !== null
+
+/** With all that is the user's own. Servers are not: they have another owner by then. */
+export const removeUser = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.user.deleteMany({ where: { id } })
+}
 
 export const findOldestOperatorId = async (tx: Transaction): Promise<string | undefined> => {
   const row = await tx.user.findFirst({ where: { isOperator: true }, select: { id: true }, orderBy: { id: 'asc' } })

@@ -1,4 +1,5 @@
 export { accountRoutes } from './accounts.routes.ts'
+export { findRemovalRefusal, removeAccount } from './account-removal.ts'
 export { Email, SignUp } from './accounts.schema.ts'
 export { createAccountService } from './accounts.service.ts'
 export { markEmailVerified } from './accounts.store.ts'

@@ -9,6 +9,8 @@ export type HeldServer = { id: string; name: string; organizationId: string; own
 export type Holdings = {
   /** Of one owner, in all organizations or in one. */
   listServersOwnedBy: (tx: Transaction, ownerId: string, organizationId?: string) => Promise<HeldServer[]>
+  /** Organizations where somebody's servers are, also such as are on their way out. */
+  listOrganizationIdsOfOwner: (tx: Transaction, ownerId: string) => Promise<string[]>
   countServers: (tx: Transaction, organizationId: string) => Promise<number>
   countToolkits: (tx: Transaction, organizationId: string) => Promise<number>
   giveServers: (tx: Transaction, gift: { organizationId: string; from: string; to: string }) => Promise<string[]>

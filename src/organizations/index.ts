@@ -1,3 +1,5 @@
+export { accountDeletionRoutes } from './account-deletion.routes.ts'
+export { createAccountDeletion } from './account-deletion.service.ts'
 export { organizationAuditRoutes } from './audit.routes.ts'
 export type { HeldServer, Holdings } from './holdings.ts'
 export { invitationPages } from './invitation.pages.ts'

@@ -12,6 +12,12 @@ const listServersOwnedBy = (tx: Transaction, ownerId: string, organizationId?: s
     orderBy: { id: 'asc' },
   })
 
+const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Promise<string[]> => {
+  const select = { organizationId: true } as const
+  const rows = await tx.server.findMany({ where: { ownerId }, select, distinct: ['organizationId'] })
+  return rows.map(({ organizationId }) => organizationId)
+}
+
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
   // Those that are on their way out as well: their rows name their owner until the end.
   const where = { organizationId, ownerId: from }
@@ -37,6 +43,7 @@ const stopServers = async (tx: Transaction, organizationId: string): Promise<str
 /** What organizations ask of those that keep servers and toolkits. */
 export const holdings: Holdings = {
   listServersOwnedBy,
+  listOrganizationIdsOfOwner,
   countServers: (tx, organizationId) => tx.server.count({ where: { organizationId, removedAt: null } }),
   countToolkits,
   giveServers,

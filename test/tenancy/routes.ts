@@ -58,6 +58,14 @@ const accounts: Row[] = [
     statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403],
   },
   { route: 'GET /api/v1/me', path: at('/api/v1/me'), statuses: OWN },
+  { route: 'GET /api/v1/me/deletion', path: at('/api/v1/me/deletion'), statuses: OWN },
+  // Nobody who asks knows the password.
+  {
+    route: 'DELETE /api/v1/me',
+    path: at('/api/v1/me'),
+    statuses: [401, 403, 403, 403, 403, 403, 403, 403, 403],
+    body: () => ({ password: 'a guess at the password' }),
+  },
   { route: 'GET /api/v1/tokens', path: at('/api/v1/tokens'), statuses: OWN },
   {
     route: 'POST /api/v1/tokens',

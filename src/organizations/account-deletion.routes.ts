@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type Actor, ROLES } from '../kernel/index.ts'
+import { actorOf, endSession } from '../platform/http/index.ts'
+import type { AccountDeletion, DeletionPreview } from './account-deletion.service.ts'
+import { REMOVE } from './deletion-plan.ts'
+import type { Member } from './organization.ts'
+
+/** What deleting an account asks of accounts. */
+type Accounts = {
+  hasPassword: (actor: Actor) => Promise<boolean>
+  proveSelf: (actor: Actor, proof: { password?: string | undefined; confirm?: string | undefined }) => Promise<void>
+}
+
+type Parts = { accountDeletion: AccountDeletion; accounts: Accounts }
+
+const config = { access: 'user' } as const
+const tags = ['account']
+/** Longer than any password that can be set: it is hashed to be compared. */
+const MAX_PROOF_CHARACTERS = 1_024
+/** One may belong to more organizations, by invitation, than anybody would list. */
+const MAX_DECISIONS = 1_000
+
+const DeleteAccount = z.strictObject({
+  password: z.string().max(MAX_PROOF_CHARACTERS).optional().describe('needed where the account has one'),
+  confirm: z
+    .string()
+    .max(MAX_PROOF_CHARACTERS)
+    .optional()
+    .describe('the e-mail address of the account, where it has no password; takes a session'),
+  organizations: z
+    .record(z.uuid(), z.union([z.literal(REMOVE), z.uuid()]))
+    .refine(decisions => Object.keys(decisions).length <= MAX_DECISIONS, `are more than ${MAX_DECISIONS}`)
+    .default({})
+    .describe(`what becomes of each organization that one alone owns: "${REMOVE}", or the user id of its next owner`),
+})
+
+const PersonView = z.object({ userId: z.uuid(), email: z.string(), role: z.enum(ROLES) })
+const toPersonView = ({ userId, email, role }: Member): z.infer<typeof PersonView> => ({ userId, email, role })
+
+const DeletionView = z
+  .object({
+    organizations: z.array(
+      z.object({
+        id: z.uuid(),
+        name: z.string(),
+        role: z.enum(ROLES),
+        mustDecide: z.boolean().describe('one is its only owner: say what becomes of it'),
+        otherMembers: z.array(PersonView),
+        servers: z.int(),
+        toolkits: z.int(),
+      }),
+    ),
+    servers: z
+      .array(
+        z.object({
+          id: z.uuid(),
+          name: z.string(),
+          organizationId: z.uuid(),
+          passesTo: PersonView.nullable().describe('null where it depends on what becomes of the organization'),
+        }),
+      )
+      .describe('those that one owns'),
+    hasPassword: z.boolean().describe('whether the password is asked for, or else the e-mail address'),
+    refusal: z.string().nullable().describe('why the account cannot be deleted at all'),
+  })
+  .meta({ id: 'AccountDeletion' })
+
+const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer<typeof DeletionView> => ({
+  organizations: preview.organizations.map(({ id, name, role, mustDecide, otherMembers, servers, toolkits }) => ({
+    id,
+    name,
+    role,
+    mustDecide,
+    otherMembers: otherMembers.map(toPersonView),
+    servers,
+    toolkits,
+  })),
+  servers: preview.servers.map(({ id, name, organizationId, passesTo }) => ({
+    id,
+    name,
+    organizationId,
+    passesTo: passesTo === undefined ? null : toPersonView(passesTo),
+  })),
+  hasPassword,
+  refusal: preview.refusal ?? null,
+})
+
+/** The end of an account, and what it would mean. */
+export const accountDeletionRoutes =
+  ({ accountDeletion, accounts }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/me/deletion',
+      {
+        config,
+        schema: { tags, summary: 'What deleting one’s account would mean', response: { 200: DeletionView } },
+      },
+      async request => {
+        const actor = actorOf(request)
+        return toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor))
+      },
+    )
+
+    app.delete(
+      '/me',
+      { config, schema: { tags, summary: 'Delete one’s account', body: DeleteAccount, response: { 204: z.null() } } },
+      async (request, reply) => {
+        const { organizations, ...proof } = request.body
+        const actor = actorOf(request)
+        await accounts.proveSelf(actor, proof)
+        await accountDeletion.deleteAccount(actor, organizations)
+        if (request.signedInBy === 'session') await endSession(request, reply)
+        return reply.code(204).send(null)
+      },
+    )
+  }
