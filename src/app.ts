@@ -2,6 +2,8 @@ import fastifyStatic from '@fastify/static'
 import {
   accountRoutes,
   auditRoutes,
+  externalIdentityRoutes,
+  externalSignInPages,
   linkPages,
   mailFlowRoutes,
   ownAccountPages,
@@ -104,6 +106,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(ownAccountPages(services))
     await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
+    await pages.register(externalSignInPages(services))
     await pages.register(authorizationPages(services.oauth))
   })
   await http.register(
@@ -119,6 +122,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(mailFlowRoutes(services))
       await api.register(ownAccountRoutes(services))
       await api.register(secondFactorRoutes(services))
+      await api.register(externalIdentityRoutes(services))
       await api.register(auditRoutes(services))
       await api.register(accountDeletionRoutes(services))
       await api.register(organizationRoutes(services))

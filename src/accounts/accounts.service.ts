@@ -22,6 +22,9 @@ import {
 import * as store from './accounts.store.ts'
 import { hashToken, isToken } from './credentials.ts'
 import { ensureDemoAccount } from './demo-account.ts'
+import { createExternalIdentities } from './external-identities.ts'
+import { createExternalProvider, type ExternalProviderSettings } from './external-provider.ts'
+import { createExternalSignIn } from './external-sign-in.ts'
 import { createMailFlows } from './mail-flows.ts'
 import type { EndGrantsOf } from './mail-parts.ts'
 import { createMcpTokens } from './mcp-tokens.ts'
@@ -54,6 +57,8 @@ export type AccountServiceParts = {
   mailer: Mailer
   logger: Logger
   policy: SignUpPolicy
+  /** The one that people may sign in with, if there is one. */
+  externalProvider: ExternalProviderSettings | undefined
   invitations: Invitations
   endGrantsOf: EndGrantsOf
   /** The origin of the links in letters. */
@@ -86,6 +91,7 @@ export const createAccountService = ({
   mailer,
   logger,
   policy,
+  externalProvider,
   invitations,
   endGrantsOf,
   baseUrl,
@@ -95,6 +101,19 @@ export const createAccountService = ({
   const throttle = createThrottle(counters, now)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const secondFactors = createSecondFactors({ db, changes, sealing, ownPassword, throttle, now })
+  const signIns = createSignIn({ db, passwords, throttle, secondFactors })
+  const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger, now })
+  const external = createExternalSignIn({
+    db,
+    changes,
+    provider,
+    signIns,
+    secondFactors,
+    throttle,
+    policy,
+    baseUrl,
+    now,
+  })
   const mailFlows = createMailFlows({
     db,
     changes,
@@ -144,7 +163,9 @@ export const createAccountService = ({
 
   return {
     ...createAccessTokens({ db, changes, now }),
-    ...createSignIn({ db, passwords, throttle, secondFactors }),
+    ...signIns,
+    ...external,
+    ...createExternalIdentities({ db, changes, ownPassword, external }),
     ...secondFactors,
     ...mailFlows.operations,
     ...createOwnSessions({ db, changes, now }),
@@ -235,6 +256,7 @@ export const createAccountService = ({
     close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
       await uses.settle()
+      await provider?.close()
       await mailFlows.settle()
     },
   }

@@ -26,6 +26,7 @@ export const secondFactorPages =
       const { code } = parseForm({ code: formText }, request.body)
       return submitForm(reply, CODE_PAGE, async () => {
         const user = await accounts.finishSignIn(waiting, code, request.ip)
+        if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
         await beginSession(request, reply, user.id)
         return goOn(reply, waiting.returnTo)
       })

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { beginSession } from '../platform/http/index.ts'
+import type { ExternalIdentity } from './external-provider.ts'
 import { goOn } from './go-on.ts'
 import type { SecondStep } from './second-factor.service.ts'
 import type { FirstStep } from './sign-in.ts'
@@ -7,12 +8,19 @@ import type { FirstStep } from './sign-in.ts'
 /** How long a sign-in waits for its code: enough to find the phone. */
 const SECOND_STEP_MS = 5 * 60 * 1_000
 
-/** What a session of nobody yet keeps while a sign-in waits for its code. */
-export type WaitingSignIn = SecondStep & {
+/** What follows a sign-in. */
+export type Onward = {
   returnTo: string
-  /** Milliseconds since 1970. */
-  endsAt: number
+  /** Who the user is at the external provider, where the sign-in is to link them. */
+  identity?: ExternalIdentity
 }
+
+/** What a session of nobody yet keeps while a sign-in waits for its code. */
+export type WaitingSignIn = SecondStep &
+  Onward & {
+    /** Milliseconds since 1970. */
+    endsAt: number
+  }
 
 declare module 'fastify' {
   interface Session {
@@ -34,15 +42,15 @@ export const leadOn = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { user, secondStep }: FirstStep,
-  returnTo: string,
+  onward: Onward,
 ): Promise<FastifyReply> => {
   if (secondStep === undefined) {
     await beginSession(request, reply, user.id)
-    return goOn(reply, returnTo)
+    return goOn(reply, onward.returnTo)
   }
   const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
   await request.session.regenerate()
-  request.session.waitingSignIn = { ...secondStep, returnTo, endsAt }
+  request.session.waitingSignIn = { ...secondStep, ...onward, endsAt }
   request.session.endsAt = endsAt
   return reply.redirect('/sign-in/code', 303)
 }

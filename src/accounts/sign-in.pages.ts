@@ -37,22 +37,27 @@ const withReturnTo = (path: string, returnTo: string): string =>
 
 const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
 
-const signInPage = (returnTo: string, email = ''): FormPage => ({
-  view: 'accounts/sign-in',
-  data: { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) },
-  labels: LABELS,
-})
-
 /** Sign-in, sign-up and sign-out for people, and the first page. */
 export const signInPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
+    /** The button of the external provider, if there is one. */
+    const externalFor = (returnTo: string) => {
+      const name = accounts.externalProviderName
+      return name === undefined ? undefined : { name, href: withReturnTo('/sign-in/external', returnTo) }
+    }
+
+    const signInPage = (returnTo: string, email = ''): FormPage => {
+      const data = { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) }
+      return { view: 'accounts/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
+    }
+
     const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
       const { closed, needsSetupToken } = await accounts.getSignUpTerms()
       const data = { title: 'Sign up', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
       return {
         view: 'accounts/sign-up',
-        data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT },
+        data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT, external: externalFor(returnTo) },
         labels: LABELS,
       }
     }
@@ -78,7 +83,7 @@ export const signInPages =
       const returnTo = parseReturnTo(form.return_to)
       return submitForm(reply, signInPage(returnTo, form.email), async () => {
         const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
-        return leadOn(request, reply, first, returnTo)
+        return leadOn(request, reply, first, { returnTo })
       })
     })
 

@@ -73,3 +73,4 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     },
   }
 }
+export type SignIns = ReturnType<typeof createSignIn>

@@ -20,6 +20,9 @@ const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HO
 const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
 const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
 
+/** Ways to the external provider from one address: each makes a session; an office that comes to work gets in. */
+const EXTERNAL_ADDRESS: Limit = { name: 'external-address', most: 1_000, windowMs: HOUR_MS }
+
 /** Bits of an IPv6 address that one customer has all the rest of. */
 const IPV6_NETWORK_BITS = 64
 
@@ -97,6 +100,8 @@ export const createThrottle = (counters: Counters, now: () => number) => {
       await count(MAIL_ADDRESS, keyOf(MAIL_ADDRESS, networkOf(address)))
       await count(MAIL_ACCOUNT, keyOf(MAIL_ACCOUNT, kind, email))
     },
+    countExternal: (address: string): Promise<void> =>
+      count(EXTERNAL_ADDRESS, keyOf(EXTERNAL_ADDRESS, networkOf(address))),
     countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mayRole, type Permission, type Role } from '../../src/kernel/index.ts'
 import { CANARY, type World } from './world.ts'
 
@@ -96,6 +97,22 @@ const secondFactor: Row[] = [
   unproved('POST /api/v1/me/recovery-codes'),
 ]
 
+const identities: Row[] = [
+  { route: 'GET /api/v1/me/identities', path: at('/api/v1/me/identities'), statuses: OWN },
+  // It takes a browser's session.
+  {
+    route: 'POST /api/v1/me/identities',
+    path: at('/api/v1/me/identities'),
+    statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403],
+    body: () => ({}),
+  },
+  {
+    route: 'DELETE /api/v1/me/identities/:id',
+    path: () => `/api/v1/me/identities/${randomUUID()}`,
+    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
+  },
+]
+
 const ofOrganization =
   (rest = ''): Row['path'] =>
   ({ organizationId }) =>
@@ -182,6 +199,12 @@ const toolkits: Row[] = [
     route: 'DELETE /api/v1/toolkits/:id',
     path: async ({ spare }) => `/api/v1/toolkits/${await spare.toolkit()}`,
     statuses: build(204),
+  },
+  {
+    route: 'POST /api/v1/toolkits/:id/transfer',
+    path: async ({ spare }) => `/api/v1/toolkits/${await spare.toolkit()}/transfer`,
+    statuses: manage(200),
+    body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
   {
     route: 'GET /api/v1/toolkits/:id/tools',
@@ -295,6 +318,12 @@ const servers: Row[] = [
     route: 'DELETE /api/v1/servers/:uuid',
     path: async ({ spare }) => `/api/v1/servers/${await spare.server()}`,
     statuses: manage(204),
+  },
+  {
+    route: 'POST /api/v1/servers/:uuid/transfer',
+    path: async ({ spare }) => `/api/v1/servers/${await spare.server()}/transfer`,
+    statuses: manage(200),
+    body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
   { route: 'GET /api/v1/servers/:uuid/toolkits', path: ofServer('/toolkits'), statuses: READ },
   {
@@ -460,6 +489,11 @@ const pages: Row[] = [
   // Without a sign-in that waits for its code.
   { route: 'GET /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
   { route: 'POST /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
+  // Where no external provider is set up, and nobody is back from one.
+  { route: 'GET /sign-in/external', path: at('/sign-in/external'), statuses: everybody(404) },
+  { route: 'GET /sign-in/external/callback', path: at('/sign-in/external/callback'), statuses: everybody(400) },
+  { route: 'GET /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
+  { route: 'POST /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
   { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
   // Without the link of a letter; to join one must be signed in.
   { route: 'GET /invitation', path: at('/invitation'), statuses: everybody(404) },
@@ -504,6 +538,7 @@ export const ROUTES: readonly Row[] = [
   ...ownAccount,
   ...audit,
   ...secondFactor,
+  ...identities,
   ...organizations,
   ...connections,
   ...toolkits,

@@ -1,0 +1,103 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import {
+  actorOf,
+  idPageOf,
+  pageOf,
+  pageQuery,
+  parseReturnTo,
+  timeSchema,
+  toIdPage,
+  uuidParams,
+} from '../platform/http/index.ts'
+import type { AccountService } from './accounts.service.ts'
+import type { LinkedIdentity } from './external-identities.store.ts'
+import { keepJourney } from './external-sign-in.session.ts'
+import { ownPassword } from './second-factor.schema.ts'
+
+const USER = { access: 'user' } as const
+const TAGS = ['external sign-in']
+
+const NewIdentity = z.object({
+  password: ownPassword.optional().describe('Of the account, where it has one'),
+  returnTo: z.string().optional().describe('A path here, for when it is done'),
+})
+
+const NewIdentityView = z
+  .object({ url: z.string().describe('The provider’s: to be opened in the browser that asks') })
+  .meta({ id: 'NewIdentity' })
+
+const IdentityView = z
+  .object({
+    id: z.uuid(),
+    issuer: z.string(),
+    subject: z.string().describe('Who one is there'),
+    createdAt: timeSchema,
+    updatedAt: timeSchema,
+  })
+  .meta({ id: 'Identity' })
+
+const toIdentityView = ({ id, issuer, subject, createdAt, updatedAt }: LinkedIdentity) => ({
+  id,
+  issuer,
+  subject,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})
+
+/** Who one is at the external provider. */
+export const externalIdentityRoutes =
+  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/me/identities',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Who one is at the external provider',
+          querystring: pageQuery,
+          response: { 200: pageOf(IdentityView) },
+        },
+      },
+      async request => {
+        const page = idPageOf(request.query)
+        return toIdPage(await accounts.listIdentities(actorOf(request), page), page, toIdentityView)
+      },
+    )
+
+    app.post(
+      '/me/identities',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Begin to link the account to somebody at the external provider, in a browser',
+          body: NewIdentity,
+          response: { 200: NewIdentityView },
+        },
+      },
+      async request => {
+        if (request.signedInBy !== 'session') {
+          throw new AppError('unauthenticated', 'Linking takes a browser: there is no session in this request.')
+        }
+        const { password, returnTo } = request.body
+        const { url, secrets } = await accounts.beginLinking(actorOf(request), password)
+        keepJourney(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actorOf(request).userId })
+        return { url }
+      },
+    )
+
+    app.delete(
+      '/me/identities/:id',
+      {
+        config: USER,
+        schema: { tags: TAGS, summary: 'Unlink an identity', params: uuidParams, response: { 204: z.null() } },
+      },
+      async (request, reply) => {
+        await accounts.removeIdentity(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+  }

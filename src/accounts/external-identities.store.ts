@@ -1,0 +1,45 @@
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { ExternalIdentity } from './external-provider.ts'
+
+/** An identity at an external provider that a user signs in with. */
+export type LinkedIdentity = ExternalIdentity & { id: string; createdAt: Date; updatedAt: Date }
+
+export const findUserIdByIdentity = async (
+  tx: Transaction,
+  { issuer, subject }: ExternalIdentity,
+): Promise<string | undefined> => {
+  const row = await tx.externalIdentity.findUnique({
+    where: { issuer_subject: { issuer, subject } },
+    select: { userId: true },
+  })
+  return row?.userId
+}
+
+export const createIdentity = async (
+  tx: Transaction,
+  userId: string,
+  { issuer, subject }: ExternalIdentity,
+): Promise<void> => {
+  await tx.externalIdentity.create({ data: { userId, issuer, subject } })
+}
+
+export const listIdentities = (tx: Transaction, userId: string, page: IdPage): Promise<LinkedIdentity[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  return tx.externalIdentity.findMany({ where: { ...where, userId }, ...rest })
+}
+
+export const countIdentities = (tx: Transaction, userId: string): Promise<number> =>
+  tx.externalIdentity.count({ where: { userId } })
+
+/** The identity that was removed; undefined: this user has none of that id. */
+export const removeIdentity = async (
+  tx: Transaction,
+  userId: string,
+  id: string,
+): Promise<ExternalIdentity | undefined> => {
+  const row = await tx.externalIdentity.findUnique({ where: { id, userId }, select: { issuer: true, subject: true } })
+  if (row === null) return undefined
+  await tx.externalIdentity.deleteMany({ where: { id, userId } })
+  return row
+}

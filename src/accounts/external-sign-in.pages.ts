@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import {
+  type FormPage,
+  formText,
+  parseForm,
+  parseInput,
+  parseReturnTo,
+  showForm,
+  submitForm,
+} from '../platform/http/index.ts'
+import type { AccountService } from './accounts.service.ts'
+import {
+  findWaitingLink,
+  type Journey,
+  keepJourney,
+  keepWaitingLink,
+  takeJourney,
+  type WaitingLink,
+} from './external-sign-in.session.ts'
+import { CALLBACK_PATH } from './external-sign-in.ts'
+import { goOn } from './go-on.ts'
+import { ownPassword } from './second-factor.schema.ts'
+import { leadOn } from './second-factor.session.ts'
+
+const ANYONE = { access: 'anyone' } as const
+const STRANGERS = { access: 'anyone', isForStrangers: true } as const
+
+const Query = z.object({ return_to: z.unknown() })
+
+const notBegun = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'This sign-in was not begun in this browser, has been finished, or took more than ten minutes: begin it anew.',
+  )
+
+const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
+
+/** The way to the external provider and back. */
+export const externalSignInPages =
+  ({ accounts }: { accounts: AccountService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const linkPage = ({ email }: WaitingLink): FormPage => ({
+      view: 'accounts/external-link',
+      data: { title: 'One more step', email, provider: accounts.externalProviderName ?? '' },
+      labels: { password: 'password' },
+    })
+
+    const finishLinking = async (request: FastifyRequest, reply: FastifyReply, journey: Journey) => {
+      const { actor } = request
+      if (actor === undefined || actor.userId !== journey.linkTo) throw notBegun()
+      await accounts.finishLinking(actor, queryOf(request), journey)
+      return goOn(reply, journey.returnTo)
+    }
+
+    app.get('/sign-in/external', { config: ANYONE }, async (request, reply) => {
+      const returnTo = parseReturnTo(Query.parse(request.query).return_to)
+      if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
+      const { url, secrets } = await accounts.beginExternalSignIn(request.ip)
+      keepJourney(request, { ...secrets, returnTo })
+      return reply.redirect(url, 303)
+    })
+
+    app.get(CALLBACK_PATH, { config: ANYONE }, async (request, reply) => {
+      const journey = await takeJourney(request)
+      if (journey === undefined) throw notBegun()
+      if (journey.linkTo !== undefined) return finishLinking(request, reply, journey)
+      const back = await accounts.finishExternalSignIn(queryOf(request), journey, request.ip)
+      if (back.kind === 'signed_in') return leadOn(request, reply, back.first, { returnTo: journey.returnTo })
+      await keepWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
+      return reply.redirect('/sign-in/link', 303)
+    })
+
+    app.get('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
+      const waiting = findWaitingLink(request)
+      return waiting === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, linkPage(waiting))
+    })
+
+    app.post('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
+      const waiting = findWaitingLink(request)
+      if (waiting === undefined) return reply.redirect('/sign-in', 303)
+      const form = parseForm({ password: formText }, request.body)
+      return submitForm(reply, linkPage(waiting), async () => {
+        const { password } = parseInput(z.object({ password: ownPassword }), form)
+        const first = await accounts.linkByPassword(waiting, password, request.ip)
+        const { returnTo, identity } = waiting
+        return leadOn(request, reply, first, { returnTo, identity })
+      })
+    })
+  }
