@@ -14,6 +14,7 @@ describe.each(databases)('signing up on $kind', database => {
     const user = {
       id: expect.any(String),
       email: 'ada@example.com',
+      emailVerifiedAt: null,
       isOperator: true,
       createdAt: time,
       updatedAt: time,

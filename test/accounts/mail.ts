@@ -1,0 +1,44 @@
+import { onTestFinished } from 'vitest'
+import { createBrowser } from '../support/browser.ts'
+import type { DatabaseKindForTests } from '../support/databases.ts'
+import { type ReceivedMail, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
+import { type AccountsApp, startApp } from './app.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+export const NEW_PASSWORD = 'another horse another staple'
+export const EMAIL = 'ada@example.com'
+
+export type MailApp = AccountsApp & { smtp: SmtpServer }
+
+/** The real application with a mail server of its own; both end with the test. */
+export const startMailApp = async (
+  database: DatabaseKindForTests,
+  env: Record<string, string> = {},
+): Promise<MailApp> => {
+  const smtp = await startSmtpServer()
+  const app = await startApp(database, { SMTP_URL: smtp.url, ...env })
+  onTestFinished(smtp.close)
+  return { ...app, smtp }
+}
+
+/** The path and token of the one link in a letter. */
+export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
+  const links = mail.text.match(/https?:\/\/\S+\?token=\S+/g) ?? []
+  const [link] = links
+  if (link === undefined || links.length > 1) throw new Error(`not one link in: ${mail.text}`)
+  const url = new URL(link)
+  return { url, token: url.searchParams.get('token') ?? '' }
+}
+
+/** Somebody who has just signed up, in a browser that can send more; `welcome` is the letter they got. */
+export const newPerson = async ({ origin, smtp }: MailApp, email = EMAIL) => {
+  const browser = createBrowser(origin)
+  const answer = await browser.signUp(email, PASSWORD)
+  if (answer.status !== 201) throw new Error(`sign-up: ${answer.text}`)
+  await browser.loadCsrfToken()
+  return { browser, email, welcome: await smtp.next() }
+}
+
+/** The actions in the audit log, oldest first. */
+export const auditOf = async ({ services }: MailApp): Promise<string[]> =>
+  (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { createApiClient } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { anyDatabase, databases } from './app.ts'
+import { EMAIL, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
+
+const CHANGE = { currentPassword: PASSWORD, password: NEW_PASSWORD }
+
+describe.each(databases)('changing the password on $kind', database => {
+  it('ends every other session, link and grant, and goes on under a new session id', async () => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const { db } = app.services
+    const user = await db.user.findFirstOrThrow()
+    await db.oAuthArtifact.create({ data: { kind: 'Grant', handleHash: 'x', payload: {}, userId: user.id } })
+    const elsewhere = createBrowser(app.origin)
+    await elsewhere.signIn(EMAIL, PASSWORD)
+    const before = browser.cookies.get('sid') ?? ''
+
+    const changed = await browser.send('PUT', '/me/password', CHANGE)
+    expect(changed.status).toBe(200)
+    expect(changed.json()).toEqual({ csrfToken: expect.any(String) })
+    expect(browser.cookies.get('sid')).not.toBe(before)
+    expect((await browser.send('GET', '/me')).status).toBe(200)
+    expect((await elsewhere.send('GET', '/me')).status).toBe(401)
+    const planted = createBrowser(app.origin)
+    planted.cookies.set('sid', before)
+    expect((await planted.send('GET', '/me')).status).toBe(401)
+    expect(await db.session.count()).toBe(1)
+    expect(await db.oAuthArtifact.count()).toBe(0)
+    expect(await db.mailedLink.count()).toBe(0)
+    expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(401)
+    expect(await db.auditEntry.findFirst({ where: { action: 'user.password_changed' } })).toMatchObject({
+      actorId: user.id,
+      change: { sessionsEnded: 2, grantsEnded: 1 },
+    })
+    expect((await app.smtp.next()).headers).toContain('Subject: Your password for Patchbay was changed')
+  })
+
+  it('does not let a request that was under way bring an ended session back', async () => {
+    const app = await startMailApp(database)
+    await newPerson(app)
+    const { sessionStore, db } = app.services
+    const elsewhere = createBrowser(app.origin)
+    await elsewhere.signIn(EMAIL, PASSWORD)
+    const [sid = ''] = decodeURIComponent(elsewhere.cookies.get('sid') ?? '').split('.')
+    // As a request does that began before the end and writes its session after it.
+    const session = await new Promise<Parameters<typeof sessionStore.set>[1]>((resolve, reject) => {
+      sessionStore.get(sid, (error, found) => (found ? resolve(found) : reject(error ?? new Error('no session'))))
+    })
+    await db.session.deleteMany()
+    await new Promise<void>((resolve, reject) => {
+      sessionStore.set(sid, session, error => (error ? reject(error) : resolve()))
+    })
+    expect(await db.session.count()).toBe(0)
+  })
+})
+
+describe('changing the password', () => {
+  it('takes the password of now, and as few guesses at it as a sign-in', async () => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const wrong = { ...CHANGE, currentPassword: 'wrong password' }
+    const statuses: number[] = []
+    for (let count = 0; count < 11; count++) statuses.push((await browser.send('PUT', '/me/password', wrong)).status)
+    expect(statuses).toEqual([...Array(10).fill(403), 429])
+    expect((await browser.send('PUT', '/me/password', CHANGE)).status).toBe(429)
+  })
+
+  it.each([
+    [{ currentPassword: 'wrong password', password: NEW_PASSWORD }, 403, 'currentPassword'],
+    [{ currentPassword: PASSWORD, password: 'short' }, 400, 'password'],
+    [{ password: NEW_PASSWORD }, 400, 'currentPassword'],
+    [{ currentPassword: PASSWORD, password: 'x'.repeat(257) }, 400, 'password'],
+  ])('to %j is refused with %i and names the field', async (body, status, path) => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const answer = await browser.send('PUT', '/me/password', body)
+    expect(answer.status).toBe(status)
+    expect(answer.json()).toMatchObject({ errors: [{ path }] })
+    expect((await browser.send('GET', '/me')).status).toBe(200)
+  })
+
+  it('by a token that may write takes the password as well, and leaves the token as it is', async () => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const { token } = JSON.parse((await browser.send('POST', '/tokens', { name: 'script' })).text) as { token: string }
+    const script = createApiClient(app.origin, token)
+    expect((await script.send('PUT', '/me/password', { ...CHANGE, currentPassword: 'x' })).status).toBe(403)
+    expect(await script.send('PUT', '/me/password', CHANGE)).toMatchObject({ status: 200, body: { csrfToken: null } })
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+    expect((await script.send('GET', '/me')).status).toBe(200)
+  })
+
+  it('in the name of a cookie takes the CSRF token', async () => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const forged = createBrowser(app.origin)
+    forged.cookies.set('sid', browser.cookies.get('sid') ?? '')
+    expect((await forged.send('PUT', '/me/password', CHANGE)).status).toBe(403)
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(200)
+  })
+})

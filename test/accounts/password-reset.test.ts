@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { createApiClient } from '../support/api-client.ts'
+import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
+import { anyDatabase, databases } from './app.ts'
+import { auditOf, EMAIL, linkIn, type MailApp, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
+
+const askForReset = (app: MailApp, email = EMAIL, address?: string) =>
+  createBrowser(app.origin, address === undefined ? {} : { address }).send('POST', '/password-resets', { email })
+
+const tokenFor = async (app: MailApp): Promise<string> => {
+  await askForReset(app)
+  return linkIn(await app.smtp.next()).token
+}
+
+const reset = (app: MailApp, token: string, password = NEW_PASSWORD) =>
+  createBrowser(app.origin).send('PUT', '/password-resets', { token, password })
+
+describe.each(databases)('a forgotten password on $kind', database => {
+  it('is replaced by way of a link, which ends all sessions, links and grants and signs nobody in', async () => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const { db } = app.services
+    const user = await db.user.findFirstOrThrow()
+    for (const kind of ['Grant', 'RefreshToken', 'AccessToken']) {
+      await db.oAuthArtifact.create({ data: { kind, handleHash: kind, payload: {}, userId: user.id } })
+    }
+    const token = await tokenFor(app)
+    const other = await tokenFor(app)
+
+    const done = await reset(app, token)
+    expect(done.status).toBe(204)
+    expect(done.headers.getSetCookie()).toEqual([])
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+    expect(await db.session.count()).toBe(0)
+    expect(await db.mailedLink.count()).toBe(0)
+    expect(await db.oAuthArtifact.count()).toBe(0)
+    expect((await reset(app, token)).status).toBe(400)
+    expect((await reset(app, other)).status).toBe(400)
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(401)
+    expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
+
+    const notice = await app.smtp.next()
+    expect(notice.headers).toContain('Subject: Your password for Patchbay was changed')
+    expect(notice.text).not.toContain('token=')
+    expect(await db.auditEntry.findFirst({ where: { action: 'user.password_reset' } })).toMatchObject({
+      actorEmail: EMAIL,
+      change: { sessionsEnded: 1, grantsEnded: 1 },
+    })
+    expect(JSON.stringify(await db.auditEntry.findMany())).not.toMatch(new RegExp(`${token}|${NEW_PASSWORD}`))
+  })
+
+  it('confirms the address that the link came to', async () => {
+    const app = await startMailApp(database)
+    await newPerson(app)
+    await reset(app, await tokenFor(app))
+    expect((await app.services.db.user.findFirstOrThrow()).emailVerifiedAt).toBeInstanceOf(Date)
+  })
+
+  it('is answered the same whether or not there is such an account', async () => {
+    const app = await startMailApp(database)
+    await newPerson(app)
+    const shown = ({ status, text, headers }: BrowserAnswer) => ({
+      status,
+      text,
+      headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
+    })
+    const known = shown(await askForReset(app))
+    expect(shown(await askForReset(app, 'nobody@example.com'))).toEqual(known)
+    expect(shown(await askForReset(app, 'demo@patchbay.internal'))).toEqual(known)
+    expect(known.status).toBe(202)
+    expect((await app.smtp.next()).to).toEqual([EMAIL])
+    await app.services.accounts.close()
+    expect(app.smtp.received).toHaveLength(2)
+  })
+
+  it.each([EMAIL, 'nobody@example.com'])('is asked for five times an hour for %s, whoever asks', async email => {
+    const app = await startMailApp(database, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+    await newPerson(app)
+    const statuses: number[] = []
+    for (let count = 0; count < 6; count++) statuses.push((await askForReset(app, email, `192.0.2.${count}`)).status)
+    expect(statuses).toEqual([202, 202, 202, 202, 202, 429])
+  })
+
+  it('goes to one who comes with the link first, of many at once', async () => {
+    const app = await startMailApp(database)
+    await newPerson(app)
+    const token = await tokenFor(app)
+    const passwords = ['first password', 'second password', 'third password']
+    const answers = await Promise.all(passwords.map(password => reset(app, token, password)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400, 400])
+  })
+})
+
+describe('a forgotten password', () => {
+  it('is asked for thirty times an hour from one network', async () => {
+    const app = await startMailApp(anyDatabase)
+    const statuses: number[] = []
+    for (let count = 0; count < 31; count++)
+      statuses.push((await askForReset(app, `nobody${count}@example.com`)).status)
+    expect(statuses).toEqual([...Array(30).fill(202), 429])
+  })
+
+  it('cannot be replaced by one that is too short, and the link is good afterwards', async () => {
+    const app = await startMailApp(anyDatabase)
+    await newPerson(app)
+    const token = await tokenFor(app)
+    expect((await reset(app, token, 'short')).status).toBe(400)
+    expect((await reset(app, token)).status).toBe(204)
+  })
+
+  it('cannot be replaced half an hour later', async () => {
+    const app = await startMailApp(anyDatabase)
+    await newPerson(app)
+    const token = await tokenFor(app)
+    const { expiresAt } = await app.services.db.mailedLink.findFirstOrThrow({ where: { purpose: 'reset_password' } })
+    expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(30 * 60_000)
+    await app.services.db.mailedLink.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
+    expect((await reset(app, token)).status).toBe(400)
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(200)
+  })
+
+  it('leaves personal access tokens as they are, and lets in who was blocked for having forgotten it', async () => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const made = await browser.send('POST', '/tokens', { name: 'script' })
+    const { token: pat } = JSON.parse(made.text) as { token: string }
+    for (let count = 0; count < 10; count++) await createBrowser(app.origin).signIn(EMAIL, 'wrong password')
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(429)
+    await reset(app, await tokenFor(app))
+    expect((await createApiClient(app.origin, pat).send('GET', '/me')).status).toBe(200)
+    expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
+    expect(await auditOf(app)).toContain('user.password_reset')
+  })
+
+  it('is sent before Patchbay stops, when it was asked for before', async () => {
+    const app = await startMailApp(anyDatabase)
+    await newPerson(app)
+    await askForReset(app)
+    await app.services.accounts.close()
+    expect(app.smtp.received.at(-1)?.headers).toContain('Subject: Set a new password for Patchbay')
+  })
+})
