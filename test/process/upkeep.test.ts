@@ -1,0 +1,44 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { openDatabase } from '../../src/platform/db/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { startPatchbay } from '../support/process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+it.each(databaseKinds)(
+  'a server that starts on $kind does what is due: it keeps the audit log as the setting says, and finishes removals',
+  async ({ create }) => {
+    const database = await create()
+    onTestFinished(database.drop)
+    const db = await openDatabase(database.target)
+    onTestFinished(db.close)
+    const entryOf = (days: number) => ({
+      action: 'secret.set',
+      targetType: 'server',
+      targetName: `${days} days`,
+      createdAt: new Date(Date.now() - days * DAY_MS),
+    })
+    await db.auditEntry.createMany({ data: [1, 29, 31, 400].map(entryOf) })
+    await db.server.create({
+      data: {
+        name: 'Removed',
+        removedAt: new Date(),
+        organization: { create: { name: 'Us' } },
+        owner: { create: { email: 'ada@example.com', passwordHash: 'x' } },
+      },
+    })
+
+    await startPatchbay({ env: { DATABASE_URL: database.url, PATCHBAY_AUDIT_DAYS: '30' } })
+
+    await vi.waitFor(
+      async () => {
+        const kept = await db.auditEntry.findMany({ orderBy: { createdAt: 'desc' } })
+        expect(kept.map(({ targetName }) => targetName)).toEqual(['1 days', '29 days'])
+        expect(await db.server.count()).toBe(0)
+      },
+      { timeout: 20_000 },
+    )
+  },
+)
