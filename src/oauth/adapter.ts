@@ -11,6 +11,7 @@ import {
   putArtifact,
   removeArtifact,
   type StoredArtifact,
+  wereTokensIssued,
 } from './artifacts.store.ts'
 import { noteClientUse } from './known-clients.store.ts'
 import type { Resources } from './resources.ts'
@@ -94,6 +95,10 @@ const putUnderGrant = async (tx: Transaction, artifact: Artifact, at: Date): Pro
   if (clientId !== undefined) await noteClientUse(tx, clientId, at)
 }
 
+/** The request that consumed a code has given out its tokens by then, or failed. */
+const EXCHANGE_MS = 5_000
+const TOKEN_SLACK_MS = 1_000
+
 /** Its client, or whoever holds what was the client's, asks for it. */
 const currentRequest = () => {
   const ctx = Provider.ctx
@@ -109,6 +114,15 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
 
   const isWithinGrace = (kind: string, { consumedAt }: StoredArtifact): boolean =>
     kind === 'RefreshToken' && consumedAt !== undefined && now() - consumedAt.getTime() < refreshGraceMs
+
+  /** A second request with the same code, while the first is under way: refused, but no sign of a theft. */
+  const isBeingChanged = async (kind: string, { consumedAt, payload }: StoredArtifact): Promise<boolean> => {
+    if (kind !== 'AuthorizationCode' || consumedAt === undefined) return false
+    if (now() - consumedAt.getTime() > EXCHANGE_MS) return false
+    const { grantId } = Owned.parse(payload)
+    if (grantId === undefined) return false
+    return !(await wereTokensIssued(db, grantId, consumedAt, TOKEN_SLACK_MS, new Date(now())))
+  }
 
   const toPayload = (kind: string, stored: StoredArtifact | undefined, handle?: string): AdapterPayload | undefined => {
     if (stored === undefined || !isPayload(stored.payload)) return undefined
@@ -138,7 +152,12 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
         throw error
       }
     },
-    find: async handle => toPayload(kind, await findArtifact(db, kind, handle), handle),
+    find: async handle => {
+      const stored = await findArtifact(db, kind, handle)
+      // Then it is `consume` that says no.
+      const isUnused = stored !== undefined && (await isBeingChanged(kind, stored))
+      return toPayload(kind, isUnused ? { ...stored, consumedAt: undefined } : stored, handle)
+    },
     findByUid: async uid => toPayload(kind, await findArtifactByUid(db, kind, uid)),
     findByUserCode: async () => undefined,
     consume: async handle => {

@@ -62,6 +62,20 @@ export const consumeArtifact = async (tx: Transaction, kind: string, handle: str
   return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: at } })).count > 0
 }
 
+/** Whether all tokens that a code consumed at `since` was changed for are there by now. */
+export const wereTokensIssued = async (
+  tx: Transaction,
+  grantId: string,
+  since: Date,
+  slackMs: number,
+  now: Date,
+): Promise<boolean> => {
+  // The refresh token comes last; where a client gets none, some time says that none comes.
+  const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(now.getTime() - slackMs) } }
+  const where = { grantId, OR: [{ kind: 'RefreshToken', createdAt: { gte: since } }, late] }
+  return (await tx.oAuthArtifact.count({ where })) > 0
+}
+
 /** Whose it was, where there was one to remove. */
 export const removeArtifact = async (
   tx: Transaction,

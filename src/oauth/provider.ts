@@ -6,7 +6,7 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider'
-import { ALL_MCP_SCOPES } from '../kernel/index.ts'
+import { ALL_MCP_SCOPES, MCP_SCOPES } from '../kernel/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
 import type { HttpClient } from '../platform/net/index.ts'
 import { normaliseRequest, toParameters } from './authorization-request.ts'
@@ -89,6 +89,10 @@ const createResourceIndicators = ({ resources, isServer }: ProviderParts) => ({
   },
   getResourceServerInfo: async (ctx: KoaContextWithOIDC, resource: string) => {
     if (Array.isArray(ctx.oidc.params?.resource)) throw new errors.InvalidTarget('ask for one resource at a time')
+    const { scope } = ctx.oidc.params ?? {}
+    if (typeof scope === 'string' && !MCP_SCOPES.some(known => scope.split(' ').includes(known))) {
+      throw new errors.InvalidScope(`ask for ${MCP_SCOPES.join(', ')} or both`, scope)
+    }
     const serverId = resources.findServerId(resource)
     if (serverId === undefined || !(await isServer(serverId))) {
       throw new errors.InvalidTarget('the resource is no server of this installation')

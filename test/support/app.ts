@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type App, buildApp } from '../../src/app.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { loadSettings, type Settings } from '../../src/platform/settings.ts'
-import { buildServices, type Services } from '../../src/services.ts'
+import { buildServices, type ServiceOptions, type Services } from '../../src/services.ts'
 import { freePort } from './free-port.ts'
 
 export type TestApp = {
@@ -21,10 +21,16 @@ export type TestAppOptions = {
   databaseUrl?: string
   /** More settings, as the environment gives them. */
   env?: Record<string, string>
+  /** What production has no setting for. */
+  services?: ServiceOptions
 }
 
 /** The real application on a real port, with a database of its own; tools may reach loopback. */
-export const startTestApp = async ({ databaseUrl, env = {} }: TestAppOptions = {}): Promise<TestApp> => {
+export const startTestApp = async ({
+  databaseUrl,
+  env = {},
+  services: options,
+}: TestAppOptions = {}): Promise<TestApp> => {
   const directory = await mkdtemp(join(tmpdir(), 'patchbay-test-'))
   const port = await freePort()
   const settings = loadSettings(
@@ -38,7 +44,7 @@ export const startTestApp = async ({ databaseUrl, env = {} }: TestAppOptions = {
     directory,
   )
   const logger = createLogger(env.PATCHBAY_LOG_LEVEL ?? 'silent')
-  const services = await buildServices(settings, logger)
+  const services = await buildServices(settings, logger, options)
   const app = await buildApp(settings, services, logger)
   await app.http.listen({ host: '127.0.0.1', port })
   return {

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  answerConsent,
+  authorizeUrl,
+  connect,
+  makeRequest,
+  openConsent,
+  readCallback,
+  registerClient,
+} from './support/client.ts'
+import { createVisitor, fieldsOf, type Page } from './support/visitor.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+let world: OAuthWorld
+let clientId: string
+beforeAll(async () => {
+  world = await startOAuthWorld()
+  clientId = (await registerClient(world.origin, { client_name: 'Claude' })).client_id
+})
+afterAll(() => world.close())
+
+const open = (changes: Record<string, string | undefined> = {}): Promise<Page> =>
+  openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl, changes))
+
+const codesOf = () => world.patchbay.services.db.oAuthArtifact.count({ where: { kind: 'AuthorizationCode' } })
+
+describe('the page that asks for consent', () => {
+  it('says who asks, where answers go, for what, as whom', async () => {
+    const page = await open({ redirect_uri: 'http://127.0.0.1:53117/callback' })
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Let Claude use Shipment desk?')
+    expect(page.text).toContain('<code>127.0.0.1:53117</code>')
+    expect(page.text).toContain(world.serverUrl)
+    expect(page.text).toContain(world.owner.email)
+    expect(page.text).toContain('Call every tool as you')
+    expect(page.text).toContain('a program on this computer')
+    const reading = await open({ scope: 'mcp:read' })
+    expect(reading.text).toContain('See its tools')
+    expect(reading.text).not.toContain('Call every tool as you')
+  })
+
+  it.each([
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:4711/cb', 'http://127.0.0.1:4711'],
+    ['https://app.example/cb', 'https://app.example/cb', 'https://app.example'],
+    ['cursor://anysphere/cb', 'cursor://anysphere/cb', 'cursor:'],
+  ])('lets its form lead to %s and nowhere else, and nobody frame it', async (registered, used, target) => {
+    const { client_id } = await registerClient(world.origin, { redirect_uris: [registered] })
+    const page = await open({ client_id, redirect_uri: used })
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy.split('; ')).toContain(`form-action 'self' ${target}`)
+    expect(policy.split('; ')).toContain("frame-ancestors 'none'")
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    expect(page.headers.get('cache-control')).toContain('no-store')
+    expect(page.text.includes('a program on this computer')).toBe(target.startsWith('http://127'))
+  })
+
+  it.each([
+    ['<script>alert(1)</script>', '&lt;script&gt;alert(1)&lt;/script&gt;'],
+    ['"><img src=x onerror=alert(1)>', '&quot;&gt;&lt;img src=x onerror=alert(1)&gt;'],
+    ['Cla\u200Bude\u202Eedualc', 'Cla ude edualc'],
+    ['line\r\nbreak\u0007', 'line break'],
+    ['x'.repeat(500), 'x'.repeat(80)],
+    ['   ', 'An application without a name'],
+  ])('shows the name %j for what it is', async (client_name, shown) => {
+    const { client_id } = await registerClient(world.origin, { client_name })
+    const page = await open({ client_id })
+    expect(page.text).toContain(`Let ${shown} use Shipment desk?`)
+    expect(page.text).not.toContain('<script>alert')
+    expect(page.text).not.toContain('<img src=x')
+  })
+
+  it('is shown again to programs on the own machine, and once to others', async () => {
+    const native = makeRequest(clientId, world.serverUrl)
+    await connect(world.visitor, world.origin, native)
+    expect((await open()).text).toContain('Let Claude use')
+
+    const redirect_uri = 'https://app.example/cb'
+    const web = await registerClient(world.origin, { redirect_uris: [redirect_uri], application_type: 'web' })
+    const request = () => makeRequest(web.client_id, world.serverUrl, { redirect_uri, scope: 'mcp:read' })
+    await connect(world.visitor, world.origin, request())
+    const silent = await openConsent(world.visitor, world.origin, request())
+    expect(readCallback(silent).get('code')).toBeTruthy()
+    // More than was agreed to, and another server, are asked about.
+    const more = { redirect_uri, scope: 'mcp:read mcp:call' }
+    const asked = await openConsent(world.visitor, world.origin, makeRequest(web.client_id, world.serverUrl, more))
+    expect(asked.text).toContain('Call every tool as you')
+    const other = makeRequest(web.client_id, await world.makeServer(), { redirect_uri, scope: 'mcp:read' })
+    expect((await openConsent(world.visitor, world.origin, other)).status).toBe(200)
+  })
+
+  it('tells the client when it is refused', async () => {
+    const callback = readCallback(await answerConsent(world.visitor, await open({ state: 'kept' }), 'no'))
+    expect(Object.fromEntries(callback)).toEqual({
+      error: 'access_denied',
+      error_description: 'the user refused',
+      state: 'kept',
+      iss: world.origin,
+    })
+  })
+
+  it('leads who is somebody else out, and back to the same request', async () => {
+    const visitor = await world.visit('not-me@example.com')
+    const request = makeRequest(clientId, world.serverUrl)
+    const page = await openConsent(visitor, world.origin, request)
+    const forms = page.text.slice(page.text.indexOf('Not you?') - 1_500)
+    const { action, fields } = fieldsOf({ ...page, text: forms }, '/sign-out')
+    expect(fields.return_to).toContain('/oauth/authorize?')
+    const after = await visitor.send('POST', action, fields)
+    expect(after.text).toContain('/oauth/authorize?')
+    const signIn = await visitor.get(fields.return_to ?? '')
+    expect(new URL(signIn.url).pathname).toBe('/sign-in')
+    await visitor.signIn(world.owner.email)
+    const again = await visitor.get(fields.return_to ?? '')
+    expect(again.text).toContain(world.owner.email)
+    expect(readCallback(await answerConsent(visitor, again, 'yes')).get('state')).toBe(request.parameters.state)
+  })
+})
+
+describe('somebody who may not use the server', () => {
+  it('is told so, learns nothing of it, and can only refuse', async () => {
+    const stranger = await world.visit('no-access@example.com')
+    const request = makeRequest(clientId, world.serverUrl)
+    const page = await openConsent(stranger, world.origin, request)
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('You have no access')
+    expect(page.text).not.toContain('Shipment desk')
+    expect(page.text).not.toContain('value="yes"')
+    const forced = readCallback(await answerConsent(stranger, page, 'yes'))
+    expect(forced.get('error')).toBe('access_denied')
+    expect(forced.get('code')).toBeNull()
+  })
+
+  it('gets nothing where access was taken away while the page was open', async () => {
+    const url = await world.makeServer({ access: 'public' })
+    const guest = await world.visit('guest@example.com')
+    const page = await openConsent(guest, world.origin, makeRequest(clientId, url))
+    expect(page.text).toContain('value="yes"')
+    await world.owner.expectOk('PATCH', `/servers/${url.split('/').at(-1)}`, { access: 'private' })
+    expect(readCallback(await answerConsent(guest, page, 'yes')).get('error')).toBe('access_denied')
+  })
+})
+
+describe('an answer that is not the user’s own', () => {
+  it.each([
+    ['without the token of the form', (fields: Record<string, string>) => ({ ...fields, _csrf: '' })],
+    ['with a token made up', (fields: Record<string, string>) => ({ ...fields, _csrf: 'x'.repeat(52) })],
+  ])('is refused %s', async (_title, forge) => {
+    const page = await open()
+    const { action, fields } = fieldsOf(page, '/oauth/interaction/')
+    const before = await codesOf()
+    const answer = await world.visitor.post(action, { ...forge(fields), answer: 'yes' })
+    expect(answer.status).toBe(403)
+    expect(await codesOf()).toBe(before)
+  })
+
+  it('is refused from a page of another site', async () => {
+    const { action, fields } = fieldsOf(await open(), '/oauth/interaction/')
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
+      const answer = await world.visitor.send('POST', action, { ...fields, answer: 'yes' }, headers)
+      expect(answer.status).toBe(403)
+    }
+  })
+
+  it('is refused in another browser, whoever is signed in there', async () => {
+    const { action, fields } = fieldsOf(await open(), '/oauth/interaction/')
+    const eve = await world.visit('eve@example.com')
+    const own = fieldsOf(await openConsent(eve, world.origin, makeRequest(clientId, world.serverUrl)), '/oauth/')
+    const without = await eve.post(action, { ...own.fields, answer: 'yes' })
+    expect(without.status).toBe(400)
+    // Even with the cookies of the question itself.
+    for (const { name, value, path } of world.visitor.jar.all()) {
+      if (name.startsWith('op_interaction')) eve.jar.set(name, value, path)
+    }
+    const answer = await eve.post(action, { ...own.fields, answer: 'yes' })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('location')).toBeNull()
+    // And the owner's answer still counts.
+    expect(readCallback(await world.visitor.post(action, { ...fields, answer: 'yes' })).get('code')).toBeTruthy()
+  })
+
+  it('is refused once the user has signed out', async () => {
+    const visitor = createVisitor(world.origin)
+    await visitor.signIn(world.owner.email)
+    const page = await openConsent(visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    const { action, fields } = fieldsOf(page, '/oauth/interaction/')
+    visitor.jar.set('sid', '')
+    expect((await visitor.post(action, { ...fields, answer: 'yes' })).status).toBe(403)
+  })
+
+  it('is none when it is the address of a page that anybody may call', async () => {
+    const page = await open()
+    const shown = await world.visitor.get(page.url)
+    expect(shown.headers.get('location')).toBeNull()
+    expect(shown.text).toContain('value="yes"')
+    const before = await codesOf()
+    await createVisitor(world.origin).get(`${page.url}?answer=yes`)
+    expect(await codesOf()).toBe(before)
+  })
+
+  it('gives a second client no code in silence', async () => {
+    await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    const second = await registerClient(world.origin, {
+      client_name: 'Claude',
+      redirect_uris: ['https://evil.example/cb'],
+      application_type: 'web',
+    })
+    const request = makeRequest(second.client_id, world.serverUrl, { redirect_uri: 'https://evil.example/cb' })
+    const page = await world.visitor.get(authorizeUrl(world.origin, request))
+    expect(page.headers.get('location')).toBeNull()
+    expect(page.text).toContain('<code>evil.example</code>')
+    const silent = { redirect_uri: 'https://evil.example/cb', prompt: 'none' }
+    const none = await openConsent(world.visitor, world.origin, makeRequest(second.client_id, world.serverUrl, silent))
+    expect(readCallback(none).get('error')).toBe('consent_required')
+  })
+})

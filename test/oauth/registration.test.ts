@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, knock, makeRequest, postRegistration, registerClient } from './support/client.ts'
+import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+let world: OAuthWorld
+beforeAll(async () => {
+  world = await startOAuthWorld()
+})
+afterAll(() => world.close())
+
+const register = (metadata: unknown) => postRegistration(world.origin, metadata)
+
+describe('a registration', () => {
+  it('of what desktop clients send is taken, and told what of it is kept', async () => {
+    const { status, headers, body } = await register({
+      client_name: 'Visual Studio Code',
+      client_uri: 'https://code.visualstudio.com',
+      logo_uri: 'http://169.254.169.254/logo.png',
+      jwks_uri: 'http://169.254.169.254/',
+      sector_identifier_uri: 'https://evil.example/',
+      redirect_uris: ['http://127.0.0.1:33418/', 'http://localhost:33418', 'https://vscode.dev/redirect'],
+      application_type: 'web',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code', 'code id_token'],
+      scope: 'openid mcp:call something',
+      token_endpoint_auth_method: 'none',
+      software_id: 'x',
+    })
+    expect(status).toBe(201)
+    expect(headers.get('cache-control')).toContain('no-store')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(body).toEqual({
+      client_id: expect.any(String),
+      client_id_issued_at: expect.any(Number),
+      client_name: 'Visual Studio Code',
+      client_uri: 'https://code.visualstudio.com',
+      redirect_uris: ['http://127.0.0.1:33418/', 'http://localhost:33418', 'https://vscode.dev/redirect'],
+      application_type: 'native',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    })
+  })
+
+  it('of a client with a secret shows it once, and it is stored sealed', async () => {
+    const { body } = await register({
+      redirect_uris: ['https://app.example/cb'],
+      token_endpoint_auth_method: 'client_secret_basic',
+    })
+    expect(body).toMatchObject({ client_secret: expect.stringMatching(/^[\w-]{43}$/), client_secret_expires_at: 0 })
+    const stored = JSON.stringify(await world.patchbay.services.db.oAuthClient.findMany())
+    expect(stored).not.toContain(String(body.client_secret))
+  })
+
+  it.each([
+    ['javascript:alert(1)'],
+    ['JavaScript://app.example/%0aalert(1)'],
+    ['data:text/html,<script>alert(1)</script>'],
+    ['vbscript:x'],
+    ['file:///etc/passwd'],
+    ['blob:https://app.example/x'],
+    ['http://app.example/cb'],
+    ['http://127.0.0.1.evil.example/cb'],
+    ['https://user:pass@app.example/cb'],
+    ['https://@app.example/cb'],
+    ['http://u@127.0.0.1/cb'],
+    ['https://app.example/cb#fragment'],
+    ['https://app.example/cb#'],
+    ['cursor://x/y#z'],
+    ['https://app.example\\@evil.example/cb'],
+    ['https://app.example/c b'],
+    ['https://app.example/\u202Ecb'],
+    ['https://localhost/cb'],
+    ['/relative'],
+    ['nothing'],
+    [`https://app.example/${'x'.repeat(2_100)}`],
+  ])('with the redirect %s is refused', async uri => {
+    const { status, body } = await register({ client_name: 'x', redirect_uris: ['https://app.example/good', uri] })
+    expect(status).toBe(400)
+    expect(body.error).toBe('invalid_redirect_uri')
+    expect(body.error_description).toContain('redirect_uris')
+  })
+
+  it.each([
+    ['no redirects', {}, 'invalid_redirect_uri'],
+    ['an empty list of them', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['too many of them', { redirect_uris: Array(21).fill('https://a.example/') }, 'invalid_redirect_uri'],
+    ['redirects that are no texts', { redirect_uris: [1] }, 'invalid_redirect_uri'],
+    ['another grant type alone', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
+    ['another response type alone', { response_types: ['token'] }, 'invalid_client_metadata'],
+    [
+      'a way to authenticate that is none of ours',
+      { token_endpoint_auth_method: 'private_key_jwt' },
+      'invalid_client_metadata',
+    ],
+    ['a list in place of an object', [], 'invalid_client_metadata'],
+  ])('with %s is refused', async (title, change, error) => {
+    const good =
+      title.includes('redirects') || title.includes('of them') ? {} : { redirect_uris: ['https://a.example/'] }
+    const { status, body } = await register(Array.isArray(change) ? change : { ...good, ...change })
+    expect([status, body.error]).toEqual([400, error])
+  })
+
+  it.each([
+    ['what is no JSON', '{"redirect_uris": [', 400],
+    ['nothing', '', 400],
+    ['a prototype', '{"__proto__": {"redirect_uris": ["https://a.example/"]}}', 400],
+    ['NUL', '{"client_name": "\\u0000", "redirect_uris": ["https://a.example/"]}', 400],
+    ['nested lists', `${'['.repeat(100)}${']'.repeat(100)}`, 400],
+    ['more than 64 KiB', JSON.stringify({ client_name: 'x'.repeat(70_000) }), 413],
+  ])('of %s is refused', async (_title, text, status) => {
+    const answer = await register(text)
+    expect(answer.status).toBe(status)
+    expect(answer.body.error).toEqual(expect.stringMatching(/^invalid_/))
+  })
+
+  it('is refused after twenty of one address within an hour, and only to that address', async () => {
+    const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
+    for (let count = 0; count < 20; count++) {
+      expect((await postRegistration(world.origin, metadata, '198.51.100.7')).status).toBe(201)
+    }
+    const flood = await postRegistration(world.origin, metadata, '198.51.100.7')
+    expect(flood).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
+    expect(Number(flood.headers.get('retry-after'))).toBeGreaterThan(3_000)
+    expect((await postRegistration(world.origin, metadata, '198.51.100.8')).status).toBe(201)
+  })
+})
+
+describe('what nobody uses', () => {
+  const sweep = () => world.patchbay.services.oauth.removeWhatIsOver(new AbortController().signal)
+  const clientIds = async () =>
+    (await world.patchbay.services.db.oAuthClient.findMany()).map(({ clientId }) => clientId)
+
+  it('goes: clients after a day without a grant or 90 without use, tokens and grants when they are over', async () => {
+    const { db } = world.patchbay.services
+    const unused = (await registerClient(world.origin)).client_id
+    const used = (await registerClient(world.origin)).client_id
+    const tokens = await connect(world.visitor, world.origin, makeRequest(used, world.serverUrl))
+    await letTimePass(world, 23 * HOUR_MS)
+    await sweep()
+    expect(await clientIds()).toEqual(expect.arrayContaining([unused, used]))
+    await letTimePass(world, 2 * HOUR_MS)
+    await sweep()
+    expect(await clientIds()).not.toContain(unused)
+    expect(await clientIds()).toContain(used)
+    // The access token is over, the refresh token is not.
+    const kindsOf = async () =>
+      (await db.oAuthArtifact.findMany({ where: { clientId: used } })).map(({ kind }) => kind).sort()
+    expect(await kindsOf()).toEqual(['Grant', 'RefreshToken'])
+    expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
+    await letTimePass(world, 30 * DAY_MS)
+    await sweep()
+    expect(await kindsOf()).toEqual([])
+    expect(await clientIds()).toContain(used)
+    await letTimePass(world, 60 * DAY_MS)
+    await sweep()
+    expect(await clientIds()).not.toContain(used)
+  })
+})
