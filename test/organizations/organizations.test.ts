@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { newExecutionId } from '../../src/history/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { organizationsOf, runWorld } from './world.ts'
+
+const TOOL = { name: 'get_thing', method: 'GET', url: 'http://localhost:9/thing' }
+
+describe.each(databaseKinds)('an organization on $kind', kind => {
+  const world = runWorld(kind)
+
+  it('is made, listed and renamed by its owner', async () => {
+    const owner = await world.person()
+    const made = await owner.create('/organizations', { name: ' Analytical Engines ' })
+    expect(made).toMatchObject({ name: 'Analytical Engines', role: 'owner', createdAt: expect.any(String) })
+    expect((await owner.send('GET', '/organizations')).body).toMatchObject({
+      items: [{ id: owner.organizationId }, { id: made.id }],
+      nextCursor: null,
+    })
+    const first = (await owner.expectOk('GET', '/organizations?limit=1')).body
+    expect(first).toMatchObject({ items: [{ id: owner.organizationId }], nextCursor: expect.any(String) })
+    const renamed = await owner.send('PATCH', `/organizations/${made.id}`, { name: 'Difference Engines' })
+    expect(renamed).toMatchObject({ status: 200, body: { id: made.id, name: 'Difference Engines', role: 'owner' } })
+    expect(await owner.send('PATCH', `/organizations/${made.id}`, { role: 'viewer' })).toMatchObject({ status: 400 })
+    expect(await world.auditOf(made.id)).toEqual(['organization.created', 'organization.renamed'])
+  })
+
+  it.each(['', ' ', 'a'.repeat(101), 'two\nlines'])('is not named %j', async name => {
+    const owner = await world.person()
+    expect(await owner.send('POST', '/organizations', { name })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'name' }] },
+    })
+  })
+
+  it('goes with all that is in it once its name confirms it, and what others copied of it stays', async () => {
+    const owner = await world.person()
+    const member = await world.member(owner.organizationId, 'admin')
+    const { id: organizationId } = await owner.create('/organizations', { name: 'Short-lived' })
+    await world.db.membership.create({ data: { organizationId, userId: member.userId, role: 'admin' } })
+    const toolkit = await owner.create('/toolkits', { title: 'Shared', visibility: 'public', organizationId })
+    const tool = await owner.create(`/toolkits/${toolkit.id}/tools`, TOOL)
+    const server = await owner.create('/servers', { name: 'Gone', access: 'public', organizationId })
+    await owner.create(`/servers/${server.id}/instances`, { toolId: tool.id, name: 'get_thing' })
+    const calls = Array.from({ length: 1_100 }, () => ({
+      id: newExecutionId(),
+      serverId: server.id,
+      tool: 'get_thing',
+      startedAt: new Date(),
+      durationMs: 1,
+      outcome: 'ok' as const,
+      requestBytes: 1,
+      responseBytes: 1,
+    }))
+    await world.db.execution.createMany({ data: calls })
+    const stranger = await world.person()
+    const copy = await stranger.create('/servers', { name: 'Copy' })
+    await stranger.expectOk('PUT', `/servers/${copy.id}/toolkits/${toolkit.id}`)
+    expect(await world.statusAt(server.id, stranger)).toBe(200)
+
+    const path = `/organizations/${organizationId}`
+    expect(await owner.send('DELETE', path, { confirm: 'Something else' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'confirm' }] },
+    })
+    expect((await owner.send('DELETE', path)).status).toBe(400)
+    expect((await member.send('DELETE', path, { confirm: 'Short-lived' })).status).toBe(403)
+    expect((await owner.send('DELETE', path, { confirm: 'Short-lived' })).status).toBe(204)
+
+    expect((await owner.send('GET', path)).status).toBe(404)
+    expect((await owner.send('GET', `/servers/${server.id}`)).status).toBe(404)
+    expect((await member.send('GET', path)).status).toBe(404)
+    expect(await world.statusAt(server.id, stranger)).toBe(404)
+    expect(await world.db.execution.count({ where: { serverId: server.id } })).toBe(0)
+    const used = (await stranger.expectOk('GET', `/servers/${copy.id}/toolkits`)).body
+    expect(used).toMatchObject({ items: [{ id: toolkit.id, snapshot: { update: null } }] })
+    expect(
+      await world.db.auditEntry.findFirst({ where: { targetId: organizationId, action: 'organization.removed' } }),
+    ).toMatchObject({
+      organizationId: null,
+      actorEmail: owner.email,
+      targetName: 'Short-lived',
+    })
+  })
+
+  it('that is the only one of its owner goes with the account alone', async () => {
+    const owner = await world.person()
+    const [own] = await organizationsOf(owner)
+    const answer = await owner.send('DELETE', `/organizations/${own?.id}`, { confirm: own?.name })
+    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('only organization') } })
+    expect(await organizationsOf(owner)).toEqual([own])
+  })
+})
+
+describe('with PATCHBAY_TENANCY=single', () => {
+  const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
+
+  it('there is one organization: none is made, and it is not removed', async () => {
+    const owner = await world.person()
+    const builder = await world.person()
+    expect(builder.organizationId).toBe(owner.organizationId)
+    expect((await owner.send('POST', '/organizations', { name: 'Another' })).status).toBe(403)
+    const [only] = await organizationsOf(owner)
+    const answer = await owner.send('DELETE', `/organizations/${only?.id}`, { confirm: only?.name })
+    expect(answer).toMatchObject({ status: 403, body: { detail: expect.stringContaining('PATCHBAY_TENANCY=single') } })
+  })
+
+  it('who was removed from it makes nothing, and is told why', async () => {
+    const [row] = await world.db.membership.findMany({ where: { role: 'owner' } })
+    const organizationId = row?.organizationId ?? ''
+    const gone = await world.person()
+    await world.db.membership.deleteMany({ where: { organizationId, userId: gone.userId } })
+    const answer = await gone.send('POST', '/servers', { name: 'Nowhere' })
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('no organization') } })
+  })
+})
