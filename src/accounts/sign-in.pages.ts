@@ -105,7 +105,6 @@ export const signInPages =
       const actor = request.signedInBy === 'session' ? request.actor : undefined
       await endSession(request, reply)
       if (actor !== undefined) await accounts.noteSignOut(actor)
-      if (request.actor !== undefined) await accounts.noteSignOut(request.actor)
       return goOn(reply, parseReturnTo(return_to))
     })
   }

@@ -3,6 +3,7 @@ import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, createApiClient, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
 import { PASSWORD, readEntries } from './audit-world.ts'
 
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
@@ -62,6 +63,23 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
       'user.signed_out',
       'user.signed_in',
       'user.signed_up',
+    ])
+  })
+
+  it('says each thing once of who comes and goes by the pages', async () => {
+    const browser = createPageBrowser(patchbay.origin, { address: HOME })
+    await browser.get('/sign-up')
+    await browser.submit('/sign-up', { email: 'pages@example.com', password: PASSWORD })
+    await browser.get('/')
+    await browser.submit('/sign-out', {})
+    await browser.get('/sign-in')
+    await browser.submit('/sign-in', { email: 'pages@example.com', password: PASSWORD })
+    const { id } = await patchbay.services.db.user.findUniqueOrThrow({ where: { email: 'pages@example.com' } })
+    const entries = await ofInstallation(`&action=user.&targetId=${id}`)
+    expect(entries.map(({ action, address }) => [action, address])).toEqual([
+      ['user.signed_in', HOME],
+      ['user.signed_out', HOME],
+      ['user.signed_up', HOME],
     ])
   })
 

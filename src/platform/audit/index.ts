@@ -1,5 +1,5 @@
 export { AuditQuery } from './audit.schema.ts'
 export { writeAudit } from './audit.store.ts'
 export { AuditPage, answerAudit } from './audit-answer.ts'
-export { AUDIT_ACTIONS, type AuditAction, type AuditActor, type AuditRecord } from './audit-entry.ts'
+export type { AuditAction, AuditActor } from './audit-entry.ts'
 export { type AuditLog, createAuditLog } from './audit-log.ts'
