@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Client } from 'oidc-provider'
 import type { Counters } from '../platform/counters/index.ts'
 import type { HttpClient } from '../platform/net/index.ts'
@@ -39,15 +40,25 @@ export const createDocumentFetch =
     return new Response(BODYLESS.has(status) ? null : new Uint8Array(body), { status, headers: kept })
   }
 
+/** What a fetch is for; none where a page of ours asks again for what was remembered until a moment ago. */
+type FetchContext = { ip: string; req: IncomingMessage } | undefined
+
 /** Which client metadata documents are fetched, and which clients they may describe. */
-export const createDocumentPolicy = (counters: Counters) => ({
-  /** Without a request where a page of ours asks again for what was remembered until a moment ago. */
-  allowFetch: async (ctx: { ip: string } | undefined, clientId: string): Promise<boolean> => {
-    if (clientId.length > MAX_CLIENT_ID_CHARACTERS) return false
-    const { count } = await counters.increment(`oauth-document:${ctx?.ip ?? 'pages'}`, FETCHES_WINDOW_MS)
-    return count <= MAX_FETCHES
-  },
-  /** MCP asks for a name and for redirects; those are held to the rules of all clients. */
-  allowClient: async (_ctx: unknown, { clientName, redirectUris = [] }: Client): Promise<boolean> =>
-    clientName !== undefined && redirectUris.length > 0 && checkRedirectUris(redirectUris).ok,
-})
+export const createDocumentPolicy = (counters: Counters) => {
+  const fetchedFor = new WeakSet<IncomingMessage>()
+  return {
+    allowFetch: async (ctx: FetchContext, clientId: string): Promise<boolean> => {
+      if (clientId.length > MAX_CLIENT_ID_CHARACTERS) return false
+      if (ctx !== undefined) {
+        // The library looks for the client a second time, to tell it of the error.
+        if (fetchedFor.has(ctx.req)) return false
+        fetchedFor.add(ctx.req)
+      }
+      const { count } = await counters.increment(`oauth-document:${ctx?.ip ?? 'pages'}`, FETCHES_WINDOW_MS)
+      return count <= MAX_FETCHES
+    },
+    /** MCP asks for a name and for redirects; those are held to the rules of all clients. */
+    allowClient: async (_ctx: unknown, { clientName, redirectUris = [] }: Client): Promise<boolean> =>
+      clientName !== undefined && redirectUris.length > 0 && checkRedirectUris(redirectUris).ok,
+  }
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import { authorizeUrl, connect, knock, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
+import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+const REDIRECTS = ['http://127.0.0.1/callback', 'http://localhost/callback']
+
+let host: DocumentHost
+beforeAll(async () => {
+  host = await startDocumentHost()
+})
+afterAll(() => host.close())
+
+const documentOf = (client_id: string, change: Record<string, unknown> = {}) => ({
+  client_id,
+  client_name: 'Documented',
+  redirect_uris: REDIRECTS,
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  ...change,
+})
+
+describe('a client that is known by the address of its metadata document', () => {
+  let world: OAuthWorld
+  beforeAll(async () => {
+    world = await startOAuthWorld({
+      services: { documents: { policy: createAddressPolicy({ allow: ['127.0.0.0/8'] }), lookup: lookupLoopback } },
+    })
+  })
+  afterAll(() => world.close())
+
+  it('connects without registering, and is shown by the host of the document', async () => {
+    const clientId = host.put('/good.json', url => ({ body: documentOf(url) }))
+    const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    expect(page.text).toContain('Let Documented use Shipment desk?')
+    expect(page.text).toContain(`<code>api.test:${host.port}</code>`)
+    const request = makeRequest(clientId, world.serverUrl, { redirect_uri: 'http://127.0.0.1:53117/callback' })
+    const tokens = await connect(world.visitor, world.origin, request)
+    expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
+    expect(tokensOf(await refresh(world.origin, clientId, tokens.refresh_token)).scope).toBe('mcp:read mcp:call')
+    // Remembered, although it says nothing of how long.
+    expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
+    const { db } = world.patchbay.services
+    expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
+  })
+
+  it('answers only where the document says', async () => {
+    const clientId = host.put('/exact.json', url => ({ body: documentOf(url) }))
+    const redirect_uri = 'https://evil.example/callback'
+    const page = await openConsent(
+      world.visitor,
+      world.origin,
+      makeRequest(clientId, world.serverUrl, { redirect_uri }),
+    )
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('(invalid_redirect_uri)')
+  })
+
+  it.each([
+    ['names another client', '/other', (url: string) => ({ body: documentOf(url.replace('/other', '/good.json')) })],
+    ['names nobody', '/nobody', () => ({ body: documentOf('') })],
+    ['is larger than 5 kB', '/huge', (url: string) => ({ body: documentOf(url, { pad: 'x'.repeat(6_000) }) })],
+    ['redirects', '/away', () => ({ status: 302, headers: { location: '/good.json' } })],
+    ['never comes', '/slow', () => 'never' as const],
+    ['is not there', '/missing', () => ({ status: 404 })],
+    ['is no JSON', '/html', () => ({ body: '<!doctype html>' })],
+    ['is a list', '/list', () => ({ body: [] })],
+    ['is empty', '/empty', () => ({ body: '' })],
+    ['has no name', '/nameless', (url: string) => ({ body: documentOf(url, { client_name: undefined }) })],
+    ['has no redirects', '/nowhere', (url: string) => ({ body: documentOf(url, { redirect_uris: [] }) })],
+    ['holds a secret', '/secret', (url: string) => ({ body: documentOf(url, { client_secret: 'known' }) })],
+    [
+      'wants to authenticate by a secret',
+      '/basic',
+      (url: string) => ({ body: documentOf(url, { token_endpoint_auth_method: 'client_secret_basic' }) }),
+    ],
+    [
+      'redirects to a script',
+      '/script',
+      (url: string) => ({ body: documentOf(url, { redirect_uris: [...REDIRECTS, 'javascript:alert(1)'] }) }),
+    ],
+    [
+      'redirects in clear text',
+      '/clear',
+      (url: string) => ({
+        body: documentOf(url, { application_type: 'web', redirect_uris: [...REDIRECTS, 'http://app.example/cb'] }),
+      }),
+    ],
+  ] as const)('is refused where the document %s', async (_title, path, answer) => {
+    const clientId = host.put(path, answer)
+    const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    expect(page.status).toBe(400)
+    expect(page.headers.get('location')).toBeNull()
+    expect(page.text).toMatch(/\(invalid_(client|client_metadata|redirect_uri)\)/)
+    expect(host.asked).toContain(path)
+    expect(host.asked.filter(asked => asked === '/good.json').length).toBeLessThanOrEqual(1)
+  })
+
+  it.each([
+    ['http', () => `http://api.test:${host.port}/good.json`],
+    ['a fragment', () => `${host.origin}/good.json#x`],
+    ['a user', () => `https://u@api.test:${host.port}/good.json`],
+    ['a path that climbs', () => `${host.origin}/x/../good.json`],
+  ])('is no client where its address has %s', async (_title, clientId) => {
+    const before = host.asked.length
+    const page = await openConsent(world.visitor, world.origin, makeRequest(clientId(), world.serverUrl))
+    expect(page.status).toBe(400)
+    expect(host.asked).toHaveLength(before)
+  })
+
+  it('is not fetched any more for an address that made us fetch sixty in an hour', async () => {
+    const askFrom = (address: string, path: string) => {
+      const url = authorizeUrl(world.origin, makeRequest(`${host.origin}${path}`, world.serverUrl))
+      return world.visitor.send('GET', url, undefined, { 'x-forwarded-for': address })
+    }
+    for (let count = 0; count < 60; count++) await askFrom('198.51.100.9', `/flood/${count}`)
+    expect(host.asked).toContain('/flood/59')
+    const flood = await askFrom('198.51.100.9', '/flood/60')
+    expect(flood.status).toBe(400)
+    expect(host.asked).not.toContain('/flood/60')
+    await askFrom('198.51.100.10', '/flood/60')
+    expect(host.asked).toContain('/flood/60')
+  })
+})
+
+describe('a document that is inside the network', () => {
+  // Tools may reach loopback in these apps: documents may not, whatever that setting says.
+  it('is not fetched by its address', async () => {
+    const world = await startOAuthWorld()
+    try {
+      const before = host.connections()
+      for (const inward of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0.0.0.0']) {
+        const clientId = `https://${inward}:${host.port}/good.json`
+        const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+        expect([inward, page.status]).toEqual([inward, 400])
+        expect(page.text).toContain('(invalid_client)')
+        expect(page.text).not.toContain('PATCHBAY_ALLOW_PRIVATE_NETWORKS')
+      }
+      expect(host.connections()).toBe(before)
+    } finally {
+      await world.close()
+    }
+  })
+
+  it('is not fetched by a name that leads there', async () => {
+    const documents = { policy: createAddressPolicy({ allow: [] }), lookup: lookupLoopback }
+    const world = await startOAuthWorld({ services: { documents } })
+    try {
+      const before = host.connections()
+      const page = await openConsent(
+        world.visitor,
+        world.origin,
+        makeRequest(`${host.origin}/good.json`, world.serverUrl),
+      )
+      expect(page.status).toBe(400)
+      expect(host.connections()).toBe(before)
+    } finally {
+      await world.close()
+    }
+  })
+})
