@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { joinRows, type MissingReason, parseRows, type RecordingBatch, type WriteOutcome } from './recording-batch.ts'
+import type { ExecutionRow, MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
 import type { Crash, WriterThread } from './writer-thread.ts'
 
 /** Pauses between tries double from the first to the last: a database that is back is found within two seconds. */
@@ -48,9 +48,8 @@ export const createBatchDelivery = (options: {
     return sent - dropped - refused.length
   }
 
-  const countAllMissing = (executions: readonly string[], reason: MissingReason): void => {
-    for (const [, serverId, , , , , startedAt] of parseRows(joinRows(executions)))
-      countMissing(serverId, startedAt, reason)
+  const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
+    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
   }
 
   const waitBeforeRetry = async (pauseMs: number): Promise<void> => {

@@ -2,7 +2,6 @@ import type { DatabaseTarget } from '../platform/db/index.ts'
 import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingLedger } from './missing-ledger.ts'
-import { toRowText } from './recording-batch.ts'
 import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
@@ -67,7 +66,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     record: execution => {
       if (closing !== undefined) {
         lost++
-      } else if (queue.push(toRowText(execution))) {
+      } else if (queue.push(execution)) {
         if (queue.accepted() === 1) thread.start()
         loop.noteRecord()
       } else {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DatabaseTarget } from '../platform/db/index.ts'
-import { type BatchWriter, parseRows, type WorkerRequest } from './recording-batch.ts'
+import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
 
 /** Each database's writer is loaded only where it is used: a thread holds every module of its own. */
 const openWriter = async (target: DatabaseTarget): Promise<BatchWriter> => {
@@ -12,8 +12,7 @@ const writer = openWriter(workerData)
 
 parentPort?.on('message', async (request: WorkerRequest) => {
   if (request.kind === 'write') {
-    const batch = { executions: parseRows(request.executions), gaps: request.gaps }
-    parentPort?.postMessage(await (await writer).write(batch))
+    parentPort?.postMessage(await (await writer).write(request.batch))
     return
   }
   await (await writer).close()

@@ -1,6 +1,9 @@
-import type { ExecutionRecord } from './execution-record.ts'
+import type { ExecutionRecord, MaskedRequest } from './execution-record.ts'
 
-/** A record as a flat row in the order of `EXECUTION_COLUMNS`, bound to the statement as it is. */
+/**
+ * A record on its way to the worker: a flat row in the order of `EXECUTION_COLUMNS`. Rows of plain values cross the
+ * thread border for a third of what cloning the records costs, and are bound to the statement as they are.
+ */
 export type ExecutionRow = [
   id: string,
   serverId: string,
@@ -42,14 +45,8 @@ export const EXECUTION_COLUMNS = [
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
-/**
- * What waits to be written: `executions` are `ExecutionRow`s, each as JSON. One text instead of a record of twenty
- * parts costs the collector nothing while it waits, and crosses the thread border for a fifth of what cloning rows does.
- * Everything in it may be sent again: a row that is there already is left alone.
- */
-export type RecordingBatch = { executions: readonly string[]; gaps: GapRow[] }
-/** The same as a writer gets it. */
-export type RowBatch = { executions: ExecutionRow[]; gaps: GapRow[] }
+/** Everything in it may be sent again: a row that is there already is left alone. */
+export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[] }
 
 /** Why records are missing, in words that the page of a server shows. */
 export type MissingReason =
@@ -71,17 +68,16 @@ export type WriteOutcome =
   | { kind: 'written'; dropped: number; refused: RefusedRow[] }
   | { kind: 'failed'; reason: MissingReason; message: string }
 
-/** `executions`: a JSON array of `ExecutionRow`s. */
-export type WorkerRequest = { kind: 'write'; executions: string; gaps: GapRow[] } | { kind: 'close' }
+export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
 
 /** Writes batches into one database over a connection of its own. `write` never throws. */
-export type BatchWriter = { write: (batch: RowBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
+export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
 
 /** No column of PostgreSQL holds NUL or half a surrogate pair: both become U+FFFD, on SQLite too. */
 const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
 
-const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
+export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
   record.id,
   record.serverId,
   record.instanceId ?? null,
@@ -98,10 +94,18 @@ const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
   record.request === undefined ? null : JSON.stringify(record.request),
 ]
 
-export const toRowText = (record: ExecutionRecord): string => JSON.stringify(toExecutionRow(record))
+/** What a record and its row take in memory without their texts: measured, rounded up. */
+const RECORD_OVERHEAD_BYTES = 1_024
 
-/** Numbers that JSON does not know have become null, which no column of numbers takes: such a row is refused. */
-export const parseRows = (rowTexts: string): ExecutionRow[] => JSON.parse(rowTexts)
+/** What a header takes besides its texts. */
+const HEADER_OVERHEAD_BYTES = 64
 
-/** Rows on their way through a queue, as the JSON array of them. */
-export const joinRows = (rowTexts: readonly string[]): string => `[${rowTexts.join()}]`
+const roughBytesOfRequest = ({ url, headers, body }: MaskedRequest): number => {
+  let textLength = url.length + (body?.length ?? 0)
+  for (const [name, value] of headers) textLength += name.length + value.length
+  return 2 * textLength + HEADER_OVERHEAD_BYTES * headers.length
+}
+
+/** Roughly what a waiting record takes: its long texts counted, the rest estimated. Cheap: it runs on every call. */
+export const roughBytesOf = ({ error, request }: ExecutionRecord): number =>
+  RECORD_OVERHEAD_BYTES + 2 * (error?.length ?? 0) + (request === undefined ? 0 : roughBytesOfRequest(request))

@@ -1,6 +1,6 @@
 import type { BatchDelivery } from './batch-delivery.ts'
 import type { MissingLedger } from './missing-ledger.ts'
-import type { GapRow } from './recording-batch.ts'
+import { type GapRow, toExecutionRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
 /** A second of missing records becomes one gap row a server, not one a batch. */
@@ -61,7 +61,7 @@ export const createRecordingLoop = (options: {
     const taken = queue.take()
     if (queue.isEmpty()) areRecordsDue = false
     const gaps = takeGaps()
-    stored += await delivery.deliver({ executions: taken.rows, gaps })
+    stored += await delivery.deliver({ executions: taken.records.map(toExecutionRow), gaps })
     queue.release(taken)
     if (!isEnded) ledger.report(gaps)
     if (!ledger.isEmpty()) gapTimer.arm()

@@ -1,31 +1,29 @@
-/** Rows a batch holds at most: more gain nothing. */
+import type { ExecutionRecord } from './execution-record.ts'
+import { roughBytesOf } from './recording-batch.ts'
+
+/** Rows a batch holds at most: packing them keeps the event loop for a tenth of a millisecond, and more gains nothing. */
 const MAX_BATCH_RECORDS = 256
 /** Above it a batch ends early: one message must not copy the whole queue. */
 const MAX_BATCH_BYTES = 4 * 1_024 * 1_024
 
-/** What a row takes besides its text, in the worker too: measured, rounded up. */
-const ROW_OVERHEAD_BYTES = 512
-/** Roughly what a waiting row takes in memory, up to two bytes a character. */
-const roughBytesOf = (rowText: string): number => ROW_OVERHEAD_BYTES + 2 * rowText.length
-
-export type TakenRows = { rows: string[]; bytes: number }
+export type TakenRecords = { records: ExecutionRecord[]; bytes: number }
 
 /**
- * Rows, as texts, that wait to be written, first in, first out, bounded by number and by rough size. What was taken counts
+ * Records that wait to be written, first in, first out, bounded by number and by rough size. What was taken counts
  * towards the bounds until it is released: a slow writer holds it all the same.
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
-  let waiting: string[] = []
+  let waiting: ExecutionRecord[] = []
   let accepted = 0
   let released = 0
   let heldBytes = 0
 
-  /** How many of the waiting rows make the next batch, and their size; one at least, however large. */
+  /** How many of the waiting records make the next batch, and their size; one at least, however large. */
   const measureBatch = (): { length: number; bytes: number } => {
     let bytes = 0
     let length = 0
-    for (const row of waiting) {
-      const size = roughBytesOf(row)
+    for (const record of waiting) {
+      const size = roughBytesOf(record)
       if (length === MAX_BATCH_RECORDS || (length > 0 && bytes + size > MAX_BATCH_BYTES)) break
       bytes += size
       length++
@@ -34,30 +32,30 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
   }
 
   return {
-    /** False when a bound is reached: the row is not kept. */
-    push: (row: string): boolean => {
-      const bytes = roughBytesOf(row)
+    /** False when a bound is reached: the record is not kept. */
+    push: (record: ExecutionRecord): boolean => {
+      const bytes = roughBytesOf(record)
       if (accepted - released >= maxRecords || heldBytes + bytes > maxBytes) return false
       accepted++
       heldBytes += bytes
-      waiting.push(row)
+      waiting.push(record)
       return true
     },
-    take: (): TakenRows => {
+    take: (): TakenRecords => {
       const { length, bytes } = measureBatch()
-      if (length < waiting.length) return { rows: waiting.splice(0, length), bytes }
-      const rows = waiting
+      if (length < waiting.length) return { records: waiting.splice(0, length), bytes }
+      const records = waiting
       waiting = []
-      return { rows, bytes }
+      return { records, bytes }
     },
-    release: ({ rows, bytes }: TakenRows): void => {
-      released += rows.length
+    release: ({ records, bytes }: TakenRecords): void => {
+      released += records.length
       heldBytes -= bytes
     },
     /** Lets go of all that waits; answers how many that were. */
     drop: (): number => {
       const dropped = waiting.length
-      for (const row of waiting) heldBytes -= roughBytesOf(row)
+      for (const record of waiting) heldBytes -= roughBytesOf(record)
       waiting = []
       released += dropped
       return dropped

@@ -6,8 +6,8 @@ import {
   GAP_COLUMNS,
   type GapRow,
   type MissingReason,
+  type RecordingBatch,
   type RefusedRow,
-  type RowBatch,
   type WriteOutcome,
 } from './recording-batch.ts'
 import { createTimeWriter } from './sqlite-time.ts'
@@ -67,7 +67,7 @@ const open = (target: SqliteTarget) => {
     }
   }
 
-  const storeBatch = db.transaction(({ executions, gaps }: RowBatch): WriteOutcome => {
+  const storeBatch = db.transaction(({ executions, gaps }: RecordingBatch): WriteOutcome => {
     const now = toTimeText(Date.now())
     const refused: RefusedRow[] = []
     let dropped = 0

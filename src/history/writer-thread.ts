@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { DatabaseTarget } from '../platform/db/index.ts'
-import { joinRows, type RecordingBatch, type WorkerRequest, type WriteOutcome } from './recording-batch.ts'
+import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
 
 /** The source under Node's type stripping, its compiled form in dist: whichever this file is. */
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
@@ -49,14 +49,14 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
         worker ??= start()
       } catch {}
     },
-    write: ({ executions, gaps }: RecordingBatch): Promise<WriteOutcome | Crash> =>
+    write: (batch: RecordingBatch): Promise<WriteOutcome | Crash> =>
       new Promise(resolve => {
         answer = outcome => {
           answer = undefined
           resolve(outcome)
         }
         try {
-          post({ kind: 'write', executions: joinRows(executions), gaps })
+          post({ kind: 'write', batch })
         } catch (error) {
           // No thread could be made: out of memory, or of threads.
           answer({ kind: 'crashed', message: String(error) })
