@@ -1,4 +1,5 @@
-import { type buildConnector, Client, errors } from 'undici'
+import type { buildConnector } from 'undici'
+import { Client, errors } from './undici.ts'
 
 /** One socket to an origin, opened on first use; carries one request at a time. */
 export type Connection = {

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
+import { buildUndiciConnector } from './undici.ts'
 
 /** A connection that the policy refused. `message` may be shown; `cause` names the address behind a name and may not. */
 export class BlockedError extends Error {
@@ -47,7 +48,7 @@ export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; 
  * HTTP/1.1 only, certificates always checked, no proxy, whatever the environment says.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
-  const connect = buildConnector({
+  const connect = buildUndiciConnector({
     lookup: guardLookup(policy, lookup),
     timeout: connectTimeoutMs,
     autoSelectFamily: true,
