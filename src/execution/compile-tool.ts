@@ -89,7 +89,7 @@ const follow = (recipe: string, globals: OpenedGlobals, limits: ExecutionParts['
  * takes: most tools of a mounted server are never called.
  */
 const planOnce = (
-  { tool, bindings }: Instance,
+  { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
 ): (() => CallPlan) => {
