@@ -102,6 +102,23 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect(await world.auditOf(organizationId)).toContain('member.removed')
   })
 
+  it('who are removed are cut off from streams that are open', async () => {
+    const owner = await world.person()
+    const viewer = await world.member(owner.organizationId, 'viewer')
+    const { id } = await owner.create('/servers', {
+      name: 'Streaming',
+      access: 'organization',
+      organizationId: owner.organizationId,
+    })
+    const stream = await fetch(`${world.origin}/s/${id}/sse`, {
+      headers: { accept: 'text/event-stream', authorization: `Bearer ${viewer.token}` },
+    })
+    expect(stream.status).toBe(200)
+    expect((await owner.send('DELETE', membersOf(owner, viewer.userId))).status).toBe(204)
+    // Ends only when the server ends it.
+    expect(await stream.text()).toContain('event: endpoint')
+  })
+
   it('who leave hand their servers to the oldest owner, or to whom they name', async () => {
     const owner = await world.person()
     const { organizationId } = owner

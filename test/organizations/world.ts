@@ -11,7 +11,7 @@ export const PASSWORD = 'correct horse battery staple'
 const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
 /** For what does not depend on the database. */
-export const anyDatabase: DatabaseKindForTests = sqlite
+const anyDatabase: DatabaseKindForTests = sqlite
 
 export type Person = ApiClient & { email: string; userId: string; organizationId: string }
 
@@ -113,4 +113,3 @@ export const runWorld = (kind: DatabaseKindForTests = anyDatabase, env: Record<s
     },
   }
 }
-export type OrganizationWorld = ReturnType<typeof runWorld>
