@@ -54,6 +54,18 @@ const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   return (server, client, body, headers) => (takesOnlyPost(server) ? post : basic)(server, client, body, headers)
 }
 
+/** What a sign-in needs. Where it sends browsers is not for the library to check. */
+const assertComplete = (
+  { authorization_endpoint, token_endpoint, jwks_uri }: openid.ServerMetadata,
+  isInsecure: boolean,
+): void => {
+  const protocol = URL.parse(authorization_endpoint ?? '')?.protocol
+  const isWeb = protocol === 'https:' || (isInsecure && protocol === 'http:')
+  if (!isWeb || token_endpoint === undefined || jwks_uri === undefined) {
+    throw new Error('its metadata lacks an endpoint that can be used')
+  }
+}
+
 /** `true` and nothing like it: a text "true" may come from a claim that people set themselves. */
 const verifiedEmailOf = (claims: Readonly<Record<string, unknown>>): string | undefined =>
   claims.email_verified === true ? Email.safeParse(claims.email).data : undefined
@@ -66,6 +78,7 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
   const { issuer, clientId, clientSecret, name } = settings
   const net = createTrustedFetch({ timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
   const clientAuthentication = authenticateWith(clientSecret)
+  const isInsecure = issuer.startsWith('http:')
   let known: { config: openid.Configuration; at: number } | undefined
   let underWay: Promise<openid.Configuration> | undefined
 
@@ -102,11 +115,12 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
         execute: [
           // The answer comes from the provider itself; that the token does too, its signature says.
           openid.enableNonRepudiationChecks,
-          ...(issuer.startsWith('http:') ? [openid.allowInsecureRequests] : []),
+          ...(isInsecure ? [openid.allowInsecureRequests] : []),
         ],
         timeout: REQUEST_TIMEOUT_MS / 1_000,
         [openid.customFetch]: net.fetch,
       })
+      assertComplete(config.serverMetadata(), isInsecure)
       known = { config, at: now() }
       return config
     })
@@ -142,16 +156,14 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
       const codeVerifier = openid.randomPKCECodeVerifier()
       const secrets = { state: openid.randomState(), nonce: openid.randomNonce(), codeVerifier }
       const challenge = await openid.calculatePKCECodeChallenge(codeVerifier)
-      const url = await asking('its authorization endpoint', async () =>
-        openid.buildAuthorizationUrl(config, {
-          redirect_uri: redirectUri,
-          scope: 'openid email',
-          code_challenge: challenge,
-          code_challenge_method: 'S256',
-          state: secrets.state,
-          nonce: secrets.nonce,
-        }),
-      )
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid email',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+        state: secrets.state,
+        nonce: secrets.nonce,
+      })
       return { url: url.href, secrets }
     },
 

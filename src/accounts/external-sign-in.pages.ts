@@ -27,7 +27,7 @@ import { leadOn } from './second-factor.session.ts'
 const ANYONE = { access: 'anyone' } as const
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
-const Query = z.object({ return_to: z.unknown() })
+const Query = z.object({ return_to: z.unknown().optional() })
 
 const notBegun = (): AppError =>
   new AppError(

@@ -1,0 +1,432 @@
+import { generateKeyPair, SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { createBrowser } from '../support/browser.ts'
+import type { DatabaseKindForTests } from '../support/databases.ts'
+import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
+import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
+import { CLIENT_SECRET, type OpenIdProvider, prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
+import { codeOf, turnOn } from './second-factor.ts'
+
+const EMAIL = 'ada@example.com'
+const PASSWORD = 'correct horse battery staple'
+const ADA = { sub: 'ada-at-provider', email: 'Ada@Example.com', email_verified: true }
+const CALLBACK = '/sign-in/external/callback'
+
+type PageBrowser = ReturnType<typeof createPageBrowser>
+type World = AccountsApp & { provider: OpenIdProvider; browser: () => PageBrowser }
+
+/** Patchbay beside a provider; the first account, the operator's, is made, so that the policy of sign-up holds. */
+const startWorld = async (
+  database: DatabaseKindForTests = anyDatabase,
+  env: Record<string, string> = {},
+  options: Parameters<typeof prepareOpenIdProvider>[0] = {},
+): Promise<World> => {
+  const provider = await prepareOpenIdProvider(options)
+  const app = await startApp(database, { ...provider.settings, ...env })
+  await provider.start(app.origin)
+  await app.services.accounts.createUser({ email: 'operator@example.com', password: PASSWORD })
+  provider.people.set(ADA.sub, ADA)
+  return { ...app, provider, browser: () => createPageBrowser(app.origin) }
+}
+
+/** Goes to the provider and comes back as `sub`; `change` is what somebody in between makes of either address. */
+const travel = async (
+  { provider }: World,
+  browser: PageBrowser,
+  sub: string | undefined,
+  {
+    returnTo,
+    there = url => url,
+    back = path => path,
+  }: {
+    returnTo?: string
+    there?: (url: string) => string
+    back?: (path: string) => string
+  } = {},
+): Promise<PageAnswer> => {
+  const query = returnTo === undefined ? '' : `?${new URLSearchParams({ return_to: returnTo })}`
+  const sent = await browser.get(`/sign-in/external${query}`)
+  expect([sent.status, sent.location]).toEqual([303, expect.stringContaining(`${provider.issuer}/auth?`)])
+  return browser.get(back(await visitProvider(provider.issuer, there(sent.location ?? ''), sub)))
+}
+
+const changeQuery =
+  (change: (query: URLSearchParams) => void) =>
+  (address: string): string => {
+    const url = new URL(address, 'http://localhost')
+    change(url.searchParams)
+    return address.startsWith('/') ? `${url.pathname}${url.search}` : url.href
+  }
+
+/** The address of who is signed in; undefined: nobody is. */
+const whoIs = async (browser: PageBrowser): Promise<string | undefined> => {
+  const { status, html } = await browser.get('/api/v1/me')
+  return status === 200 ? JSON.parse(html).user.email : undefined
+}
+
+const usersOf = ({ services }: World) =>
+  services.db.user.findMany({ where: { email: { not: 'operator@example.com' } } })
+const identitiesOf = ({ services }: World) => services.db.externalIdentity.findMany()
+const actionsOf = async ({ services }: World): Promise<string[]> =>
+  (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
+
+describe.each(databases)('signing in with an external provider on $kind', database => {
+  it('makes an account with a verified address the first time, and signs in to it from then on', async () => {
+    const world = await startWorld(database)
+    const first = world.browser()
+    const arrived = await travel(world, first, ADA.sub, { returnTo: '/account?tab=1' })
+    expect([arrived.status, arrived.location]).toEqual([303, '/account?tab=1'])
+    expect(await whoIs(first)).toBe(EMAIL)
+    const [user] = await usersOf(world)
+    expect(user).toMatchObject({ email: EMAIL, isOperator: false, emailVerifiedAt: expect.any(Date) })
+    expect(await identitiesOf(world)).toMatchObject([
+      { userId: user?.id, issuer: world.provider.issuer, subject: ADA.sub },
+    ])
+    // The subject counts: the address there may change, also to that of somebody else here.
+    world.provider.people.set(ADA.sub, { ...ADA, email: 'operator@example.com' })
+    const second = world.browser()
+    await travel(world, second, ADA.sub)
+    expect(await whoIs(second)).toBe(EMAIL)
+    expect(await usersOf(world)).toHaveLength(1)
+    const actions = await actionsOf(world)
+    expect(actions).toEqual(expect.arrayContaining(['user.signed_up', 'user.identity_linked']))
+    expect(actions.filter(action => action === 'user.signed_in')).toHaveLength(2)
+    // No password leads in: there is none.
+    for (const password of ['', PASSWORD]) {
+      expect((await createBrowser(world.origin).signIn(EMAIL, password)).status).toBe(401)
+    }
+  })
+
+  it('makes one account of one person who comes twice at once', async () => {
+    const world = await startWorld(database)
+    const browsers = Array.from({ length: 4 }, world.browser)
+    await Promise.all(browsers.map(browser => travel(world, browser, ADA.sub)))
+    expect(await Promise.all(browsers.map(whoIs))).toEqual(Array(4).fill(EMAIL))
+    expect([(await usersOf(world)).length, (await identitiesOf(world)).length]).toEqual([1, 1])
+  })
+
+  it('asks for the password where the address has an account, and links it for who knows that alone', async () => {
+    const world = await startWorld(database)
+    await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
+    const browser = world.browser()
+    const arrived = await travel(world, browser, ADA.sub, { returnTo: '/account' })
+    expect([arrived.status, arrived.location]).toEqual([303, '/sign-in/link'])
+    expect(await whoIs(browser)).toBeUndefined()
+    expect((await browser.get('/sign-in/link')).html).toContain(EMAIL)
+    const wrong = await browser.submit('/sign-in/link', { password: 'wrong password' })
+    expect([wrong.status, wrong.html]).toEqual([401, expect.stringContaining('password is wrong')])
+    expect([await whoIs(browser), await identitiesOf(world)]).toEqual([undefined, []])
+    const right = await browser.submit('/sign-in/link', { password: PASSWORD })
+    expect([right.status, right.location]).toEqual([303, '/account'])
+    expect(await whoIs(browser)).toBe(EMAIL)
+    const again = world.browser()
+    await travel(world, again, ADA.sub)
+    expect(await whoIs(again)).toBe(EMAIL)
+    expect(await usersOf(world)).toHaveLength(1)
+  })
+})
+
+describe('who comes from the provider', () => {
+  it.each([
+    ['an address that is not verified', { email: EMAIL, email_verified: false }],
+    ['an address of which nothing is said', { email: EMAIL }],
+    ['an address whose verification is a text', { email: EMAIL, email_verified: 'true' }],
+    ['no address', { email_verified: true }],
+    ['what is no address', { email: 'ada', email_verified: true }],
+    ['several addresses', { email: [EMAIL, 'eve@example.com'], email_verified: true }],
+  ])('with %s gets no account, and none is linked', async (_what, claims) => {
+    const world = await startWorld()
+    world.provider.people.set('somebody', { sub: 'somebody', ...claims })
+    const browser = world.browser()
+    const answer = await travel(world, browser, 'somebody')
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('does not vouch for an e-mail address')])
+    expect(await whoIs(browser)).toBeUndefined()
+    expect([await usersOf(world), await identitiesOf(world)]).toEqual([[], []])
+    await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
+    expect((await travel(world, world.browser(), 'somebody')).status).toBe(403)
+  })
+
+  it('may have the address in the ID token itself', async () => {
+    const world = await startWorld(anyDatabase, {}, { hasClaimsInToken: true })
+    const browser = world.browser()
+    await travel(world, browser, ADA.sub)
+    expect(await whoIs(browser)).toBe(EMAIL)
+    expect(world.provider.asked).not.toContain('/me')
+  })
+
+  it.each(['invite', 'closed'])('gets no account where sign-up is %s, but is linked to one', async policy => {
+    const world = await startWorld(anyDatabase, { PATCHBAY_SIGNUP: policy })
+    const answer = await travel(world, world.browser(), ADA.sub)
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('ask its operator')])
+    expect(await usersOf(world)).toEqual([])
+    await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
+    const browser = world.browser()
+    await travel(world, browser, ADA.sub)
+    await browser.submit('/sign-in/link', { password: PASSWORD })
+    expect(await whoIs(browser)).toBe(EMAIL)
+  })
+
+  it('does not become the operator where the first account takes the setup token', async () => {
+    const provider = await prepareOpenIdProvider()
+    const app = await startApp(anyDatabase, { ...provider.settings, PATCHBAY_HOST: '0.0.0.0' })
+    await provider.start(app.origin)
+    provider.people.set(ADA.sub, ADA)
+    const browser = createPageBrowser(app.origin)
+    const world = { ...app, provider, browser: () => browser }
+    const answer = await travel(world, browser, ADA.sub)
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('setup token')])
+    expect(await usersOf(world)).toEqual([])
+  })
+
+  it('cannot have the account of the demo', async () => {
+    const world = await startWorld()
+    world.provider.people.set('demo', { sub: 'demo', email: 'demo@patchbay.internal', email_verified: true })
+    expect((await travel(world, world.browser(), 'demo')).status).toBe(409)
+    expect(await usersOf(world)).toEqual([])
+  })
+
+  it('is asked for the code where a second factor is on, on the way to an account and to a link alike', async () => {
+    const world = await startWorld()
+    const own = createBrowser(world.origin)
+    await own.signUp(EMAIL, PASSWORD)
+    const { secret, recoveryCodes } = await turnOn(own, PASSWORD)
+    const browser = world.browser()
+    await travel(world, browser, ADA.sub, { returnTo: '/account' })
+    expect((await browser.submit('/sign-in/link', { password: PASSWORD })).location).toBe('/sign-in/code')
+    expect([await whoIs(browser), await identitiesOf(world)]).toEqual([undefined, []])
+    await browser.submit('/sign-in/code', { code: '000000' })
+    expect([await whoIs(browser), await identitiesOf(world)]).toEqual([undefined, []])
+    expect((await browser.submit('/sign-in/code', { code: codeOf(secret, 1) })).location).toBe('/account')
+    expect([await whoIs(browser), (await identitiesOf(world)).length]).toEqual([EMAIL, 1])
+
+    const again = world.browser()
+    expect((await travel(world, again, ADA.sub, { returnTo: '/account' })).location).toBe('/sign-in/code')
+    expect(await whoIs(again)).toBeUndefined()
+    expect((await again.submit('/sign-in/code', { code: recoveryCodes[0] ?? '' })).location).toBe('/account')
+    expect(await whoIs(again)).toBe(EMAIL)
+  })
+
+  it('and changed their mind is told so, in our words', async () => {
+    const world = await startWorld()
+    const answer = await travel(world, world.browser(), undefined)
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('did not sign you in (access_denied)')])
+    expect(answer.html).not.toContain('changed my mind')
+  })
+})
+
+describe('the way there and back', () => {
+  it('carries state, nonce and a PKCE challenge, each time others, and no secret', async () => {
+    const world = await startWorld()
+    const seen: string[] = []
+    for (let count = 0; count < 2; count++) {
+      const { location = '' } = await world.browser().get('/sign-in/external')
+      const query = new URL(location).searchParams
+      expect(Object.fromEntries(query)).toMatchObject({
+        response_type: 'code',
+        scope: 'openid email',
+        redirect_uri: `${world.origin}${CALLBACK}`,
+        code_challenge_method: 'S256',
+      })
+      for (const name of ['state', 'nonce', 'code_challenge']) seen.push(query.get(name) ?? '')
+      expect(location).not.toContain(encodeURIComponent(CLIENT_SECRET))
+    }
+    expect(seen.every(text => text.length >= 43)).toBe(true)
+    expect(new Set(seen).size).toBe(6)
+  })
+
+  it.each([
+    ['another state', { back: changeQuery(query => query.set('state', 'x'.repeat(43))) }],
+    ['no state', { back: changeQuery(query => query.delete('state')) }],
+    ['two states', { back: changeQuery(query => query.append('state', query.get('state') ?? '')) }],
+    ['another code', { back: changeQuery(query => query.set('code', 'x'.repeat(43))) }],
+    ['no code', { back: changeQuery(query => query.delete('code')) }],
+    ['the name of another issuer (RFC 9207)', { back: changeQuery(query => query.set('iss', 'https://evil.example')) }],
+    ['no name of an issuer that gives it (RFC 9207)', { back: changeQuery(query => query.delete('iss')) }],
+    ['an ID token with another nonce', { there: changeQuery(query => query.set('nonce', 'x'.repeat(43))) }],
+    [
+      'a code of another PKCE challenge',
+      { there: changeQuery(query => query.set('code_challenge', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')) },
+    ],
+  ])('with %s signs nobody in', async (_what, changes) => {
+    const world = await startWorld()
+    const browser = world.browser()
+    const answer = await travel(world, browser, ADA.sub, changes)
+    expect([answer.status, answer.html]).toEqual([400, expect.stringContaining('begin anew')])
+    expect([await whoIs(browser), await usersOf(world)]).toEqual([undefined, []])
+  })
+
+  it('does not take what another browser came back with, nor the same a second time', async () => {
+    const world = await startWorld()
+    const thief = world.browser()
+    const victim = world.browser()
+    const path = await visitProvider(
+      world.provider.issuer,
+      (await thief.get('/sign-in/external')).location ?? '',
+      ADA.sub,
+    )
+    // A browser that has begun nothing, and one that has begun a sign-in of its own.
+    expect((await victim.get(path)).status).toBe(400)
+    await victim.get('/sign-in/external')
+    expect((await victim.get(path)).status).toBe(400)
+    expect(await whoIs(victim)).toBeUndefined()
+    expect((await thief.get(path)).status).toBe(303)
+    const replayed = await thief.get(path)
+    expect([replayed.status, replayed.html]).toEqual([400, expect.stringContaining('has been finished')])
+  })
+
+  it('is over after ten minutes', async () => {
+    const world = await startWorld()
+    const browser = world.browser()
+    const { location = '' } = await browser.get('/sign-in/external')
+    const [kept] = await world.services.db.session.findMany()
+    const left = (kept?.expiresAt.getTime() ?? 0) - Date.now()
+    expect(left).toBeGreaterThan(9 * 60_000)
+    expect(left).toBeLessThanOrEqual(10 * 60_000)
+    const path = await visitProvider(world.provider.issuer, location, ADA.sub)
+    await world.services.db.session.updateMany({ data: { expiresAt: new Date() } })
+    expect((await browser.get(path)).status).toBe(400)
+    expect(await whoIs(browser)).toBeUndefined()
+  })
+
+  it('gives a session of a new id, so that one planted before is worth nothing', async () => {
+    const world = await startWorld()
+    await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
+    const victim = world.browser()
+    await victim.get('/sign-in/external')
+    const seen = new Set(victim.cookies.values())
+    await travel(world, victim, ADA.sub)
+    const [atLink = ''] = victim.cookies.values()
+    expect(seen).not.toContain(atLink)
+    seen.add(atLink)
+    await victim.submit('/sign-in/link', { password: PASSWORD })
+    expect(await whoIs(victim)).toBe(EMAIL)
+    for (const sid of seen) {
+      const thief = world.browser()
+      thief.cookies.set('sid', sid)
+      expect(await whoIs(thief)).toBeUndefined()
+      expect((await thief.get('/sign-in/link')).location).toBe('/sign-in')
+    }
+  })
+
+  it.each(['https://evil.example/', '//evil.example', '/\\evil.example', '/%2f/evil.example', 'javascript:alert(1)'])(
+    'leads nowhere else, as %s would',
+    async returnTo => {
+      const world = await startWorld()
+      const browser = world.browser()
+      const arrived = await travel(world, browser, ADA.sub, { returnTo })
+      expect(arrived.location).toBe('/')
+      expect((await browser.get(`/sign-in/external?${new URLSearchParams({ return_to: returnTo })}`)).location).toBe(
+        '/',
+      )
+    },
+  )
+
+  it('is offered beside the password, and keeps where one was going', async () => {
+    const world = await startWorld()
+    for (const page of ['/sign-in', '/sign-up']) {
+      const { html } = await world.browser().get(`${page}?return_to=%2Faccount`)
+      expect(html).toMatch(/href="\/sign-in\/external\?return_to=%2Faccount">Continue with Example Login</)
+    }
+    const without = await startApp(anyDatabase)
+    expect((await createPageBrowser(without.origin).get('/sign-in')).html).not.toContain('/sign-in/external')
+  })
+})
+
+describe('a provider that', () => {
+  const begin = async (world: World) => {
+    const answer = await world.browser().get('/sign-in/external')
+    return { status: answer.status, html: answer.html }
+  }
+  const unavailable = { status: 503, html: expect.stringContaining('Example Login does not answer as it should') }
+  const DISCOVERY = '/.well-known/openid-configuration'
+
+  it('is down keeps Patchbay from nothing else, and is used once it is up', async () => {
+    const provider = await prepareOpenIdProvider()
+    const app = await startApp(anyDatabase, provider.settings)
+    const world = { ...app, provider, browser: () => createPageBrowser(app.origin) }
+    expect(await begin(world)).toEqual(unavailable)
+    expect((await createBrowser(app.origin).signUp('operator@example.com', PASSWORD)).status).toBe(201)
+    await provider.start(app.origin)
+    provider.people.set(ADA.sub, ADA)
+    const browser = world.browser()
+    await travel(world, browser, ADA.sub)
+    expect(await whoIs(browser)).toBe(EMAIL)
+  })
+
+  it('never answers is given up', async () => {
+    const world = await startWorld()
+    world.provider.faults.set(DISCOVERY, () => undefined)
+    expect(await begin(world)).toEqual(unavailable)
+  })
+
+  it('answers without end is given up', async () => {
+    const world = await startWorld()
+    world.provider.faults.set(DISCOVERY, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const fill = (): void => {
+        while (!response.destroyed && response.write(' '.repeat(64 * 1_024)));
+      }
+      response.on('drain', fill)
+      fill()
+    })
+    expect(await begin(world)).toEqual(unavailable)
+  })
+
+  it.each([
+    ['redirects elsewhere', 302, { location: 'http://127.0.0.1:1/' }, ''],
+    ['fails', 500, {}, 'oops'],
+    ['answers a page', 200, { 'content-type': 'text/html' }, '<h1>Hello</h1>'],
+    ['names another issuer', 200, { 'content-type': 'application/json' }, '{"issuer":"https://evil.example"}'],
+    ['has nowhere to go', 200, { 'content-type': 'application/json' }, undefined],
+  ])('%s cannot be used', async (_what, status, headers, body) => {
+    const world = await startWorld()
+    world.provider.faults.set(DISCOVERY, (_request, response) => {
+      response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
+    })
+    expect(await begin(world)).toEqual(unavailable)
+    // Looked for anew with the next sign-in.
+    world.provider.faults.clear()
+    expect((await begin(world)).status).toBe(303)
+  })
+
+  it.each([
+    ['signs with a key that it does not publish', 'RS256'],
+    ['does not sign at all', 'none'],
+    ['signs with the client secret', 'HS256'],
+  ])('%s is not believed', async (_what, alg) => {
+    const world = await startWorld()
+    const { privateKey } = await generateKeyPair('RS256')
+    const browser = world.browser()
+    const { location = '' } = await browser.get('/sign-in/external')
+    const nonce = new URL(location).searchParams.get('nonce') ?? ''
+    const path = await visitProvider(world.provider.issuer, location, ADA.sub)
+    const claims = { ...ADA, nonce, iss: world.provider.issuer, aud: 'patchbay' }
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const now = Math.floor(Date.now() / 1_000)
+    const forge = async (): Promise<string> => {
+      if (alg === 'none') return `${encode({ alg })}.${encode({ ...claims, iat: now, exp: now + 60 })}.`
+      const key = alg === 'HS256' ? new TextEncoder().encode(CLIENT_SECRET) : privateKey
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg, kid: 'test' })
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(key)
+    }
+    const answer = { access_token: 'x', token_type: 'Bearer', expires_in: 60, id_token: await forge() }
+    world.provider.faults.set('/token', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    })
+    expect((await browser.get(path)).status).toBe(400)
+    expect([await whoIs(browser), await usersOf(world)]).toEqual([undefined, []])
+  })
+
+  it('falls silent half-way signs nobody in, and says that it was the provider', async () => {
+    const world = await startWorld()
+    const browser = world.browser()
+    const { location = '' } = await browser.get('/sign-in/external')
+    const path = await visitProvider(world.provider.issuer, location, ADA.sub)
+    world.provider.faults.set('/token', (_request, response) => response.destroy())
+    expect(await browser.get(path)).toMatchObject(unavailable)
+    expect(await whoIs(browser)).toBeUndefined()
+  })
+})
