@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createApiClient } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+import { anyDatabase, databases, startApp } from './app.ts'
+import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
+
+const EMAIL = 'ada@example.com'
+const PASSWORD = 'correct horse battery staple'
+/** At the provider she has another address, of which it says nothing good: linking does not go by it. */
+const ADA = { sub: 'ada-at-provider', email: 'ada@elsewhere.example', email_verified: false }
+
+const Identities = z.object({ items: z.array(z.looseObject({ id: z.string() })) })
+const NewIdentity = z.object({ url: z.string() })
+
+type Browser = ReturnType<typeof createBrowser>
+
+/** Patchbay beside a provider, with an account whose address is confirmed and that is signed in in `browser`. */
+const startWorld = async (database = anyDatabase) => {
+  const provider = await prepareOpenIdProvider()
+  const app = await startApp(database, provider.settings)
+  await provider.start(app.origin)
+  provider.people.set(ADA.sub, ADA)
+  const browser = createBrowser(app.origin)
+  await browser.signUp(EMAIL, PASSWORD)
+  await browser.loadCsrfToken()
+  await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
+
+  const begin = (by: Browser, body: object = { password: PASSWORD }) => by.send('POST', '/me/identities', body)
+  /** A browser of pages with the session of one of the API. */
+  const pagesOf = (by: Browser) => {
+    const pages = createPageBrowser(app.origin)
+    for (const [name, value] of by.cookies) pages.cookies.set(name, value)
+    return pages
+  }
+  const link = async (by: Browser, sub = ADA.sub, body?: object) => {
+    const begun = await begin(by, body)
+    const path = await visitProvider(provider.issuer, NewIdentity.parse(begun.json()).url, sub)
+    return pagesOf(by).get(path)
+  }
+  const list = async (by: Browser) => Identities.parse((await by.send('GET', '/me/identities')).json()).items
+  /** Who is signed in after coming from the provider; undefined: nobody. */
+  const comeAs = async (sub: string): Promise<string | undefined> => {
+    const pages = createPageBrowser(app.origin)
+    const { location = '' } = await pages.get('/sign-in/external')
+    await pages.get(await visitProvider(provider.issuer, location, sub))
+    const { status, html } = await pages.get('/api/v1/me')
+    return status === 200 ? JSON.parse(html).user.email : undefined
+  }
+  return { ...app, provider, browser, begin, pagesOf, link, list, comeAs }
+}
+
+describe.each(databases)('an identity at the external provider on $kind', database => {
+  it('is linked by who is signed in and gives the password, signs in from then on, and is unlinked', async () => {
+    const { browser, provider, link, list, comeAs, services } = await startWorld(database)
+    expect(await comeAs(ADA.sub)).toBeUndefined()
+    const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '/account' })
+    expect([linked.status, linked.location]).toEqual([303, '/account'])
+    const [identity] = await list(browser)
+    expect(identity).toMatchObject({ issuer: provider.issuer, subject: ADA.sub })
+    expect(await comeAs(ADA.sub)).toBe(EMAIL)
+    // Once more changes nothing.
+    expect((await link(browser)).status).toBe(303)
+    expect(await list(browser)).toHaveLength(1)
+    expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
+    expect([await list(browser), await comeAs(ADA.sub)]).toEqual([[], undefined])
+    const audited = await services.db.auditEntry.findMany({ where: { action: { startsWith: 'user.identity_' } } })
+    expect(audited).toMatchObject([
+      { action: 'user.identity_linked', actorEmail: EMAIL, change: { subject: ADA.sub } },
+      { action: 'user.identity_unlinked', actorEmail: EMAIL, change: { subject: ADA.sub } },
+    ])
+  })
+
+  it('belongs to one account, and to nobody else’s eyes or hands', async () => {
+    const { origin, browser, link, list, comeAs, services } = await startWorld(database)
+    await link(browser)
+    const [identity] = await list(browser)
+    const eve = createBrowser(origin)
+    await eve.signUp('eve@example.com', PASSWORD)
+    await eve.loadCsrfToken()
+    await services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
+    expect(await list(eve)).toEqual([])
+    expect((await eve.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(404)
+    const refused = await link(eve)
+    expect([refused.status, refused.html]).toEqual([409, expect.stringContaining('Another account here')])
+    expect(await comeAs(ADA.sub)).toBe(EMAIL)
+  })
+})
+
+describe('linking', () => {
+  it('takes the password, a confirmed address, a session and its CSRF token', async () => {
+    const { origin, browser, begin, list, services } = await startWorld()
+    for (const [body, status] of [
+      [{}, 400],
+      [{ password: 'wrong password' }, 403],
+    ] as const) {
+      const answer = await begin(browser, body)
+      expect([answer.status, answer.json()]).toEqual([
+        status,
+        expect.objectContaining({ errors: [expect.objectContaining({ path: 'password' })] }),
+      ])
+    }
+    const { token } = z
+      .object({ token: z.string() })
+      .parse((await browser.send('POST', '/tokens', { name: 'x' })).json())
+    const byToken = createApiClient(origin, token)
+    expect((await byToken.send('POST', '/me/identities', { password: PASSWORD })).status).toBe(401)
+    const withoutCsrf = createBrowser(origin)
+    for (const [name, value] of browser.cookies) withoutCsrf.cookies.set(name, value)
+    expect((await begin(withoutCsrf)).status).toBe(403)
+    await services.db.user.updateMany({ data: { emailVerifiedAt: null } })
+    const unconfirmed = await begin(browser)
+    expect([unconfirmed.status, unconfirmed.text]).toEqual([
+      409,
+      expect.stringContaining('Confirm your e-mail address'),
+    ])
+    expect(await list(browser)).toEqual([])
+  })
+
+  it('is done in the session that began it alone', async () => {
+    const { origin, provider, browser, begin, pagesOf, list } = await startWorld()
+    const { url } = NewIdentity.parse((await begin(browser)).json())
+    const path = await visitProvider(provider.issuer, url, ADA.sub)
+    const other = createBrowser(origin)
+    await other.signUp('eve@example.com', PASSWORD)
+    expect((await pagesOf(other).get(path)).status).toBe(400)
+    expect((await createPageBrowser(origin).get(path)).status).toBe(400)
+    // Somebody else signed in with the same browser meanwhile.
+    await browser.signIn('eve@example.com', PASSWORD)
+    expect((await pagesOf(browser).get(path)).status).toBe(400)
+    expect([await list(browser), await list(other)]).toEqual([[], []])
+  })
+
+  it('leads nowhere else afterwards', async () => {
+    const { browser, link } = await startWorld()
+    const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '//evil.example/' })
+    expect(linked.location).toBe('/')
+  })
+
+  it('has no provider to go to where none is set up', async () => {
+    const app = await startApp(anyDatabase)
+    const browser = createBrowser(app.origin)
+    await browser.signUp(EMAIL, PASSWORD)
+    await browser.loadCsrfToken()
+    await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
+    expect((await browser.send('POST', '/me/identities', { password: PASSWORD })).status).toBe(404)
+  })
+})
+
+describe('the last way in', () => {
+  it('cannot be unlinked from an account without a password, which can be linked to more', async () => {
+    const { origin, provider, list, services } = await startWorld()
+    provider.people.set('new', { sub: 'new', email: 'new@example.com', email_verified: true })
+    const pages = createPageBrowser(origin)
+    const { location = '' } = await pages.get('/sign-in/external')
+    await pages.get(await visitProvider(provider.issuer, location, 'new'))
+    const browser = createBrowser(origin)
+    for (const [name, value] of pages.cookies) browser.cookies.set(name, value)
+    await browser.loadCsrfToken()
+    const [first] = await list(browser)
+    const refused = await browser.send('DELETE', `/me/identities/${first?.id}`)
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('set a password first')])
+    expect(await list(browser)).toHaveLength(1)
+    // Neither can it have a second factor, which takes a password to remove.
+    expect((await browser.send('POST', '/me/second-factor', { password: '' })).status).toBe(409)
+
+    const { url } = NewIdentity.parse((await browser.send('POST', '/me/identities', {})).json())
+    await pages.get(await visitProvider(provider.issuer, url, ADA.sub))
+    expect(await list(browser)).toHaveLength(2)
+    expect((await browser.send('DELETE', `/me/identities/${first?.id}`)).status).toBe(204)
+    const audited = await services.db.auditEntry.findMany({ where: { action: 'user.identity_unlinked' } })
+    expect(audited).toHaveLength(1)
+  })
+
+  it('is the password as well, once there is one', async () => {
+    const { browser, link, list } = await startWorld()
+    await link(browser)
+    const [identity] = await list(browser)
+    expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
+  })
+})
