@@ -69,6 +69,7 @@ export const ownAccountPages =
           title: 'Account',
           user: { email: user.email, isVerified: user.emailVerifiedAt !== undefined },
           sessions: sessions.slice(0, MAX_SESSIONS_SHOWN).map(describeSession),
+          hasOtherSessions: sessions.some(({ isCurrent }) => !isCurrent),
           form,
           email,
           passwordHint: PASSWORD_HINT,

@@ -1,9 +1,9 @@
 import { AppError } from '../kernel/index.ts'
 import type { Logger } from '../platform/logger.ts'
-import { createGate } from './gate.ts'
+import { createGate, type GateLimits } from './gate.ts'
 
 /** Letters under way at once; a mail server that hangs holds each for its time-out. */
-const MOST: Parameters<typeof createGate>[0] = { maxAtOnce: 4, maxWaiting: 200 }
+const MOST: GateLimits = { maxAtOnce: 4, maxWaiting: 200 }
 
 const tooMany = (): AppError => new AppError('unavailable', 'Too many letters are waiting to be sent.')
 
@@ -11,8 +11,8 @@ const tooMany = (): AppError => new AppError('unavailable', 'Too many letters ar
  * Does the work of mail after the request that asked for it is answered, so that the time of the answer tells nothing
  * of whether there was anything to send.
  */
-export const createPostbox = (logger: Pick<Logger, 'error'>) => {
-  const gate = createGate(MOST, tooMany)
+export const createPostbox = (logger: Pick<Logger, 'error'>, limits: GateLimits = MOST) => {
+  const gate = createGate(limits, tooMany)
   const underWay = new Set<Promise<void>>()
   return {
     /** `what` names the letter in the log, where it fails. */

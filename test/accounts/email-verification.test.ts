@@ -65,7 +65,7 @@ describe.each(databases)('confirming an address on $kind', database => {
 })
 
 describe('confirming an address', () => {
-  it('stands in nobody’s way where the mail server refuses the letter: the log tells, and it can be asked for again', async () => {
+  it('stands in nobody’s way where the mail server refuses the letter, and can be asked for again', async () => {
     const app = await startMailApp(anyDatabase)
     app.smtp.refuse('550 no such mailbox')
     const browser = createBrowser(app.origin)

@@ -48,7 +48,7 @@ describe('where a page sends somebody on to', () => {
     [`/${'x'.repeat(9_000)}`, 'too long'],
     [undefined, 'nothing'],
     [['/account', '/account'], 'two of them'],
-  ])('is the first page instead of %j: %s', text => {
+  ])('is the first page instead of %j: %s', (text, _why) => {
     expect(parseReturnTo(text)).toBe('/')
   })
 

@@ -148,7 +148,7 @@ describe('the pages to sign in and up', () => {
     [{ origin: 'null' }, 'that hides where it comes from'],
     [{ 'sec-fetch-site': 'cross-site' }, 'of another site, by a browser that sends no Origin'],
     [{ 'sec-fetch-site': 'same-site' }, 'of a neighbour, by a browser that sends no Origin'],
-  ])('sign nobody in by a form %j %s (login CSRF)', async headers => {
+  ])('sign nobody in by a form %j %s (login CSRF)', async (headers, _whose) => {
     const { email } = await withAccount()
     const browser = newBrowser()
     for (const path of ['/sign-in', '/sign-up', '/sign-in/code']) {
@@ -242,7 +242,7 @@ describe('the pages to sign in and up', () => {
   })
 
   it('answer what is no form of theirs with a page that says so', async () => {
-    const send = (body: BodyInit, type: string) =>
+    const send = (body: string | FormData, type: string) =>
       fetch(`${patchbay.origin}/sign-in`, { method: 'POST', body, headers: { 'content-type': type } })
     const form = 'application/x-www-form-urlencoded'
     expect((await send('{}', 'application/json')).status).toBe(415)

@@ -1,0 +1,102 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { launchChromium } from '../support/chromium.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const WIDTHS = [360, 768, 1_280]
+
+/** How far the page is wider than the window. */
+const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+describe('in a real browser without scripts', () => {
+  const patchbay = runPatchbay()
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser.close())
+
+  const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
+    const context = await browser.newContext({ javaScriptEnabled: false, baseURL: patchbay.origin, ...options })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    return page
+  }
+  const fill = async (page: Page, email: string, password: string): Promise<void> => {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(password)
+  }
+
+  it('somebody signs up, out and in again, and lands where they were going', async () => {
+    const page = await open()
+    await page.goto('/account')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    await page.getByRole('link', { name: 'Sign up' }).click()
+    await fill(page, 'ada@example.com', PASSWORD)
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/account')
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await fill(page, 'ada@example.com', 'wrong password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'The e-mail address or the password is wrong.' }).waitFor()
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.com')
+    expect(await page.getByLabel('Password').inputValue()).toBe('')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByText('You are signed in as').waitFor()
+  })
+
+  it('goes on by itself to an authorization request after signing in', async () => {
+    const page = await open()
+    await page.goto(`/sign-up?${new URLSearchParams({ return_to: '/oauth/authorize?client_id=none' })}`)
+    await fill(page, 'eve@example.com', PASSWORD)
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.waitForURL('**/oauth/authorize?client_id=none')
+  })
+
+  it('another origin cannot put a page into a frame', async () => {
+    const page = await open({ javaScriptEnabled: true })
+    const answer = (body: string) => ({ contentType: 'text/html', body })
+    const frames = ['http://evil.example/open', `${patchbay.origin}/sign-in`].map(
+      src => `<iframe src="${src}"></iframe>`,
+    )
+    await page.route('http://evil.example/', route => route.fulfill(answer(frames.join(''))))
+    await page.route('http://evil.example/open', route =>
+      route.fulfill(answer('<label>E-mail address <input></label>')),
+    )
+    await page.goto('http://evil.example/')
+    const counts = ['open', 'sign-in'].map(end =>
+      page.frameLocator(`iframe[src$="${end}"]`).getByLabel('E-mail address').count(),
+    )
+    expect(await Promise.all(counts)).toEqual([1, 0])
+  })
+
+  it.each(['light', 'dark'] as const)('the pages fit every width, in the %s scheme', async colorScheme => {
+    const page = await open({ colorScheme })
+    await page.goto('/sign-up')
+    await fill(page, `${'long'.repeat(12)}-${colorScheme}@example.com`, PASSWORD)
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByText('You are signed in as').waitFor()
+    const stranger = await open({ colorScheme })
+    const views = [
+      ...['/', '/account', '/account?done=email'].map(path => [page, path] as const),
+      ...['/', '/sign-in', '/sign-up', '/forgot-password', '/verify-email?token=x', '/reset-password?token=x'].map(
+        path => [stranger, path] as const,
+      ),
+    ]
+    for (const width of WIDTHS) {
+      for (const [where, path] of views) {
+        await where.setViewportSize({ width, height: 800 })
+        await where.goto(path)
+        expect([width, path, await overflowOf(where)]).toEqual([width, path, 0])
+      }
+    }
+  })
+})
