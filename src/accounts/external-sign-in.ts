@@ -48,7 +48,7 @@ const takenIdentity = (): AppError =>
   new AppError('conflict', 'Another account here is linked to this person at the provider: sign in with that one.')
 
 /** Writes down in the account that this person at the provider is its user. */
-export const linkIdentity = async (
+const linkIdentity = async (
   tx: Transaction,
   user: Pick<User, 'id' | 'email'>,
   identity: ExternalIdentity,

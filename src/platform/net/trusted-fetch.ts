@@ -53,4 +53,3 @@ export const createTrustedFetch = ({ timeoutMs, maxResponseBytes }: TrustedFetch
     close: (): Promise<void> => client.close(),
   }
 }
-export type TrustedFetch = ReturnType<typeof createTrustedFetch>
