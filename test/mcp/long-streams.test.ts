@@ -8,21 +8,32 @@ const LARGE = 'x'.repeat(3 * 1_024 * 1_024)
 const server = makeServer({ tools: [makeTool('large', { call: async () => text(LARGE) })] })
 let app: TestApp
 let isRevoked: boolean
+let expiresAt: Date | undefined
 
 beforeEach(async () => {
   // Only what beats: the network needs its own timers.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   isRevoked = false
+  expiresAt = undefined
   app = await startTestApp({
     servers: [server],
     authorize: async (_policy, token) =>
-      isRevoked && token === OWNER_TOKEN ? failure('unauthenticated') : success(undefined),
+      isRevoked && token === OWNER_TOKEN
+        ? failure('unauthenticated')
+        : success(token === OWNER_TOKEN ? { userId: 'owner', tokenId: 't', expiresAt } : undefined),
   })
 })
 afterEach(async () => {
   await app.close()
   vi.useRealTimers()
 })
+
+const expectEnds = async (streams: readonly WireStream[]): Promise<void> => {
+  for (const stream of streams) {
+    for (let event = await stream.next(); event !== undefined; ) event = await stream.next()
+    expect(stream.isClean()).toBe(true)
+  }
+}
 
 /** One stream of each kind, past its first event. */
 const openAll = async (headers: Record<string, string> = {}): Promise<WireStream[]> => {
@@ -50,12 +61,41 @@ describe('a stream on which nothing happens', () => {
     const others = await openAll()
     isRevoked = true
     vi.advanceTimersByTime(60_000)
-    for (const stream of theirs) {
-      for (let event = await stream.next(); event !== undefined; ) event = await stream.next()
-      expect(stream.isClean()).toBe(true)
-    }
+    await expectEnds(theirs)
     expect(app.registry.openStreams(server.id)).toBe(3)
     for (const stream of others) stream.close()
+  })
+
+  it('ends at once where its user is known to have lost access; others are not even asked for', async () => {
+    const theirs = await openAll({ authorization: OWNER_TOKEN })
+    const others = await openAll()
+    isRevoked = true
+    app.registry.checkAccess('somebody else')
+    expect(app.registry.openStreams(server.id)).toBe(6)
+    app.registry.checkAccess('owner')
+    await expectEnds(theirs)
+    expect(app.registry.openStreams(server.id)).toBe(3)
+    for (const stream of others) stream.close()
+  })
+
+  it('ends at once where anybody may have lost access, as after changes were missed', async () => {
+    const theirs = await openAll({ authorization: OWNER_TOKEN })
+    isRevoked = true
+    app.registry.checkAccess(undefined)
+    await expectEnds(theirs)
+  })
+
+  it('ends with the next comment after its token has expired', async () => {
+    expiresAt = new Date(Date.now() - 1)
+    const theirs = await openAll({ authorization: OWNER_TOKEN })
+    expiresAt = new Date(Date.now() + 3_600_000)
+    const others = await openAll({ authorization: OWNER_TOKEN })
+    vi.advanceTimersByTime(15_000)
+    await expectEnds(theirs)
+    for (const stream of others) {
+      expect(await stream.next()).toEqual({ comment: 'keep-alive' })
+      stream.close()
+    }
   })
 })
 

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/kernel/index.ts'
+import { nextMessage, openStream, statelessRequest } from '../mcp/wire.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { askedAt, challengeOf, INITIALIZE, post } from './support/resource.ts'
+import { insertToken } from './support/tokens.ts'
+
+type Ask = { method: string; params?: JsonObject; needs: 'nothing' | 'read' | 'either' | 'call' }
+
+const call = (name: string): JsonObject => ({ name, arguments: {} })
+
+/** What is asked, and the scope that it takes; in words of the issue: lists and tools marked read-only, every tool. */
+const ASKS: readonly Ask[] = [
+  { method: 'tools/list', needs: 'read' },
+  { method: 'resources/list', needs: 'read' },
+  { method: 'resources/templates/list', needs: 'read' },
+  { method: 'prompts/list', needs: 'read' },
+  { method: 'resources/read', params: { uri: 'x:y' }, needs: 'read' },
+  { method: 'prompts/get', params: { name: 'x' }, needs: 'read' },
+  { method: 'tools/call', params: call('marked'), needs: 'either' },
+  // GET alone is no word of the builder's.
+  { method: 'tools/call', params: call('get'), needs: 'call' },
+  { method: 'tools/call', params: call('denied'), needs: 'call' },
+  { method: 'tools/call', params: call('post'), needs: 'call' },
+  { method: 'tools/call', params: call('unknown'), needs: 'call' },
+  { method: 'no/such', needs: 'nothing' },
+]
+const SESSION_ASKS: readonly Ask[] = [
+  ...ASKS,
+  { method: 'ping', needs: 'nothing' },
+  { method: 'logging/setLevel', params: { level: 'info' }, needs: 'nothing' },
+]
+const STATELESS_ASKS: readonly Ask[] = [...ASKS, { method: 'server/discover', needs: 'nothing' }]
+
+const SCOPES = ['mcp:read mcp:call', 'mcp:call mcp:read other', 'mcp:read', 'mcp:call', '', 'openid'] as const
+type Scopes = (typeof SCOPES)[number]
+
+const isEnough = (scope: Scopes, { needs }: Ask): boolean => {
+  const held = scope.split(' ')
+  const [mayRead, mayCall] = [held.includes('mcp:read'), held.includes('mcp:call')]
+  return { nothing: true, read: mayRead, either: mayRead || mayCall, call: mayCall }[needs]
+}
+/** All that are needed, those that are held among them. */
+const wantedScope = (scope: Scopes, { needs }: Ask): string => {
+  const held = scope.split(' ')
+  const more = { nothing: '', read: 'mcp:read', either: 'mcp:read', call: 'mcp:call' }[needs]
+  return ['mcp:read', 'mcp:call'].filter(one => one === more || held.includes(one)).join(' ')
+}
+
+let patchbay: TestApp
+let api: FakeApi
+let ada: ApiClient & { userId: string }
+let url: string
+let publicUrl: string
+let serverId: string
+const tokens = new Map<Scopes, string>()
+
+beforeAll(async () => {
+  patchbay = await startTestApp()
+  api = await startFakeApi(echo)
+  ada = await signUp(patchbay.origin)
+  const tools = [
+    { name: 'marked', method: 'POST', url: `${api.origin}/`, annotations: { readOnlyHint: true } },
+    { name: 'get', method: 'GET', url: `${api.origin}/` },
+    { name: 'denied', method: 'GET', url: `${api.origin}/`, annotations: { readOnlyHint: false } },
+    { name: 'post', method: 'POST', url: `${api.origin}/` },
+  ]
+  ;({ serverId, url } = await makeServer(ada, tools, { server: { access: 'private' } }))
+  const open = await makeServer(ada, tools, { server: { access: 'public' } })
+  publicUrl = open.url
+  for (const scope of SCOPES) {
+    const wish = { origin: patchbay.origin, userId: ada.userId, serverId, scope }
+    tokens.set(scope, (await insertToken(patchbay.services, wish)).token)
+  }
+})
+afterAll(async () => {
+  await patchbay.close()
+  await api.close()
+})
+
+const request = ({ method, params }: Ask, id = 7) => ({ jsonrpc: '2.0', id, method, ...(params && { params }) })
+
+const beginSession = async (token: string | undefined, version: string): Promise<Record<string, string>> => {
+  const response = await post(url, token, INITIALIZE(version))
+  expect(response.status).toBe(200)
+  return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': version }
+}
+
+const expectRefusal = async (response: Response, scope: string, id: number | null): Promise<void> => {
+  expect(response.status).toBe(403)
+  expect(challengeOf(response)).toEqual({ ...askedAt(url), error: 'insufficient_scope', scope })
+  expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id, error: { code: -32_000 } })
+}
+
+describe.each(SCOPES)('a token of the scope "%s"', scope => {
+  const token = () => tokens.get(scope)
+
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'may do what that allows, over Streamable HTTP of %s',
+    async version => {
+      const session = await beginSession(token(), version)
+      for (const ask of SESSION_ASKS) {
+        const response = await post(url, token(), request(ask), session)
+        if (isEnough(scope, ask)) expect([ask, response.status]).toEqual([ask, 200])
+        else await expectRefusal(response, wantedScope(scope, ask), 7)
+      }
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
+      expect((await post(url, token(), initialized, session)).status).toBe(202)
+      expect((await fetch(url, { method: 'DELETE', headers: bearer(token(), session) })).status).toBe(200)
+    },
+  )
+
+  it('may do what that allows, over Streamable HTTP of 2026-07-28', async () => {
+    for (const ask of STATELESS_ASKS) {
+      const { body, headers } = statelessRequest(ask.method, ask.params, 7)
+      const response = await post(url, token(), body, headers)
+      if (isEnough(scope, ask)) expect([ask, response.status]).toEqual([ask, ask.method === 'no/such' ? 404 : 200])
+      else await expectRefusal(response, wantedScope(scope, ask), 7)
+    }
+  })
+
+  it('may do what that allows, over HTTP+SSE of 2024-11-05', async () => {
+    const authorization = `Bearer ${token()}`
+    const stream = await openStream(
+      { port: patchbay.settings.port },
+      { path: `/s/${serverId}/sse`, headers: { authorization } },
+    )
+    const address = `${patchbay.origin}${(await stream.next())?.data}`
+    for (const [index, ask] of [
+      { ...INITIALIZE('2024-11-05'), needs: 'nothing' as const },
+      ...SESSION_ASKS,
+    ].entries()) {
+      const response = await post(address, token(), request(ask, index))
+      if (isEnough(scope, ask)) {
+        expect([ask, response.status]).toEqual([ask, 202])
+        expect(await nextMessage(stream)).toMatchObject({ id: index })
+      } else await expectRefusal(response, wantedScope(scope, ask), index)
+    }
+    stream.close()
+  })
+
+  it('opens streams', async () => {
+    const session = await beginSession(token(), '2025-11-25')
+    const app = { port: patchbay.settings.port }
+    const headers = bearer(token(), session)
+    const stream = await openStream(app, { path: `/s/${serverId}`, headers })
+    expect(stream.status).toBe(200)
+    stream.close()
+  })
+
+  it('limits nothing where no token is needed', async () => {
+    const other = { origin: patchbay.origin, userId: ada.userId, serverId: publicUrl.split('/').at(-1) ?? '', scope }
+    const { token: forPublic } = await insertToken(patchbay.services, other)
+    for (const ask of ASKS.filter(({ method }) => method === 'tools/call')) {
+      const { body, headers } = statelessRequest(ask.method, ask.params)
+      expect((await post(publicUrl, forPublic, body, headers)).status).toBe(200)
+    }
+  })
+})
+
+const bearer = (token: string | undefined, session: Record<string, string>) => ({
+  ...session,
+  accept: 'application/json, text/event-stream',
+  authorization: `Bearer ${token}`,
+})
+
+describe('a batch (2025-03-26)', () => {
+  const marked = { method: 'tools/call', params: call('marked'), needs: 'either' } as const
+  const acting = { method: 'tools/call', params: call('post'), needs: 'call' } as const
+  const list = { method: 'tools/list', needs: 'read' } as const
+  const send = async (scope: Scopes, asks: readonly Ask[]) => {
+    const token = tokens.get(scope)
+    const session = await beginSession(token, '2025-03-26')
+    return post(
+      url,
+      token,
+      asks.map((ask, index) => request(ask, index)),
+      session,
+    )
+  }
+
+  it('is refused as a whole where one request in it goes too far, and none of it is done', async () => {
+    const before = api.seen.length
+    await expectRefusal(await send('mcp:read', [marked, list, acting]), 'mcp:read mcp:call', null)
+    await expectRefusal(await send('mcp:call', [marked, acting, list]), 'mcp:read mcp:call', null)
+    await expectRefusal(await send('', [marked, acting]), 'mcp:read mcp:call', null)
+    expect(api.seen.length).toBe(before)
+  })
+
+  it('is answered where none does', async () => {
+    const response = await send('mcp:read', [marked, list])
+    expect([response.status, await response.json()]).toMatchObject([200, [{ id: 0 }, { id: 1 }]])
+    expect((await send('mcp:call', [marked, acting])).status).toBe(200)
+  })
+})
+
+it('a tool’s mark is looked at as it is now: what the builder takes back, a token that reads may not call', async () => {
+  const {
+    serverId: id,
+    toolIds,
+    url: address,
+  } = await makeServer(
+    ada,
+    [{ name: 'tool', method: 'GET', url: `${api.origin}/`, annotations: { readOnlyHint: true } }],
+    { server: { access: 'private' } },
+  )
+  const wish = { origin: patchbay.origin, userId: ada.userId, serverId: id, scope: 'mcp:read' }
+  const { token } = await insertToken(patchbay.services, wish)
+  const { body, headers } = statelessRequest('tools/call', { name: 'tool', arguments: {} })
+  expect((await post(address, token, body, headers)).status).toBe(200)
+  await ada.expectOk('PATCH', `/tools/${toolIds.tool}`, { annotations: { idempotentHint: true } })
+  expect((await post(address, token, body, headers)).status).toBe(403)
+})
+
+it('a personal access token with the scope mcp has both scopes', async () => {
+  const session = await beginSession(ada.token, '2025-06-18')
+  for (const ask of SESSION_ASKS) expect((await post(url, ada.token, request(ask), session)).status).toBe(200)
+})
+
+it('a page of an allowed origin reads which scope it lacks', async () => {
+  const { body, headers } = statelessRequest('tools/list')
+  const response = await post(url, tokens.get('mcp:call'), body, { ...headers, origin: patchbay.origin })
+  expect(response.status).toBe(403)
+  expect(response.headers.get('access-control-allow-origin')).toBe(patchbay.origin)
+  expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')
+})

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { beginSession, openStream, POST_HEADERS, statelessRequest, type WireStream } from '../mcp/wire.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { connect, knock, makeRequest, postForm, registerClient } from './support/client.ts'
+import { askedAt, challengeOf, INITIALIZE, post } from './support/resource.ts'
+import { insertToken, type TokenWish } from './support/tokens.ts'
+import { createVisitor } from './support/visitor.ts'
+
+const Token = z.object({ token: z.string() })
+
+/** A JWT of `header` that would open everything, were JWTs taken. */
+const makeJwt = (header: object, signature: string): string => {
+  const claims = { sub: 'ada', scope: 'mcp:read mcp:call', exp: 9_999_999_999 }
+  const parts = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  return [...parts, signature].join('.')
+}
+
+const readToEnd = async (stream: WireStream): Promise<boolean> => {
+  for (let event = await stream.next(); event !== undefined; ) event = await stream.next()
+  return stream.isClean()
+}
+
+describe.each(databaseKinds)('a token of the authorization server on $kind', ({ create }) => {
+  let database: TestDatabase
+  let first: TestApp
+  /** Another process on the same database, for clients the same installation. */
+  let second: TestApp
+  let ada: ApiClient & { userId: string; email: string }
+  let bob: ApiClient & { userId: string; email: string }
+  let serverId: string
+  /** The same server in each process, and another one. */
+  let url: string
+  let secondUrl: string
+  let otherUrl: string
+
+  beforeAll(async () => {
+    database = await create()
+    first = await startTestApp({ databaseUrl: database.url })
+    second = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: first.origin } })
+    ada = await signUp(first.origin)
+    bob = await signUp(first.origin)
+    const closed = { access: 'private', allowedUsers: [bob.email] }
+    serverId = (await ada.create('/servers', { name: 'One', ...closed })).id
+    url = `${first.origin}/s/${serverId}`
+    secondUrl = `${second.origin}/s/${serverId}`
+    otherUrl = `${first.origin}/s/${(await ada.create('/servers', { name: 'Other', ...closed })).id}`
+  })
+  afterAll(async () => {
+    await Promise.all([first.close(), second.close()])
+    await database.drop()
+  })
+
+  const mint = (wish: Partial<TokenWish> = {}) =>
+    insertToken(first.services, { origin: first.origin, userId: ada.userId, serverId, ...wish })
+
+  /** Through all the pages, as a client that registers itself. */
+  const obtain = async () => {
+    const visitor = createVisitor(first.origin)
+    await visitor.signIn(ada.email)
+    const { client_id: clientId } = await registerClient(first.origin)
+    const { access_token: token, refresh_token } = await connect(visitor, first.origin, makeRequest(clientId, url))
+    const grant = await first.services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'Grant', clientId } })
+    return { clientId, token, refresh_token, grantId: grant.id }
+  }
+
+  const refusalAt = async (address: string, token: string | undefined) => {
+    const response = await post(address, token, INITIALIZE())
+    expect(response.status).toBe(401)
+    return challengeOf(response)
+  }
+  const INVALID = { error: 'invalid_token' }
+
+  it('opens the server that it was asked for and no other, and only as a whole', async () => {
+    const { token, refresh_token } = await obtain()
+    expect([await knock(url, token), await knock(secondUrl, token)]).toEqual([200, 200])
+    expect(await refusalAt(otherUrl, token)).toEqual({ ...INVALID, ...askedAt(otherUrl) })
+    for (const wrong of [refresh_token, token.slice(0, -1), `${token}x`, `${token}.${token}`]) {
+      expect(await refusalAt(url, wrong)).toEqual({ ...INVALID, ...askedAt(url) })
+    }
+  })
+
+  it('is asked for where there is none in the header, without an error (RFC 6750 §3.1)', async () => {
+    const { token } = await mint()
+    expect(await refusalAt(url, undefined)).toEqual(askedAt(url))
+    expect(await refusalAt(`${url}?access_token=${token}`, undefined)).toEqual(askedAt(url))
+  })
+
+  it.each<[string, () => Promise<{ token: string }>]>([
+    ['expired', () => mint({ endsIn: -1_000 })],
+    ['for the address that the installation had before', () => mint({ audience: 'https://old.example/s/x' })],
+    ['for the whole installation', () => mint({ audience: first.origin })],
+    ['a code', () => mint({ kind: 'AuthorizationCode' })],
+    ['of another issuer', async () => ({ token: randomBytes(32).toString('base64url') })],
+    ['an unsigned JWT', async () => ({ token: makeJwt({ alg: 'none' }, '') })],
+    ['a JWT that somebody signed', async () => ({ token: makeJwt({ alg: 'HS256' }, 'A'.repeat(43)) })],
+    ['nothing of the kind', async () => ({ token: '~' })],
+  ])('that is %s is refused as invalid', async (_what, make) => {
+    const { token } = await make()
+    expect(await refusalAt(url, token)).toEqual({ ...INVALID, ...askedAt(url) })
+  })
+
+  it('is looked up once in five seconds, and not believed for longer', async () => {
+    const { token, grantId } = await mint()
+    expect(await first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
+    // No promise: nothing was waited for.
+    expect(first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
+    // Behind the program's back, so that nobody is told.
+    await first.services.db.oAuthArtifact.deleteMany({ where: { grantId } })
+    expect(first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
+    await expect.poll(() => knock(url, token), { timeout: 10_000 }).toBe(401)
+  })
+
+  it('ends when it expires, though it was good a moment before', async () => {
+    const { token } = await mint({ endsIn: 700 })
+    expect(await knock(url, token)).toBe(200)
+    await expect.poll(() => knock(url, token)).toBe(401)
+  })
+
+  it.each([
+    ['at the revocation endpoint', { by: 'client' }],
+    ['by its user', { by: 'user' }],
+    ['by the owner of its server', { by: 'owner' }],
+  ])('revoked %s is refused here at once and in every other process soon', async (_how, { by }) => {
+    const { token, clientId, grantId } = await obtain()
+    expect([await knock(url, token), await knock(secondUrl, token)]).toEqual([200, 200])
+    if (by === 'client') await postForm(first.origin, '/oauth/revoke', { token, client_id: clientId })
+    else await ada.expectOk('DELETE', by === 'user' ? `/me/applications/${grantId}` : `/grants/${grantId}`)
+    expect(await knock(url, token)).toBe(401)
+    await expect.poll(() => knock(secondUrl, token), { timeout: 4_000 }).toBe(401)
+  })
+
+  it.each(['first', 'second'])(
+    'ends, when it is revoked, the streams that it opened in the %s process',
+    async which => {
+      const app = { port: which === 'first' ? first.settings.port : second.settings.port }
+      const { token, grantId } = await mint()
+      const headers = { authorization: `Bearer ${token}` }
+      const session = await beginSession(app, serverId, '2025-11-25', headers)
+      const listening = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
+      const streams = [
+        await openStream(app, { path: `/s/${serverId}`, headers: session }),
+        await openStream(app, { path: `/s/${serverId}/sse`, headers }),
+        await openStream(app, {
+          method: 'POST',
+          path: `/s/${serverId}`,
+          headers: { ...POST_HEADERS, ...listening.headers, ...headers },
+          body: listening.body,
+        }),
+      ]
+      const others = await openStream(app, {
+        path: `/s/${serverId}/sse`,
+        headers: { authorization: `Bearer ${bob.token}` },
+      })
+      for (const stream of [...streams, others]) expect(stream.status).toBe(200)
+      let haveOthersEnded = false
+      const othersEnd = readToEnd(others).then(() => {
+        haveOthersEnded = true
+      })
+      await ada.expectOk('DELETE', `/grants/${grantId}`)
+      for (const stream of streams) expect(await readToEnd(stream)).toBe(true)
+      expect(haveOthersEnded).toBe(false)
+      others.close()
+      await othersEnd
+    },
+  )
+
+  it('is good for as long as its user may use the server', async () => {
+    const { token } = await mint({ userId: bob.userId })
+    expect(await knock(url, token)).toBe(200)
+    await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
+    // 403 and no challenge: another token of the same user would do no better.
+    const response = await post(url, token, INITIALIZE())
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null])
+    await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [bob.email] })
+    expect(await knock(url, token)).toBe(200)
+  })
+
+  it('follows its user out of the organization at once', async () => {
+    const { db } = first.services
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
+    const team = await ada.create('/servers', { name: 'Team', access: 'organization' })
+    const member = await signUp(first.origin)
+    await db.membership.create({ data: { organizationId, userId: member.userId, role: 'viewer' } })
+    const { token } = await mint({ userId: member.userId, serverId: team.id })
+    const teamUrl = `${first.origin}/s/${team.id}`
+    const both = [knock(teamUrl, token), knock(secondUrl.replace(serverId, team.id), token)]
+    expect(await Promise.all(both)).toEqual([200, 200])
+    await ada.expectOk('DELETE', `/organizations/${organizationId}/members/${member.userId}`)
+    expect(await knock(teamUrl, token)).not.toBe(200)
+    await expect.poll(() => knock(secondUrl.replace(serverId, team.id), token), { timeout: 4_000 }).not.toBe(200)
+  })
+
+  it('goes on with a session of the same user, however that was signed in, and with no other’s', async () => {
+    const app = { port: first.settings.port }
+    const [mine, other, bobs] = [await mint(), await mint(), await mint({ userId: bob.userId })]
+    const session = await beginSession(app, serverId, '2025-06-18', { authorization: `Bearer ${mine.token}` })
+    const ping = async (token: string | undefined) => {
+      const { authorization: _, ...headers } = session
+      return (await post(url, token, { jsonrpc: '2.0', id: 2, method: 'ping' }, headers)).status
+    }
+    expect([await ping(mine.token), await ping(other.token), await ping(ada.token)]).toEqual([200, 200, 200])
+    expect([await ping(bobs.token), await ping(bob.token), await ping(undefined)]).toEqual([404, 404, 401])
+    await ada.expectOk('DELETE', `/grants/${mine.grantId}`)
+    expect([await ping(mine.token), await ping(other.token)]).toEqual([401, 200])
+  })
+
+  it('says when its grant was last used', async () => {
+    const { token, grantId } = await mint()
+    await knock(url, token)
+    const usedAt = async () => {
+      const row = await first.services.db.oAuthArtifact.findUniqueOrThrow({ where: { id: grantId } })
+      return row.lastUsedAt
+    }
+    await expect.poll(usedAt).toBeInstanceOf(Date)
+  })
+
+  it('is nothing to the management API, and a personal access token without the scope mcp is nothing here', async () => {
+    const { token } = await mint()
+    const response = await fetch(`${first.origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+    expect(response.status).toBe(401)
+    const made = await ada.expectOk('POST', '/tokens', { name: 'api', scopes: ['read', 'write'] })
+    expect(await knock(url, Token.parse(made.body).token)).toBe(403)
+  })
+})
