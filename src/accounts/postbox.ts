@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../kernel/index.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createGate, type GateLimits } from './gate.ts'
@@ -18,7 +19,11 @@ export const createPostbox = (logger: Pick<Logger, 'error'>, limits: GateLimits 
     /** `what` names the letter in the log, where it fails. */
     post: (what: string, work: () => Promise<void>): void => {
       const posting = gate
-        .pass(work)
+        .pass(async () => {
+          // By then the answer is written: on SQLite the work would hold the thread before it.
+          await setImmediate()
+          await work()
+        })
         .catch(error => logger.error({ err: error, letter: what }, 'a letter could not be sent'))
         .finally(() => underWay.delete(posting))
       underWay.add(posting)

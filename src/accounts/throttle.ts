@@ -49,7 +49,7 @@ export type Attempt = { email: string; address: string }
 /** Blocks remembered at once by this process; the least used is forgotten first, and asked of the counters again. */
 const MAX_BLOCKS = 10_000
 
-/** Slows down who tries passwords or makes accounts in bulk. Both `count…` throw `rate_limited`. */
+/** Slows down who tries passwords, makes accounts or asks for letters in bulk. Every `count…` throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number) => {
   // Who is blocked and goes on trying costs the database nothing.
   const blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKS })
