@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { AdapterPayload } from 'oidc-provider'
+import { type AdapterPayload, errors } from 'oidc-provider'
 import { isJsonObject } from '../kernel/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
@@ -14,7 +14,7 @@ import { createConsents } from './consents.ts'
 import { createFloodGate } from './flood-gate.ts'
 import { createHandOver } from './hand-over.ts'
 import { findKnownClient, listClientSealingKeyIds } from './known-clients.store.ts'
-import { AUTHORIZE_PATH, createProvider } from './provider.ts'
+import { AUTHORIZE_PATH, createProvider, SignInNeeded } from './provider.ts'
 import { createRegistrations } from './registration.ts'
 import { findResourceServer, isServer, isUser } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
@@ -44,16 +44,43 @@ export const listOAuthSealingKeyIds = async (tx: Transaction): Promise<string[]>
   ...(await listSigningSealingKeyIds(tx)),
 ]
 
+/** Ids are ours, or URLs. PostgreSQL refuses to look for what holds a NUL. */
+const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/
+
 /** Registered clients as the library takes them, with the secret of those that have one. */
 const createClientFinder =
   (db: Database, sealing: Sealing) =>
   async (clientId: string): Promise<AdapterPayload | undefined> => {
-    const client = await findKnownClient(db, clientId)
+    const client = CLIENT_ID.test(clientId) ? await findKnownClient(db, clientId) : undefined
     if (client === undefined || !isJsonObject(client.metadata)) return undefined
     const { organizationId, metadata, sealed } = client
     const secret = sealed && openClientSecret(sealing, { organizationId, clientId }, sealed)
     return { ...metadata, client_id: clientId, ...(secret !== undefined && { client_secret: secret }) }
   }
+
+const REFUSALS = ['authorization.error', 'grant.error', 'revocation.error']
+const FAILURES = [
+  'server_error',
+  // What its web framework would print.
+  'error',
+]
+
+/** Refusals are told to the operator as well, who looks for why a client does not connect. */
+const logEvents = (events: EventEmitter, logger: Logger): void => {
+  for (const event of REFUSALS) {
+    events.on(event, (_ctx: unknown, refusal: unknown) => {
+      if (!(refusal instanceof errors.OIDCProviderError) || refusal instanceof SignInNeeded) return
+      const { error, error_description: description, error_detail: detail } = refusal
+      logger.info({ event, error, description, detail }, 'an OAuth request was refused')
+    })
+  }
+  for (const event of FAILURES) {
+    // The framework's own comes without a context.
+    events.on(event, (...details: unknown[]) => {
+      logger.error({ err: details.find(one => one instanceof Error) }, 'the authorization server failed')
+    })
+  }
+}
 
 /** The OAuth 2.1 authorization server: its engine, and what its pages and endpoints need besides. */
 export const createAuthorizationServer = async (parts: AuthorizationServerParts) => {
@@ -83,11 +110,7 @@ export const createAuthorizationServer = async (parts: AuthorizationServerParts)
     isUser: id => isUser(db, id),
     findGrantId: parties => findGrantId(db, parties),
   })
-  const report = (error: unknown): void => logger.error({ err: error }, 'the authorization server failed')
-  provider.on('server_error', (_ctx, error) => report(error))
-  // What its web framework would print.
-  const framework: EventEmitter = provider
-  framework.on('error', report)
+  logEvents(provider, logger)
   return {
     provider,
     handOver: createHandOver(provider, baseUrl),

@@ -7,6 +7,7 @@ import { toConsentView } from './consent.view.ts'
 import { type Consents, mayGrant } from './consents.ts'
 import { AUTHORIZE_PATH, INTERACTION_PATH } from './provider.ts'
 import { formTargetOf } from './redirects.ts'
+import { cleanName } from './registration.ts'
 import type { ResourceServer } from './resource-servers.store.ts'
 import type { Resources } from './resources.ts'
 
@@ -35,6 +36,9 @@ const scopesOf = ({ scope }: Request): McpScope[] => {
   const named = scope.split(' ')
   return MCP_SCOPES.filter(known => named.includes(known))
 }
+
+/** For the audit log, which has no place for what a document's name may hold. */
+const nameOf = ({ clientName = '', clientId }: Client): string => cleanName(clientName) || clientId
 
 const over = () =>
   new AppError('invalid_request', 'This request to connect is over: start again from the application that made it.')
@@ -119,5 +123,3 @@ export const consentPages =
       return finish(request, reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
     })
   }
-
-const nameOf = ({ clientName, clientId }: Client): string => clientName ?? clientId

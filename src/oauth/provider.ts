@@ -56,7 +56,7 @@ export type ProviderParts = {
 }
 
 /** Ends the request for now; the page of the endpoint sends the browser to sign in. */
-class SignInNeeded extends errors.OIDCProviderError {
+export class SignInNeeded extends errors.OIDCProviderError {
   override readonly name = 'SignInNeeded'
   override allow_redirect = false
   constructor() {
