@@ -54,7 +54,8 @@ export const enterMasterKeys = async (tx: Transaction, { keyIds: [first], seal }
   const name = CANARY_PREFIX + first
   if ((await tx.installation.findUnique({ where: { name } })) !== null) return
   const value = seal(CANARY_TEXT, CANARY_CONTEXT).text
-  await tx.installation.upsert({ where: { name }, create: { name, value }, update: {} })
+  // With nothing to update it would be a look and an insert, between which another first start comes.
+  await tx.installation.upsert({ where: { name }, create: { name, value }, update: { name } })
 }
 
 const assertNoneSealed = (canaries: ReadonlyMap<string, string>, directory: string): void => {
