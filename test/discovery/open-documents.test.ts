@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+
+const TIERS = ['public', 'organization', 'private'] as const
+
+/** The rules of the registry's schema (2025-12-11) for what we say. */
+const httpUrl = z.string().regex(/^https?:\/\/[^\s]+$/)
+const RegistryEntry = z.strictObject({
+  $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
+  name: z
+    .string()
+    .min(3)
+    .max(200)
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+  title: z.string().min(1).max(100),
+  description: z.string().min(1).max(100),
+  version: z
+    .string()
+    .max(255)
+    .regex(/^\d+\.\d+\.\d+$/),
+  remotes: z.array(z.strictObject({ type: z.enum(['streamable-http', 'sse']), url: httpUrl })),
+})
+
+describe('documents for anybody', () => {
+  const patchbay = runPatchbay()
+  let ada: ApiClient
+  const ids = new Map<string, string>()
+
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    for (const access of TIERS) {
+      ids.set(access, (await ada.create('/servers', { name: `The ${access} one`, access })).id)
+    }
+  })
+
+  const resourcePath = (tier: string, rest = '') => `/.well-known/oauth-protected-resource/s/${ids.get(tier)}${rest}`
+  const get = (path: string, init: RequestInit = {}) => fetch(`${patchbay.origin}${path}`, init)
+
+  describe('about a server as a protected resource (RFC 9728)', () => {
+    it.each(TIERS)(
+      'say the same of a %s one by either transport, its name only where it is for everybody',
+      async tier => {
+        const expected = {
+          resource: `${patchbay.origin}/s/${ids.get(tier)}`,
+          ...(tier === 'public' && { resource_name: 'The public one' }),
+          authorization_servers: [patchbay.origin],
+          scopes_supported: ['mcp:read', 'mcp:call'],
+          bearer_methods_supported: ['header'],
+        }
+        for (const rest of ['', '/sse']) {
+          const response = await get(resourcePath(tier, rest))
+          expect([response.status, await response.json()]).toEqual([200, expected])
+          expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+          expect(response.headers.get('cache-control')).toBe('public, max-age=60')
+        }
+      },
+    )
+
+    it('name an issuer whose own metadata name it, too (RFC 8414 §3.3)', async () => {
+      const response = await get('/.well-known/oauth-authorization-server')
+      expect(await response.json()).toMatchObject({ issuer: patchbay.origin })
+    })
+
+    it.each(['', '/s', `/s/${randomUUID()}`, `/s/${randomUUID()}/sse`, '/s/none', '/s/..', '/sse'])(
+      'are none at %j',
+      async path => {
+        const response = await get(`/.well-known/oauth-protected-resource${path}`)
+        expect(response.status).toBe(404)
+        expect(response.headers.get('cache-control')).toBeNull()
+      },
+    )
+
+    it('say at the root where they are, for no token is good for all servers', async () => {
+      const response = await get('/.well-known/oauth-protected-resource')
+      const { detail } = z.object({ detail: z.string() }).parse(await response.json())
+      expect(detail).toContain('/.well-known/oauth-protected-resource/s/<id>')
+    })
+
+    it('are gone with their server', async () => {
+      const { id } = await ada.create('/servers', { name: 'Gone' })
+      const path = `/.well-known/oauth-protected-resource/s/${id}`
+      expect((await get(path)).status).toBe(200)
+      await ada.expectOk('DELETE', `/servers/${id}`)
+      expect((await get(path)).status).toBe(404)
+    })
+  })
+
+  describe('about a public server for the registry (server.json)', () => {
+    const read = async (id: string) => {
+      const response = await get(`/.well-known/mcp-servers/${id}/server.json`)
+      expect(response.status).toBe(200)
+      return RegistryEntry.parse(await response.json())
+    }
+
+    it('keep to the schema and name both transports', async () => {
+      const id = ids.get('public') ?? ''
+      const url = `${patchbay.origin}/s/${id}`
+      expect(await read(id)).toMatchObject({
+        name: `localhost/${id}`,
+        title: 'The public one',
+        remotes: [
+          { type: 'streamable-http', url },
+          { type: 'sse', url: `${url}/sse` },
+        ],
+      })
+    })
+
+    it.each([
+      ['nothing', undefined],
+      ['blanks', ' \n\t '],
+      ['several lines', 'One\n\n  two\tthree'],
+      ['a hundred characters', 'x'.repeat(100)],
+      ['a hundred and one', 'x'.repeat(101)],
+      ['ten thousand outside the first plane', '🧰'.repeat(5_000)],
+    ])('keep to it with %s as the description', async (_what, description) => {
+      const { id } = await ada.create('/servers', { name: '🧰'.repeat(100), access: 'public', description })
+      const entry = await read(id)
+      expect([...entry.description].length).toBeLessThanOrEqual(100)
+      expect(entry.description).not.toMatch(/[\n\t]/)
+    })
+
+    it('have a later version after a change', async () => {
+      const { id } = await ada.create('/servers', { name: 'Changing', access: 'public' })
+      const patchOf = ({ version }: z.infer<typeof RegistryEntry>) => Number(version.split('.')[2])
+      const before = patchOf(await read(id))
+      const changed = async () => {
+        await ada.expectOk('PATCH', `/servers/${id}`, { description: 'Changed' })
+        return patchOf(await read(id))
+      }
+      await expect.poll(changed).toBeGreaterThan(before)
+    })
+
+    it.each(['organization', 'private', 'unknown'])('are none of one that is %s', async tier => {
+      const response = await get(`/.well-known/mcp-servers/${ids.get(tier) ?? randomUUID()}/server.json`)
+      expect(response.status).toBe(404)
+      expect(await response.text()).not.toContain('The ')
+    })
+  })
+
+  const PATHS = ['/s/PUBLIC', '/s/PUBLIC/sse', ''].map(rest => `/.well-known/oauth-protected-resource${rest}`)
+  describe.each([...PATHS, '/.well-known/mcp-servers/PUBLIC/server.json'])('%s', template => {
+    const path = () => template.replace('PUBLIC', ids.get('public') ?? '')
+
+    it('is read by pages of any origin, also that there is none', async () => {
+      for (const origin of ['https://anywhere.example', 'null']) {
+        const response = await get(path(), { headers: { origin } })
+        expect(response.status).toBe(template.includes('PUBLIC') ? 200 : 404)
+        expect(response.headers.get('access-control-allow-origin')).toBe('*')
+        expect(response.headers.get('access-control-allow-credentials')).toBeNull()
+      }
+    })
+
+    it('lets pages ask first, with the headers that MCP clients add', async () => {
+      const headers = {
+        origin: 'https://anywhere.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'mcp-protocol-version',
+      }
+      const response = await get(path(), { method: 'OPTIONS', headers })
+      expect([response.status, await response.text()]).toEqual([204, ''])
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD',
+        'access-control-allow-headers': '*',
+      })
+    })
+
+    it('answers HEAD as it answers GET', async () => {
+      const [got, head] = [await get(path()), await get(path(), { method: 'HEAD' })]
+      expect([head.status, await head.text()]).toEqual([got.status, ''])
+      for (const name of ['cache-control', 'access-control-allow-origin', 'content-type']) {
+        expect(head.headers.get(name)).toBe(got.headers.get(name))
+      }
+    })
+
+    it('is not told under a name that is none of this machine’s (DNS rebinding)', async () => {
+      const answer = await patchbay.http.inject({ url: path(), headers: { host: 'rebound.example' } })
+      expect(answer.statusCode).toBe(403)
+    })
+  })
+})
+
+it.each([
+  ['https://mcp.tools.example.com', 'com.example.tools.mcp'],
+  ['https://203.0.113.7:8443', '7.113.0.203'],
+  ['https://[2001:db8::1]', '-2001-db8--1-'],
+])('a server of an installation at %s is named %s in the registry', async (baseUrl, namespace) => {
+  const app = await startTestApp({ env: { PATCHBAY_BASE_URL: baseUrl, PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
+  const { db } = app.services
+  const ada = await app.services.accounts.createUser({ email: 'ada@example.com', password: 'correct horse battery' })
+  const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.id } })
+  const { id } = await db.server.create({ data: { name: 'One', access: 'public', ownerId: ada.id, organizationId } })
+  const response = await fetch(`${app.origin}/.well-known/mcp-servers/${id}/server.json`)
+  const entry = RegistryEntry.parse(await response.json())
+  expect([entry.name, entry.remotes[0]?.url]).toEqual([`${namespace}/${id}`, `${baseUrl}/s/${id}`])
+  await app.close()
+})

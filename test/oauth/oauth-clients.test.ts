@@ -1,0 +1,219 @@
+import { hash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import {
+  exchange,
+  knock,
+  makeRequest,
+  obtainCode,
+  postForm,
+  type Request,
+  refresh,
+  tokensOf,
+} from './support/client.ts'
+import { createVisitor } from './support/visitor.ts'
+
+const View = z.strictObject({
+  id: z.uuid(),
+  organizationId: z.uuid(),
+  clientId: z.uuid(),
+  name: z.string(),
+  redirectUris: z.array(z.string()),
+  tokenEndpointAuthMethod: z.string(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+const NewView = View.extend({ clientSecret: z.string().optional() })
+
+const CALLBACK = 'https://app.example.com/callback'
+
+/** For a client that names itself in the header. */
+const formOf = (code: string, { verifier, parameters }: Request) => ({
+  grant_type: 'authorization_code',
+  code,
+  code_verifier: verifier,
+  redirect_uri: CALLBACK,
+  resource: parameters.resource ?? '',
+})
+
+describe.each(databaseKinds)('clients registered by hand on $kind', ({ create }) => {
+  let database: TestDatabase
+  let patchbay: TestApp
+  let ada: ApiClient & { userId: string; email: string }
+  let eve: ApiClient & { userId: string }
+  let organizationId: string
+  let url: string
+
+  beforeAll(async () => {
+    database = await create()
+    patchbay = await startTestApp({ databaseUrl: database.url })
+    ;[ada, eve] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
+    const { db } = patchbay.services
+    organizationId = (await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })).organizationId
+    url = `${patchbay.origin}/s/${(await ada.create('/servers', { name: 'Desk' })).id}`
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await database.drop()
+  })
+
+  const register = async (body: Record<string, unknown> = {}) => {
+    const wish = { name: 'Dispatch', redirectUris: [CALLBACK], ...body }
+    const made = await ada.expectOk('POST', `/organizations/${organizationId}/oauth-clients`, wish)
+    return NewView.parse(made.body)
+  }
+  const entriesOf = async (targetId: string) =>
+    patchbay.services.db.auditEntry.findMany({ where: { targetId }, orderBy: { id: 'asc' } })
+
+  it('are public unless they say otherwise; one that is not is shown its secret once, which is stored sealed', async () => {
+    const open = await register()
+    expect(open).toMatchObject({ organizationId, name: 'Dispatch', redirectUris: [CALLBACK] })
+    expect([open.tokenEndpointAuthMethod, open.clientSecret]).toEqual(['none', undefined])
+    const closed = await register({ tokenEndpointAuthMethod: 'client_secret_post' })
+    expect(closed.clientSecret).toMatch(/^[\w-]{43}$/)
+    const secret = closed.clientSecret ?? ''
+    const again = await ada.expectOk('GET', `/oauth-clients/${closed.id}`)
+    expect(View.parse(again.body)).toMatchObject({ clientId: closed.clientId })
+    const row = await patchbay.services.db.oAuthClient.findUniqueOrThrow({ where: { id: closed.id } })
+    const stored = JSON.stringify([row, await entriesOf(closed.id)])
+    for (const form of [secret, Buffer.from(secret).toString('base64'), hash('sha256', secret)]) {
+      expect(stored).not.toContain(form)
+    }
+  })
+
+  it.each(['none', 'client_secret_post', 'client_secret_basic'])(
+    'get tokens by %s, and by nothing less; all end with the client',
+    async method => {
+      const { origin } = patchbay
+      const client = await register({ tokenEndpointAuthMethod: method, name: `By ${method}` })
+      const { clientId, clientSecret = '' } = client
+      const visitor = createVisitor(origin)
+      await visitor.signIn(ada.email)
+      const request = makeRequest(clientId, url, { redirect_uri: CALLBACK })
+      if (method !== 'none') {
+        const refused = await exchange(origin, await obtainCode(visitor, origin, request), request)
+        expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client'])
+      }
+      const code = await obtainCode(visitor, origin, request)
+      const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+      const answer =
+        method === 'client_secret_basic'
+          ? await postForm(origin, '/oauth/token', formOf(code, request), { authorization: `Basic ${basic}` })
+          : await exchange(origin, code, request, method === 'none' ? {} : { client_secret: clientSecret })
+      const tokens = tokensOf(answer)
+      expect(await knock(url, tokens.access_token)).toBe(200)
+      await ada.expectOk('DELETE', `/oauth-clients/${client.id}`)
+      expect(await knock(url, tokens.access_token)).toBe(401)
+      expect((await refresh(origin, clientId, tokens.refresh_token)).status).toBeGreaterThanOrEqual(400)
+      expect(await patchbay.services.db.oAuthArtifact.count({ where: { clientId } })).toBe(0)
+      const entries = await entriesOf(client.id)
+      expect(entries.map(({ action }) => action)).toEqual(['oauth_client.created', 'oauth_client.removed'])
+      expect(entries.at(-1)).toMatchObject({
+        organizationId,
+        actorId: ada.userId,
+        targetName: `By ${method}`,
+        change: { clientId, endedGrants: 1 },
+      })
+    },
+  )
+
+  it('are answered only at the addresses that they have now', async () => {
+    const client = await register()
+    const moved = 'https://app.example.com/other'
+    const changed = await ada.expectOk('PATCH', `/oauth-clients/${client.id}`, { redirectUris: [moved], name: 'Moved' })
+    expect(View.parse(changed.body)).toMatchObject({ name: 'Moved', redirectUris: [moved], clientId: client.clientId })
+    const visitor = createVisitor(patchbay.origin)
+    await visitor.signIn(ada.email)
+    const before = makeRequest(client.clientId, url, { redirect_uri: CALLBACK })
+    await expect(obtainCode(visitor, patchbay.origin, before)).rejects.toThrow()
+    const after = makeRequest(client.clientId, url, { redirect_uri: moved })
+    expect(await obtainCode(visitor, patchbay.origin, after)).not.toBe('')
+    expect((await entriesOf(client.id)).at(-1)).toMatchObject({
+      action: 'oauth_client.changed',
+      change: {
+        name: { from: 'Dispatch', to: 'Moved' },
+        redirectUris: { from: [CALLBACK], to: [moved] },
+      },
+    })
+  })
+
+  it('take every kind of address that clients that register themselves may have', async () => {
+    const redirectUris = [CALLBACK, 'http://127.0.0.1/callback', 'http://localhost:3000/cb', 'cursor://anysphere/cb']
+    expect((await register({ redirectUris })).redirectUris).toEqual(redirectUris)
+  })
+
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'http://app.example.com/callback',
+    'https://app.example.com/callback#x',
+    'https://user:pass@app.example.com/callback',
+    'https://app.example.com/call back',
+    '/callback',
+    '',
+  ])('take no address such as %j', async uri => {
+    const { status, body } = await ada.send('POST', `/organizations/${organizationId}/oauth-clients`, {
+      name: 'x',
+      redirectUris: [CALLBACK, uri],
+    })
+    expect([status, body]).toMatchObject([400, { errors: [{ path: 'redirectUris[1]' }] }])
+  })
+
+  it.each([
+    [{ redirectUris: [CALLBACK] }, 'name'],
+    [{ name: ' ', redirectUris: [CALLBACK] }, 'name'],
+    [{ name: '\u200b', redirectUris: [CALLBACK] }, 'name'],
+    [{ name: 'x'.repeat(81), redirectUris: [CALLBACK] }, 'name'],
+    [{ name: 'x' }, 'redirectUris'],
+    [{ name: 'x', redirectUris: [] }, 'redirectUris'],
+    [{ name: 'x', redirectUris: Array(21).fill(CALLBACK) }, 'redirectUris'],
+    [{ name: 'x', redirectUris: [CALLBACK], tokenEndpointAuthMethod: 'private_key_jwt' }, 'tokenEndpointAuthMethod'],
+  ])('say what is wrong with %j', async (body, path) => {
+    const answer = await ada.send('POST', `/organizations/${organizationId}/oauth-clients`, body)
+    expect([answer.status, answer.body]).toMatchObject([400, { errors: [{ path }] }])
+  })
+
+  it('keep what cannot be changed, also where it is sent back', async () => {
+    const client = await register()
+    const { clientSecret: _, ...view } = client
+    const same = await ada.expectOk('PATCH', `/oauth-clients/${client.id}`, { ...view, name: 'Renamed' })
+    expect(View.parse(same.body).name).toBe('Renamed')
+    for (const change of [{ clientId: randomUUID() }, { tokenEndpointAuthMethod: 'client_secret_post' }]) {
+      expect((await ada.send('PATCH', `/oauth-clients/${client.id}`, change)).status).toBe(400)
+    }
+  })
+
+  it('are for those who manage their organization; to others there are none', async () => {
+    const client = await register()
+    const { db } = patchbay.services
+    const builder = await signUp(patchbay.origin)
+    await db.membership.create({ data: { organizationId, userId: builder.userId, role: 'builder' } })
+    const list = `/organizations/${organizationId}/oauth-clients`
+    for (const [method, path, body] of [
+      ['GET', list, undefined],
+      ['POST', list, { name: 'x', redirectUris: [CALLBACK] }],
+      ['GET', `/oauth-clients/${client.id}`, undefined],
+      ['PATCH', `/oauth-clients/${client.id}`, { name: 'x' }],
+      ['DELETE', `/oauth-clients/${client.id}`, undefined],
+    ] as const) {
+      const foreign = await eve.send(method, path, body)
+      const absent = await eve.send(method, path.replace(/[0-9a-f-]{36}/, randomUUID()), body)
+      expect([foreign.status, foreign.body]).toEqual([404, absent.body])
+      expect((await builder.send(method, path, body)).status).toBe(403)
+    }
+    const { items } = z.object({ items: z.array(View) }).parse((await ada.expectOk('GET', list)).body)
+    expect(items.map(({ id }) => id)).toContain(client.id)
+  })
+
+  it('that registered themselves are nobody’s to see here', async () => {
+    const { db } = patchbay.services
+    const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }
+    const { id } = await db.oAuthClient.create({ data: { clientId: randomUUID(), metadata } })
+    for (const method of ['GET', 'DELETE']) {
+      expect((await ada.send(method, `/oauth-clients/${id}`)).status).toBe(404)
+    }
+  })
+})
