@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createPostbox } from '../../src/accounts/postbox.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 
@@ -24,7 +24,7 @@ it('logs a letter that fails and goes on with the next', async () => {
 })
 
 it('sends so many at once, lets so many wait, and logs the rest as not sent', async () => {
-  const { logged, postbox } = newPostbox({ maxAtOnce: 1, maxWaiting: 1 })
+  const { logged, postbox } = newPostbox({ maxAtOnce: 1, maxWaiting: 1, maxSettleMs: 10_000 })
   const gate = Promise.withResolvers<void>()
   const sent: number[] = []
   for (const letter of [1, 2, 3]) postbox.post('letter', () => gate.promise.then(() => void sent.push(letter)))
@@ -32,4 +32,17 @@ it('sends so many at once, lets so many wait, and logs the rest as not sent', as
   await postbox.settle()
   expect(sent).toEqual([1, 2])
   expect(logged).toMatchObject([{ err: { code: 'unavailable' } }])
+})
+
+it('does not wait for ever for a letter that hangs, and sends none that waited behind it', async () => {
+  const { logged, postbox } = newPostbox({ maxAtOnce: 1, maxWaiting: 1, maxSettleMs: 1 })
+  const hanging = Promise.withResolvers<void>()
+  const sent: string[] = []
+  postbox.post('first', () => hanging.promise)
+  postbox.post('second', async () => void sent.push('second'))
+  await postbox.settle()
+  hanging.resolve()
+  await postbox.settle()
+  await vi.waitFor(() => expect(logged).toMatchObject([{ letter: 'second', err: { code: 'unavailable' } }]))
+  expect(sent).toEqual([])
 })
