@@ -2,12 +2,14 @@ import fastifyStatic from '@fastify/static'
 import {
   accountRoutes,
   auditRoutes,
+  externalAccountPages,
   externalIdentityRoutes,
   externalSignInPages,
   linkPages,
   mailFlowRoutes,
   ownAccountPages,
   ownAccountRoutes,
+  secondFactorAccountPages,
   secondFactorPages,
   secondFactorRoutes,
   signInPages,
@@ -107,6 +109,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
     await pages.register(externalSignInPages(services))
+    await pages.register(secondFactorAccountPages(services))
+    await pages.register(externalAccountPages(services))
     await pages.register(authorizationPages(services.oauth))
   })
   await http.register(

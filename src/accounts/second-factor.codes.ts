@@ -31,6 +31,11 @@ const totpOf = (secret: string, label: string): TOTP =>
 /** A new secret, in base32 as people type it into an app. */
 export const makeTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32
 
+const SECRET = /^[A-Z2-7]{32}$/
+
+/** Whether a text may be a secret of ours at all. */
+export const isTotpSecret = (text: string): boolean => SECRET.test(text)
+
 /** What an app reads out of a QR code: `otpauth://totp/Patchbay:ada%40example.com?…`. */
 export const totpUri = (secret: string, email: string): string => totpOf(secret, email).toString()
 

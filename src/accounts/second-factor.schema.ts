@@ -11,9 +11,12 @@ export const code = z
   .max(MAX_CODE_CHARACTERS, `is longer than ${MAX_CODE_CHARACTERS} characters`)
   .describe('Six digits of the app, or a recovery code')
 
-export const NewSecondFactor = z.object({ password: ownPassword })
-export const Confirmation = z.object({ code })
-export const Proof = z.object({ password: ownPassword, code })
+// What is not typed at all is no guess: it is told before anything is counted.
+const given = <T extends z.ZodString>(schema: T) => schema.min(1, 'is missing')
+
+export const NewSecondFactor = z.object({ password: given(ownPassword) })
+export const Confirmation = z.object({ code: given(code) })
+export const Proof = z.object({ password: given(ownPassword), code: given(code) })
 
 export const SecondFactorView = z.object({ isOn: z.boolean(), recoveryCodesLeft: z.int() }).meta({ id: 'SecondFactor' })
 

@@ -1,5 +1,5 @@
 import { generateKeyPair, SignJWT } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
@@ -23,7 +23,7 @@ const startWorld = async (
 ): Promise<World> => {
   const provider = await prepareOpenIdProvider(options)
   const app = await startApp(database, { ...provider.settings, ...env })
-  await provider.start(app.origin)
+  onTestFinished(await provider.listen(app.origin))
   await app.services.accounts.createUser({ email: 'operator@example.com', password: PASSWORD })
   provider.people.set(ADA.sub, ADA)
   return { ...app, provider, browser: () => createPageBrowser(app.origin) }
@@ -169,7 +169,7 @@ describe('who comes from the provider', () => {
   it('does not become the operator where the first account takes the setup token', async () => {
     const provider = await prepareOpenIdProvider()
     const app = await startApp(anyDatabase, { ...provider.settings, PATCHBAY_HOST: '0.0.0.0' })
-    await provider.start(app.origin)
+    onTestFinished(await provider.listen(app.origin))
     provider.people.set(ADA.sub, ADA)
     const browser = createPageBrowser(app.origin)
     const world = { ...app, provider, browser: () => browser }
@@ -346,7 +346,7 @@ describe('a provider that', () => {
     const world = { ...app, provider, browser: () => createPageBrowser(app.origin) }
     expect(await begin(world)).toEqual(unavailable)
     expect((await createBrowser(app.origin).signUp('operator@example.com', PASSWORD)).status).toBe(201)
-    await provider.start(app.origin)
+    onTestFinished(await provider.listen(app.origin))
     provider.people.set(ADA.sub, ADA)
     const browser = world.browser()
     await travel(world, browser, ADA.sub)

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider'
-import { onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 
 const CLIENT_ID = 'patchbay'
@@ -82,7 +81,7 @@ const handlerOf = (provider: Provider): Handler => {
   }
 }
 
-/** A real OpenID Connect provider on loopback, and the settings with which Patchbay uses it; it ends with the test. */
+/** A real OpenID Connect provider on loopback, and the settings with which Patchbay uses it. */
 export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) => {
   const port = await freePort()
   const issuer = `http://localhost:${port}`
@@ -103,8 +102,8 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
       PATCHBAY_OIDC_CLIENT_SECRET: CLIENT_SECRET,
       PATCHBAY_OIDC_NAME: 'Example Login',
     },
-    /** Knows Patchbay by its address. Until then nobody listens there. */
-    start: async (patchbayOrigin: string): Promise<void> => {
+    /** Knows Patchbay by its address. Until then nobody listens there. Answers what ends it. */
+    listen: async (patchbayOrigin: string): Promise<() => Promise<void>> => {
       const redirectUri = `${patchbayOrigin}/sign-in/external/callback`
       const handle = handlerOf(await buildProvider(issuer, people, { redirectUri, hasClaimsInToken }))
       const server = createServer((request, response) => {
@@ -115,11 +114,11 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
       })
       server.listen(port, '127.0.0.1')
       await once(server, 'listening')
-      onTestFinished(async () => {
+      return async () => {
         server.closeAllConnections()
         server.close()
         await once(server, 'close')
-      })
+      }
     },
   }
 }

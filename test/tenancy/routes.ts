@@ -467,6 +467,28 @@ const ownAccount: Row[] = [
     { route: `POST /${name}`, path: at(`/${name}`), statuses: everybody(400) },
   ]),
   { route: 'GET /account', path: at('/account'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  {
+    route: 'GET /account/second-factor',
+    path: at('/account/second-factor'),
+    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
+  },
+  ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
+    route: `POST /account/second-factor${rest}`,
+    path: at(`/account/second-factor${rest}`),
+    statuses: ownPage(400),
+  })),
+  {
+    route: 'GET /account/identities',
+    path: at('/account/identities'),
+    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
+  },
+  // Their addresses are not confirmed.
+  { route: 'POST /account/identities', path: at('/account/identities'), statuses: ownPage(409) },
+  {
+    route: 'POST /account/identities/:id/removal',
+    path: () => `/account/identities/${randomUUID()}/removal`,
+    statuses: ownPage(404),
+  },
   { route: 'POST /account/email-verification', path: at('/account/email-verification'), statuses: ownPage(303) },
   { route: 'POST /account/email', path: at('/account/email'), statuses: ownPage(400) },
   { route: 'POST /account/password', path: at('/account/password'), statuses: ownPage(400) },
