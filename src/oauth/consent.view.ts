@@ -38,6 +38,11 @@ const isOnMachine = (uri: string): boolean => {
   return checked.ok && checked.value === 'loopback'
 }
 
+/** As much as fits under the sockets of the drawing. */
+const MAX_LABELS = { client: 10, server: 14 } as const
+const shorten = (name: string, maxCharacters: number): string =>
+  name.length <= maxCharacters ? name : `${name.slice(0, maxCharacters - 1).toWellFormed()}…`
+
 /** The page's own words. Whatever a client says of itself is a claim, and is shown as one. */
 export const toConsentView = (facts: ConsentFacts) => {
   const { action, returnTo, client, redirectUri, server, serverUrl, scopes, email } = facts
@@ -49,10 +54,15 @@ export const toConsentView = (facts: ConsentFacts) => {
     returnTo,
     email,
     name,
+    shortName: shorten(name, MAX_LABELS.client),
     documentHost: documentHostOf(client),
     destination: destinationOf(redirectUri),
     warning: (client.redirectUris ?? []).every(isOnMachine) ? LOOPBACK_WARNING : undefined,
-    server: server && { name: server.name, organizationName: server.organizationName },
+    server: server && {
+      name: server.name,
+      shortName: shorten(server.name, MAX_LABELS.server),
+      organizationName: server.organizationName,
+    },
     serverUrl,
     scopes: scopes.map(scope => WORDS[scope]),
   }

@@ -102,7 +102,7 @@ describe('in a real browser', () => {
     const request = await prepare()
     await page.goto(authorizeUrl(world.origin, request))
     await signIn()
-    await page.getByRole('button', { name: 'Sign in as somebody else' }).click()
+    await page.getByRole('button', { name: 'Not you?' }).click()
     await page.getByLabel('E-mail address').waitFor()
     await signIn()
     await page.getByRole('button', { name: 'Connect' }).click()

@@ -39,12 +39,17 @@ const decodeEntities = (html: string): string =>
     return plain[name] ?? ''
   })
 
-/** The fields of the form on a page that posts to an address with this in it. */
-export const fieldsOf = (page: Page, action: string): { action: string; fields: Record<string, string> } => {
+/** The fields of the form on a page that posts to an address with this in it, and has a field of this name. */
+export const fieldsOf = (
+  page: Page,
+  action: string,
+  field?: string,
+): { action: string; fields: Record<string, string> } => {
   for (const [, attributes = '', inside = ''] of page.text.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
     const target = decodeEntities(/action="([^"]*)"/.exec(attributes)?.[1] ?? '')
     if (!target.includes(action)) continue
     const hidden = [...inside.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+    if (field !== undefined && !hidden.some(([, name]) => name === field)) continue
     return {
       action: new URL(target, page.url).href,
       fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, decodeEntities(value)])),
