@@ -3,7 +3,7 @@ import type { JsonObject } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 
 /** What is stored and looked up of whatever opens something: a token, a code, the id in a cookie. */
-export const hashHandle = (handle: string): string => hash('sha256', handle)
+const hashHandle = (handle: string): string => hash('sha256', handle)
 
 /** Something that the authorization server keeps; `payload` holds its handle nowhere. */
 export type Artifact = {

@@ -125,4 +125,3 @@ export const createAuthorizationServer = async (parts: AuthorizationServerParts)
     removeWhatIsOver: (signal: AbortSignal) => removeWhatIsOver(db, new Date(now()), signal),
   }
 }
-export type AuthorizationServer = Awaited<ReturnType<typeof createAuthorizationServer>>

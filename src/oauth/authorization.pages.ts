@@ -13,7 +13,7 @@ const MAX_ADDRESS_CHARACTERS = 4_096
 const ANYONE = { access: 'anyone' } as const
 
 /** Who is signed in to the dashboard with this browser. */
-export const browserUserOf = ({ signedInBy, actor }: FastifyRequest): Actor | undefined =>
+const browserUserOf = ({ signedInBy, actor }: FastifyRequest): Actor | undefined =>
   signedInBy === 'session' ? actor : undefined
 
 export type AuthorizationPagesParts = Omit<ConsentPageParts, 'browserUserOf'> & {

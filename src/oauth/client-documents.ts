@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import type { Client } from 'oidc-provider'
 import type { Counters } from '../platform/counters/index.ts'
-import type { HttpClient } from '../platform/net/index.ts'
+import type { HttpClient, OutboundResponse } from '../platform/net/index.ts'
 import { checkRedirectUris } from './redirects.ts'
 
 /** A document is a few hundred bytes; the draft says that 5 kB are enough (§6.6). */
@@ -13,32 +14,49 @@ const MAX_FETCHES = 60
 const FETCHES_WINDOW_MS = 60 * 60 * 1_000
 const MAX_CLIENT_ID_CHARACTERS = 2_048
 
+/** Documents kept for when their host is out of order. */
+const MAX_KEPT = 500
+/** So long after it was last there a document stands in for itself. */
+const KEPT_MS = 24 * 60 * 60 * 1_000
+
 /** Answers that cannot have a body (Fetch §2.2.6). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 205, 304])
 
+const toResponse = ({ status, headers, body }: OutboundResponse): Response => {
+  const kept = new Headers()
+  for (const name of ['cache-control', 'expires', 'content-type']) {
+    const value = headers[name]
+    if (value !== undefined) kept.set(name, [value].flat().join(', '))
+  }
+  return new Response(BODYLESS.has(status) ? null : new Uint8Array(body), { status, headers: kept })
+}
+
 /**
  * `fetch` for the library, by the guarded client: it follows no redirect, and reaches public addresses alone, whatever
- * the settings allow tools to reach.
+ * the settings allow tools to reach. While a document's host is out of order the last that it gave counts (RFC 9111
+ * §4.2.4): clients that are connected stay so.
  */
-export const createDocumentFetch =
-  ({ send }: Pick<HttpClient, 'send'>) =>
-  async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const url = input instanceof Request ? input.url : String(input)
-    const { status, headers, body } = await send({
-      method: 'GET',
-      url,
-      headers: [['accept', 'application/json']],
-      timeoutMs: DOCUMENT_TIMEOUT_MS,
-      maxResponseBytes: MAX_DOCUMENT_BYTES,
-      signal: init?.signal ?? undefined,
-    })
-    const kept = new Headers()
-    for (const name of ['cache-control', 'expires', 'content-type']) {
-      const value = headers[name]
-      if (value !== undefined) kept.set(name, [value].flat().join(', '))
+export const createDocumentFetch = ({ send }: Pick<HttpClient, 'send'>) => {
+  const lastGood = new LRUCache<string, OutboundResponse>({ max: MAX_KEPT, ttl: KEPT_MS })
+
+  const fetchDocument = async (url: string, signal: AbortSignal | undefined): Promise<OutboundResponse> => {
+    const request = { method: 'GET', url, headers: [['accept', 'application/json']] as const, signal }
+    try {
+      const response = await send({ ...request, timeoutMs: DOCUMENT_TIMEOUT_MS, maxResponseBytes: MAX_DOCUMENT_BYTES })
+      if (response.status === 200) lastGood.set(url, response)
+      return response.status >= 500 ? (lastGood.get(url) ?? response) : response
+    } catch (error) {
+      const kept = lastGood.get(url)
+      if (kept === undefined) throw error
+      return kept
     }
-    return new Response(BODYLESS.has(status) ? null : new Uint8Array(body), { status, headers: kept })
   }
+
+  return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const url = input instanceof Request ? input.url : String(input)
+    return toResponse(await fetchDocument(url, init?.signal ?? undefined))
+  }
+}
 
 /** What a fetch is for; none where a page of ours asks again for what was remembered until a moment ago. */
 type FetchContext = { ip: string; req: IncomingMessage } | undefined

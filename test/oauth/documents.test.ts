@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/platform/net/index.ts'
 import { authorizeUrl, connect, knock, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
 import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
@@ -44,6 +44,26 @@ describe('a client that is known by the address of its metadata document', () =>
     expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
     const { db } = world.patchbay.services
     expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
+  })
+
+  it('stays connected while the host of the document is out of order, and not when the document is gone', async () => {
+    const clientId = host.put('/moody.json', url => ({ body: documentOf(url) }))
+    const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    const askAt = async (minutes: number, token: string) => {
+      // The clock alone: timers go on. What is remembered for a minute is forgotten.
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
+      try {
+        return await refresh(world.origin, clientId, token)
+      } finally {
+        vi.useRealTimers()
+      }
+    }
+    host.put('/moody.json', () => ({ status: 503 }))
+    const asked = host.asked.length
+    const second = tokensOf(await askAt(2, tokens.refresh_token))
+    expect(host.asked.slice(asked)).toEqual(['/moody.json'])
+    host.put('/moody.json', () => ({ status: 404 }))
+    expect(await askAt(4, second.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_client' } })
   })
 
   it('answers only where the document says', async () => {
