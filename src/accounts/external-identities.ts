@@ -43,7 +43,9 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
     if (found.passwordHash === UNUSABLE_PASSWORD_HASH) return begin()
     if (password === undefined) throw passwordMissing()
-    return ownPassword.prove(actor, password, begin)
+    // Apart, so that a provider that is down does not count as a wrong password.
+    await ownPassword.prove(actor, password, async () => undefined)
+    return begin()
   },
 
   /** Throws `conflict` where it is the last way in. */

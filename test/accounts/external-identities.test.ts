@@ -4,6 +4,7 @@ import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
+import { linkIn, startMailApp } from './mail.ts'
 import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
 
 const EMAIL = 'ada@example.com'
@@ -132,6 +133,14 @@ describe('linking', () => {
     expect([await list(browser), await list(other)]).toEqual([[], []])
   })
 
+  it('counts no wrong password while the provider is down', async () => {
+    const { browser, begin, provider } = await startWorld()
+    provider.faults.set('/.well-known/openid-configuration', (_request, response) => response.destroy())
+    for (let count = 0; count < 11; count++) expect((await begin(browser)).status).toBe(503)
+    provider.faults.clear()
+    expect((await begin(browser)).status).toBe(200)
+  })
+
   it('leads nowhere else afterwards', async () => {
     const { browser, link } = await startWorld()
     const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '//evil.example/' })
@@ -171,6 +180,24 @@ describe('the last way in', () => {
     expect((await browser.send('DELETE', `/me/identities/${first?.id}`)).status).toBe(204)
     const audited = await services.db.auditEntry.findMany({ where: { action: 'user.identity_unlinked' } })
     expect(audited).toHaveLength(1)
+  })
+
+  it('is given up for a password, which an account without one gets by mail', async () => {
+    const provider = await prepareOpenIdProvider()
+    const app = await startMailApp(anyDatabase, provider.settings)
+    onTestFinished(await provider.listen(app.origin))
+    provider.people.set('new', { sub: 'new', email: EMAIL, email_verified: true })
+    const pages = createPageBrowser(app.origin)
+    const { location = '' } = await pages.get('/sign-in/external')
+    await pages.get(await visitProvider(provider.issuer, location, 'new'))
+    await pages.submit('/forgot-password', { email: EMAIL })
+    const { token } = linkIn(await app.smtp.next())
+    const browser = createBrowser(app.origin)
+    expect((await browser.send('PUT', '/password-resets', { token, password: PASSWORD })).status).toBe(204)
+    await browser.signIn(EMAIL, PASSWORD)
+    await browser.loadCsrfToken()
+    const [identity] = Identities.parse((await browser.send('GET', '/me/identities')).json()).items
+    expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
   })
 
   it('is the password as well, once there is one', async () => {

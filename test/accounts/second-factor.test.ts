@@ -5,6 +5,7 @@ import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
+import { linkIn, NEW_PASSWORD, newPerson, startMailApp } from './mail.ts'
 import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -253,6 +254,20 @@ describe('changing one’s second factor', () => {
     expect((await confirm(codeOf(second.secret))).status).toBe(200)
     expect((await confirm(codeOf(second.secret, 1))).status).toBe(409)
     expect((await browser.send('POST', '/me/second-factor', { password: PASSWORD })).status).toBe(409)
+  })
+
+  it('is not done by a new password: who reads the mail alone does not get in', async () => {
+    const app = await startMailApp(anyDatabase)
+    const { browser } = await newPerson(app)
+    const { secret } = await turnOn(browser, PASSWORD)
+    await browser.send('POST', '/password-resets', { email: EMAIL })
+    const { token } = linkIn(await app.smtp.next())
+    expect((await browser.send('PUT', '/password-resets', { token, password: NEW_PASSWORD })).status).toBe(204)
+    const credentials = { email: EMAIL, password: NEW_PASSWORD }
+    const asked = await createBrowser(app.origin).send('POST', '/session', credentials)
+    expect([asked.status, asked.text]).toEqual([401, expect.stringContaining('second factor')])
+    const answer = await createBrowser(app.origin).send('POST', '/session', { ...credentials, code: codeOf(secret, 1) })
+    expect(answer.status).toBe(200)
   })
 
   it('needs the key that sealed it: a start without that key is refused, and names it', async () => {
