@@ -274,6 +274,16 @@ describe('the way there and back', () => {
     expect([replayed.status, replayed.html]).toEqual([400, expect.stringContaining('has been finished')])
   })
 
+  it('is tried once: what was tampered with first is not taken as it was afterwards', async () => {
+    const world = await startWorld()
+    const browser = world.browser()
+    const { location = '' } = await browser.get('/sign-in/external')
+    const path = await visitProvider(world.provider.issuer, location, ADA.sub)
+    expect((await browser.get(changeQuery(query => query.set('state', 'x'))(path))).status).toBe(400)
+    expect((await browser.get(path)).status).toBe(400)
+    expect(await whoIs(browser)).toBeUndefined()
+  })
+
   it('is over after ten minutes', async () => {
     const world = await startWorld()
     const browser = world.browser()
