@@ -58,6 +58,13 @@ export const fieldsOf = (
   throw new Error(`no form leads to ${action} on ${page.url} (${page.status}): ${page.text.slice(0, 2_000)}`)
 }
 
+/** Where a page leads by itself: by its answer's redirect, or by its markup. */
+const nextOf = ({ status, headers, text }: Page): string | null => {
+  if (REDIRECTS.has(status)) return headers.get('location')
+  const [, target] = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(text) ?? []
+  return target === undefined ? null : decodeEntities(target)
+}
+
 /** A person with a browser that runs no scripts: goes where pages lead, and stops where they lead out of Patchbay. */
 export const createVisitor = (origin: string) => {
   const jar = createCookieJar()
@@ -79,12 +86,12 @@ export const createVisitor = (origin: string) => {
     return { url, status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** Follows redirects within Patchbay; the last page's `location` leads out of it, if there is one. */
+  /** Goes on within Patchbay; the last page's `location` leads out of it, if there is one. */
   const follow = async (first: Page): Promise<Page> => {
     let page = first
     for (let step = 0; step < MAX_STEPS; step++) {
-      const location = REDIRECTS.has(page.status) ? page.headers.get('location') : null
-      const next = location === null ? null : new URL(location, page.url)
+      const target = nextOf(page)
+      const next = target === null ? null : new URL(target, page.url)
       if (next === null || next.origin !== origin) return page
       page = await send('GET', next.href)
     }

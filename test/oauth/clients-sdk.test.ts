@@ -1,0 +1,196 @@
+import { IssuerMismatchError, UnauthorizedError as Unauthorized2 } from '@modelcontextprotocol/client'
+import { UnauthorizedError as Unauthorized1 } from '@modelcontextprotocol/sdk/client/auth.js'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { makeServer } from '../support/api-client.ts'
+import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { knock } from './support/client.ts'
+import { answerAt } from './support/person.ts'
+import { type Attempt, createMemory, type Memory, SDK_CLIENTS, type SdkClient } from './support/sdk-clients.ts'
+import { HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+const Applications = z.object({
+  items: z.array(z.object({ id: z.string(), client: z.looseObject({ id: z.string() }) })),
+})
+
+const TOOLS = [{ name: 'add_user' }, { name: 'get_user' }]
+
+let world: OAuthWorld
+let fake: FakeApi
+let url: string
+beforeAll(async () => {
+  // SDK 2 says there that it starts over, which is looked at here.
+  vi.spyOn(console, 'warn').mockReturnValue()
+  world = await startOAuthWorld()
+  fake = await startFakeApi(echo)
+  const tools = [
+    { name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` },
+    { name: 'add_user', method: 'POST', url: `${fake.origin}/users` },
+  ]
+  url = (await makeServer(world.owner, tools, { server: { access: 'private' } })).url
+})
+afterAll(async () => {
+  await world.close()
+  await fake.close()
+})
+
+/** What every client is sent away with as long as its user has not agreed. */
+const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
+  const error: unknown = await attempt.connect().then(
+    () => 'connected',
+    (thrown: unknown) => thrown,
+  )
+  expect(error instanceof Unauthorized1 || error instanceof Unauthorized2, String(error)).toBe(true)
+}
+
+/** The whole way to tokens; `change` is what this client does otherwise than the SDK. */
+const agree = async (client: SdkClient, memory: Memory, change?: (authorize: URL) => void): Promise<void> => {
+  const attempt = client.open(url, memory)
+  const before = memory.sentTo.length
+  await expectUnauthorized(attempt)
+  expect(memory.sentTo).toHaveLength(before + 1)
+  const authorize = memory.sentTo[before] ?? new URL(url)
+  change?.(authorize)
+  const callback = await answerAt(authorize, world.owner)
+  expect(callback.get('state')).toBe(`state ${before}`)
+  await attempt.finish(callback)
+}
+
+const expectToWork = async (client: SdkClient, memory: Memory): Promise<void> => {
+  const connection = await client.open(url, memory).connect()
+  expect(await connection.listTools()).toMatchObject({ tools: TOOLS })
+  const called = await connection.callTool({ name: 'get_user', arguments: { id: '42' } })
+  expect(called).toMatchObject({ content: [{ text: expect.stringContaining('/users/42') }] })
+  await connection.close()
+}
+
+const endApplication = async (memory: Memory): Promise<void> => {
+  const { items } = Applications.parse((await world.owner.expectOk('GET', '/me/applications?limit=200')).body)
+  const application = items.find(({ client }) => client.id === memory.clientId())
+  await world.owner.expectOk('DELETE', `/me/applications/${application?.id}`)
+}
+
+describe.each(SDK_CLIENTS)('the official client: $name', client => {
+  it('is given nothing but the URL of a private server, and calls its tools once its user has agreed', async () => {
+    const memory = createMemory()
+    await agree(client, memory)
+    const { pathname } = new URL(url)
+    expect(memory.asked.slice(1)).toEqual([
+      `GET ${pathname.replace('/s/', '/.well-known/oauth-protected-resource/s/')}`,
+      'GET /.well-known/oauth-authorization-server',
+      'POST /oauth/register',
+      'POST /oauth/token',
+    ])
+    const [authorize] = memory.sentTo
+    expect(authorize?.searchParams.get('resource')).toBe(url)
+    expect(authorize?.searchParams.get('scope')).toBe('mcp:read mcp:call')
+    await expectToWork(client, memory)
+    expect(memory.sentTo).toHaveLength(1)
+  })
+
+  it('comes back after an hour, and is given new tokens, the one to refresh with among them', async () => {
+    const memory = createMemory()
+    await agree(client, memory)
+    const before = memory.tokens()
+    await letTimePass(world, HOUR_MS + SECOND_MS)
+    await expectToWork(client, memory)
+    expect(memory.tokens().access).not.toBe(before.access)
+    expect(memory.tokens().refresh).not.toBe(before.refresh)
+    expect(memory.sentTo).toHaveLength(1)
+    expect(memory.asked.filter(request => request === 'POST /oauth/token')).toHaveLength(2)
+  })
+
+  it('is refused once its user has ended it, starts over, and works again when the user agrees again', async () => {
+    const memory = createMemory()
+    await agree(client, memory)
+    const connection = await client.open(url, memory).connect()
+    await connection.listTools()
+    await endApplication(memory)
+    await expect(connection.listTools()).rejects.toThrow()
+    await connection.close()
+    expect(memory.sentTo).toHaveLength(2)
+    expect(memory.tokens()).toEqual({ access: '', refresh: '' })
+    const registered = memory.clientId()
+    await agree(client, memory)
+    await expectToWork(client, memory)
+    // Known to Patchbay all the while: it was what the user agreed to that ended.
+    expect(memory.clientId()).toBe(registered)
+  })
+
+  it('registers anew where its registration is gone, and asks its user again', async () => {
+    const memory = createMemory()
+    await agree(client, memory)
+    const before = memory.clientId()
+    await world.patchbay.services.db.oAuthClient.deleteMany({ where: { clientId: before } })
+    await letTimePass(world, HOUR_MS + SECOND_MS)
+    await agree(client, memory)
+    expect(memory.clientId()).not.toBe(before)
+    await expectToWork(client, memory)
+  })
+
+  it('is told by its user that they refuse, and has no token', async () => {
+    const memory = createMemory()
+    const attempt = client.open(url, memory)
+    await expectUnauthorized(attempt)
+    const callback = await answerAt(memory.sentTo[0] ?? new URL(url), world.owner, 'no')
+    expect(callback.get('error')).toBe('access_denied')
+    await expect(attempt.finish(callback)).rejects.toThrow()
+    expect(memory.tokens().access).toBe('')
+  })
+})
+
+describe('the official clients', () => {
+  const steppingUp = SDK_CLIENTS.filter(({ canStepUp }) => canStepUp)
+  it.each(steppingUp)('ask for more when what they were given is not enough: $name', async client => {
+    const memory = createMemory()
+    await agree(client, memory, authorize => authorize.searchParams.set('scope', 'mcp:read'))
+    const connection = await client.open(url, memory).connect()
+    expect(await connection.listTools()).toMatchObject({ tools: TOOLS })
+    await expect(connection.callTool({ name: 'add_user' })).rejects.toThrow()
+    await connection.close()
+    expect(memory.sentTo[1]?.searchParams.get('scope')?.split(' ').sort()).toEqual(['mcp:call', 'mcp:read'])
+    const attempt = client.open(url, memory)
+    await attempt.finish(await answerAt(memory.sentTo[1] ?? new URL(url), world.owner))
+    const again = await client.open(url, memory).connect()
+    expect(await again.callTool({ name: 'add_user' })).toMatchObject({ content: [{ type: 'text' }] })
+    await again.close()
+  })
+
+  const checksIssuer = SDK_CLIENTS.filter(({ name }) => name.startsWith('SDK 2'))
+  it.each(checksIssuer)('redeem no code that came with the name of another issuer: $name', async client => {
+    const memory = createMemory()
+    const attempt = client.open(url, memory)
+    await expectUnauthorized(attempt)
+    const callback = await answerAt(memory.sentTo[0] ?? new URL(url), world.owner)
+    expect(callback.get('iss')).toBe(world.origin)
+    const mixedUp = new URLSearchParams(callback)
+    mixedUp.set('iss', 'https://evil.example')
+    await expect(attempt.finish(mixedUp)).rejects.toThrow(IssuerMismatchError)
+    expect(memory.asked).not.toContain('POST /oauth/token')
+    await attempt.finish(callback)
+    await expectToWork(client, memory)
+  })
+
+  it('go on when their tokens expire while they are connected', async () => {
+    const connected = await Promise.all(
+      SDK_CLIENTS.map(async client => {
+        const memory = createMemory()
+        await agree(client, memory)
+        return { memory, before: memory.tokens(), connection: await client.open(url, memory).connect() }
+      }),
+    )
+    for (const { connection } of connected) await connection.listTools()
+    await letTimePass(world, HOUR_MS + SECOND_MS)
+    // What was read a moment ago is believed for five seconds.
+    for (const { before } of connected) {
+      await expect.poll(() => knock(url, before.access), { timeout: 10_000 }).toBe(401)
+    }
+    for (const { memory, before, connection } of connected) {
+      expect(await connection.listTools()).toMatchObject({ tools: TOOLS })
+      expect(memory.tokens().refresh).not.toBe(before.refresh)
+      expect(memory.sentTo).toHaveLength(1)
+      await connection.close()
+    }
+  })
+})

@@ -1,0 +1,15 @@
+import { answerConsent, readCallback } from './client.ts'
+import { createVisitor, fieldsOf } from './visitor.ts'
+
+/** Somebody whom a client sends to an address: signs in by the form where that is asked, and answers. */
+export const answerAt = async (
+  url: URL,
+  { email, password = 'correct horse battery staple' }: { email: string; password?: string },
+  answer: 'yes' | 'no' = 'yes',
+): Promise<URLSearchParams> => {
+  const visitor = createVisitor(url.origin)
+  const signIn = await visitor.get(url.href)
+  const { action, fields } = fieldsOf(signIn, '/sign-in')
+  const consent = await visitor.post(action, { ...fields, email, password })
+  return readCallback(await answerConsent(visitor, consent, answer))
+}
