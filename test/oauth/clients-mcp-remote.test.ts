@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeServer } from '../support/api-client.ts'
+import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { freePort } from '../support/free-port.ts'
+import { answerAt } from './support/person.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+const PROGRAM = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
+
+let world: OAuthWorld
+let fake: FakeApi
+let url: string
+beforeAll(async () => {
+  world = await startOAuthWorld()
+  fake = await startFakeApi(echo)
+  const tools = [{ name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` }]
+  url = (await makeServer(world.owner, tools, { server: { access: 'private' } })).url
+})
+afterAll(async () => {
+  await world.close()
+  await fake.close()
+})
+
+describe.each([
+  ['Streamable HTTP', 'http-only', []],
+  ['Streamable HTTP of 2026-07-28', 'http-only', ['--protocol', 'auto']],
+  ['SSE', 'sse-only', []],
+] as const)('mcp-remote over %s', (_name, strategy, more) => {
+  let home: string
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'patchbay-mcp-remote-'))
+  })
+  afterEach(() => rm(home, { recursive: true, force: true }))
+
+  /** Begins a connection; `sentTo` is where it asks its user to go, once it does. */
+  const start = async () => {
+    const address = strategy === 'sse-only' ? `${url}/sse` : url
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [PROGRAM, address, String(await freePort()), '--allow-http', '--transport', strategy, ...more],
+      // No PATH: it finds no browser to open.
+      env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '' },
+      stderr: 'pipe',
+    })
+    let said = ''
+    const sentTo = new Promise<URL>(resolve => {
+      transport.stderr?.on('data', chunk => {
+        said += chunk
+        const [, authorize] = /Please authorize this client by visiting:\s+(\S+)\n/.exec(said) ?? []
+        if (authorize !== undefined) resolve(new URL(authorize))
+      })
+    })
+    const client = new Client({ name: 'desktop', version: '1.0.0' })
+    return { client, connected: client.connect(transport), sentTo, said: () => said }
+  }
+
+  it('prints where to sign in, is let in, and needs nobody the next time', { timeout: 60_000 }, async () => {
+    const { client, connected, sentTo, said } = await start()
+    const authorize = await sentTo
+    const callback = await answerAt(authorize, world.owner)
+    const redirect = new URL(authorize.searchParams.get('redirect_uri') ?? '')
+    redirect.search = callback.toString()
+    expect((await fetch(redirect)).status).toBe(200)
+    await connected
+    expect(await client.listTools(), said()).toMatchObject({ tools: [{ name: 'get_user' }] })
+    expect(await client.callTool({ name: 'get_user', arguments: { id: '42' } })).toMatchObject({
+      content: [{ text: expect.stringContaining('/users/42') }],
+    })
+    await client.close()
+
+    const again = await start()
+    await again.connected
+    expect(await again.client.listTools(), again.said()).toMatchObject({ tools: [{ name: 'get_user' }] })
+    expect(again.said()).not.toContain('Please authorize')
+    await again.client.close()
+  })
+})
