@@ -18,7 +18,7 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { authorizationPages, clientEndpoints, grantRoutes, oauthClientRoutes } from './oauth/index.ts'
+import { grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
 import {
   accountDeletionRoutes,
   invitationPages,
@@ -94,7 +94,15 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     isHttps: baseUrl.startsWith('https:'),
     now,
   }
-  await http.register(clientEndpoints({ ...services.oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
+  const { authorizationPages, clientEndpoints, createAuthorizationServer } = await loadOAuthEngine()
+  const oauth = await createAuthorizationServer({
+    ...services,
+    documents: services.documentClient,
+    refreshGraceMs: settings.oauthRefreshGraceMs,
+    baseUrl,
+    logger,
+  })
+  await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
   await http.register(fastifyStatic, { root: PUBLIC_DIRECTORY, prefix: '/assets/', index: false, decorateReply: false })
   await http.register(async pages => {
     await configurePages(pages, {
@@ -111,7 +119,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(externalSignInPages(services))
     await pages.register(secondFactorAccountPages(services))
     await pages.register(externalAccountPages(services))
-    await pages.register(authorizationPages(services.oauth))
+    await pages.register(authorizationPages(oauth))
   })
   await http.register(
     async api => {

@@ -10,7 +10,14 @@ import {
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
-import { createAuthorizationServer, createGrantService, createOAuthClientService, createOAuthTokens, endGrantsOf, listOAuthSealingKeyIds } from './oauth/index.ts'
+import {
+  createGrantService,
+  createOAuthClientService,
+  createOAuthTokens,
+  endGrantsOf,
+  listOAuthSealingKeyIds,
+  removeWhatIsOver,
+} from './oauth/index.ts'
 import {
   createAccountDeletion,
   createInvitationService,
@@ -158,16 +165,6 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     ownOrigins: ownOriginsOf(settings),
     ...documents,
   })
-  const oauth = await createAuthorizationServer({
-    db,
-    changes,
-    sealing,
-    counters,
-    logger,
-    baseUrl: settings.baseUrl,
-    documents: documentClient,
-    refreshGraceMs: settings.oauthRefreshGraceMs,
-  })
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauthTokens.verify(token)
 
   const grants = createGrantService({ db, changes })
@@ -203,7 +200,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
       { name: 'finish removals of servers', run: serverRemoval.finishAll },
       { name: 'remove old audit entries', run: audit.removeOld },
       { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
-      { name: 'remove expired tokens and unused clients', run: oauth.removeWhatIsOver },
+      { name: 'remove expired tokens and unused clients', run: signal => removeWhatIsOver(db, new Date(), signal) },
       { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
     ],
     logger,
@@ -232,7 +229,9 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     instances,
     toolkitUses,
     execution,
-    oauth,
+    changes,
+    counters,
+    documentClient,
     /** Who a token of either kind lets call MCP servers. */
     verifyMcpToken,
     grants,

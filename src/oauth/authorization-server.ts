@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { type AdapterPayload, errors } from 'oidc-provider'
 import { isJsonObject } from '../kernel/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Database } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { HttpClient } from '../platform/net/index.ts'
@@ -13,14 +13,13 @@ import { findGrantId } from './consents.store.ts'
 import { createConsents } from './consents.ts'
 import { createFloodGate } from './flood-gate.ts'
 import { createHandOver } from './hand-over.ts'
-import { findKnownClient, listClientSealingKeyIds } from './known-clients.store.ts'
+import { findKnownClient } from './known-clients.store.ts'
 import { AUTHORIZE_PATH, createProvider, SignInNeeded } from './provider.ts'
 import { createRegistrations } from './registration.ts'
 import { findResourceServer, isServer, isUser } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
 import { createRevocations } from './revocations.ts'
-import { listSigningSealingKeyIds, takeSigningKeys } from './signing-keys.store.ts'
-import { removeWhatIsOver } from './sweep.ts'
+import { takeSigningKeys } from './signing-keys.store.ts'
 import { createVisits } from './visits.ts'
 
 export type AuthorizationServerParts = {
@@ -37,12 +36,6 @@ export type AuthorizationServerParts = {
   /** Milliseconds since 1970. */
   now?: () => number
 }
-
-/** Ids of the master keys that sealed something of the authorization server: none of them may be dropped. */
-export const listOAuthSealingKeyIds = async (tx: Transaction): Promise<string[]> => [
-  ...(await listClientSealingKeyIds(tx)),
-  ...(await listSigningSealingKeyIds(tx)),
-]
 
 /** Ids are ours, or URLs. PostgreSQL refuses to look for what holds a NUL. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/
@@ -121,7 +114,5 @@ export const createAuthorizationServer = async (parts: AuthorizationServerParts)
     consents: createConsents({ changes, resources, now }),
     registrations: createRegistrations({ db, sealing, now }),
     findResourceServer: (id: string) => findResourceServer(db, id),
-    /** A chore: removes expired artifacts, clients that nobody uses, grants that nothing hangs on any more. */
-    removeWhatIsOver: (signal: AbortSignal) => removeWhatIsOver(db, new Date(now()), signal),
   }
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { exportJWK, generateKeyPair } from 'jose'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Database, type Transaction, transact } from '../platform/db/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
@@ -22,9 +21,9 @@ export type SigningKey = z.infer<typeof SigningKey>
 /** What a sealed key is bound to: in another row it does not open. */
 const contextOf = (id: string) => ({ purpose: 'oauth-signing-key', ownerId: 'installation', name: id })
 
-const generateSigningKey = async (kid: string): Promise<SigningKey> => {
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true })
-  return SigningKey.parse({ ...(await exportJWK(privateKey)), kid, alg: ALGORITHM, use: 'sig' })
+const generateSigningKey = (kid: string): SigningKey => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return SigningKey.parse({ ...privateKey.export({ format: 'jwk' }), kid, alg: ALGORITHM, use: 'sig' })
 }
 
 /**
@@ -32,12 +31,11 @@ const generateSigningKey = async (kid: string): Promise<SigningKey> => {
  * start makes one.
  */
 export const takeSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> => {
-  const id = randomUUID()
-  // Before the transaction, in which nothing may be awaited but the database.
-  const fresh = await generateSigningKey(id)
   return transact(db, async tx => {
     const rows = await tx.signingKey.findMany({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } })
     if (rows.length === 0) {
+      const id = randomUUID()
+      const fresh = generateSigningKey(id)
       const { text, keyId } = sealing.seal(JSON.stringify(fresh), contextOf(id))
       await tx.signingKey.create({ data: { id, secret: text, keyId } })
       return [fresh]

@@ -128,7 +128,7 @@ describe('a registration', () => {
 })
 
 describe('what nobody uses', () => {
-  const sweep = () => world.patchbay.services.oauth.removeWhatIsOver(new AbortController().signal)
+  const sweep = () => world.patchbay.services.upkeep.run()
   const clientIds = async () =>
     (await world.patchbay.services.db.oAuthClient.findMany()).map(({ clientId }) => clientId)
 
