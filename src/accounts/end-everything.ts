@@ -5,7 +5,8 @@ import { removeSessions } from './sessions.store.ts'
 
 /**
  * Ends what another password's holder may have opened: sessions, what applications may do, links in the mail. Personal
- * access tokens stay: they are for scripts, and are ended one by one. Answers how much it was, for the audit log.
+ * access tokens stay: they are for scripts, and are ended one by one (a reset that is the first proof of the address
+ * ends them too). Answers how much it was, for the audit log.
  */
 export const endEverythingOf = async (
   tx: Transaction,

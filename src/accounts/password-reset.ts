@@ -8,6 +8,7 @@ import { endEverythingOf } from './end-everything.ts'
 import { passwordChangedLetter, resetPasswordLetter } from './letters.ts'
 import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
+import { removeTokensOf } from './tokens.store.ts'
 
 export type PasswordResetParts = Omit<MailFlowParts, 'ownPassword'>
 
@@ -31,9 +32,11 @@ export const createPasswordReset = (parts: PasswordResetParts) => {
     const user = await userStore.findUser(tx, userId)
     if (user === undefined || user.email !== email) throw linkIsOver()
     await userStore.updatePasswordHash(tx, userId, passwordHash)
-    // The link came by the address's mail, as one to confirm it does.
-    await userStore.markEmailVerified(tx, userId, new Date(now()))
-    const change = await endEverythingOf(tx, userId, endGrantsOf)
+    // The link came by the address's mail, as one to confirm it does. Whoever had the account before that may have
+    // been somebody else, who is not to keep a way in.
+    const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date(now()))
+    const tokensRemoved = isFirstProof ? await removeTokensOf(tx, userId) : 0
+    const change = { ...(await endEverythingOf(tx, userId, endGrantsOf)), tokensRemoved }
     const target = { type: 'user', id: userId, name: email }
     await writeAudit(tx, { action: 'user.password_reset', actor: { userId, email, address }, target, change })
     announce({ type: 'access_changed', userId })

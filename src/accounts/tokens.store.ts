@@ -58,6 +58,9 @@ export const removeToken = async (tx: Transaction, userId: string, id: string): 
   return toAccessToken(row)
 }
 
+export const removeTokensOf = async (tx: Transaction, userId: string): Promise<number> =>
+  (await tx.accessToken.deleteMany({ where: { userId } })).count
+
 /** What a token says about who holds it: one query, on the index of the hash. */
 export type TokenHolder = {
   token: AccessToken

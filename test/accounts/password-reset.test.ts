@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
 import { anyDatabase, databases } from './app.ts'
@@ -44,7 +45,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
     expect(notice.text).not.toContain('token=')
     expect(await db.auditEntry.findFirst({ where: { action: 'user.password_reset' } })).toMatchObject({
       actorEmail: EMAIL,
-      change: { sessionsEnded: 1, grantsEnded: 1 },
+      change: { sessionsEnded: 1, grantsEnded: 1, tokensRemoved: 0 },
     })
     expect(JSON.stringify(await db.auditEntry.findMany())).not.toMatch(new RegExp(`${token}|${NEW_PASSWORD}`))
   })
@@ -54,6 +55,20 @@ describe.each(databases)('a forgotten password on $kind', database => {
     await newPerson(app)
     await reset(app, await tokenFor(app))
     expect((await app.services.db.user.findFirstOrThrow()).emailVerifiedAt).toBeInstanceOf(Date)
+  })
+
+  it.each([
+    ['ends personal access tokens where nobody had proved the address before', false, 401],
+    ['keeps personal access tokens where the address was confirmed', true, 200],
+  ])('%s', async (_title, isConfirmed, status) => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const { db } = app.services
+    await db.user.updateMany({ data: { emailVerifiedAt: isConfirmed ? new Date() : null } })
+    const made = await browser.send('POST', '/tokens', { name: 'script' })
+    const { token } = z.object({ token: z.string() }).parse(JSON.parse(made.text))
+    await reset(app, await tokenFor(app))
+    expect((await createApiClient(app.origin, token).send('GET', '/me')).status).toBe(status)
   })
 
   it('is answered the same whether or not there is such an account', async () => {
@@ -119,15 +134,12 @@ describe('a forgotten password', () => {
     expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(200)
   })
 
-  it('leaves personal access tokens as they are, and lets in who was blocked for having forgotten it', async () => {
+  it('lets in who was blocked for having forgotten it', async () => {
     const app = await startMailApp(anyDatabase)
-    const { browser } = await newPerson(app)
-    const made = await browser.send('POST', '/tokens', { name: 'script' })
-    const { token: pat } = JSON.parse(made.text) as { token: string }
+    await newPerson(app)
     for (let count = 0; count < 10; count++) await createBrowser(app.origin).signIn(EMAIL, 'wrong password')
     expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(429)
     await reset(app, await tokenFor(app))
-    expect((await createApiClient(app.origin, pat).send('GET', '/me')).status).toBe(200)
     expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
     expect(await auditOf(app)).toContain('user.password_reset')
   })
