@@ -5,12 +5,15 @@ import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 import { freePort } from '../support/free-port.ts'
 import { answerAt } from './support/person.ts'
+import { forgetTokens, HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
 import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
 
+const Applications = z.object({ items: z.array(z.object({ id: z.string() })) })
 const PROGRAM = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
 
 let world: OAuthWorld
@@ -33,19 +36,22 @@ describe.each([
   ['SSE', 'sse-only', []],
 ] as const)('mcp-remote over %s', (_name, strategy, more) => {
   let home: string
+  /** As its user wrote it down: it registers with it. */
+  let port: string
   beforeEach(async () => {
+    port = String(await freePort())
     home = await mkdtemp(join(tmpdir(), 'patchbay-mcp-remote-'))
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
   /** Begins a connection; `sentTo` is where it asks its user to go, once it does. */
-  const start = async () => {
+  const start = () => {
     const address = strategy === 'sse-only' ? `${url}/sse` : url
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [PROGRAM, address, String(await freePort()), '--allow-http', '--transport', strategy, ...more],
-      // No PATH: it finds no browser to open.
-      env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '' },
+      args: [PROGRAM, address, port, '--allow-http', '--transport', strategy, ...more],
+      // It finds no browser to open.
+      env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/false' },
       stderr: 'pipe',
     })
     let said = ''
@@ -60,8 +66,10 @@ describe.each([
     return { client, connected: client.connect(transport), sentTo, said: () => said }
   }
 
-  it('prints where to sign in, is let in, and needs nobody the next time', { timeout: 60_000 }, async () => {
-    const { client, connected, sentTo, said } = await start()
+  it('prints where to sign in, is let in, refreshes the next time, and asks again once its user has ended it', {
+    timeout: 60_000,
+  }, async () => {
+    const { client, connected, sentTo, said } = start()
     const authorize = await sentTo
     const callback = await answerAt(authorize, world.owner)
     const redirect = new URL(authorize.searchParams.get('redirect_uri') ?? '')
@@ -74,10 +82,20 @@ describe.each([
     })
     await client.close()
 
-    const again = await start()
+    await letTimePass(world, HOUR_MS + SECOND_MS)
+    await forgetTokens(world)
+    const again = start()
     await again.connected
     expect(await again.client.listTools(), again.said()).toMatchObject({ tools: [{ name: 'get_user' }] })
     expect(again.said()).not.toContain('Please authorize')
     await again.client.close()
+
+    const { items } = Applications.parse((await world.owner.expectOk('GET', '/me/applications')).body)
+    for (const { id } of items) await world.owner.expectOk('DELETE', `/me/applications/${id}`)
+    const ended = start()
+    const refused = expect(ended.connected).rejects.toThrow()
+    expect((await ended.sentTo).pathname).toBe('/oauth/authorize')
+    await ended.client.close()
+    await refused
   })
 })

@@ -32,3 +32,7 @@ export const letTimePass = async ({ patchbay }: OAuthWorld, ms: number): Promise
     await db.oAuthClient.update({ where: { id }, data })
   }
 }
+
+/** Lets nothing be believed from memory, as after some seconds; open streams are looked at as well. */
+export const forgetTokens = ({ patchbay }: OAuthWorld): Promise<void> =>
+  patchbay.services.bus.publish({ type: 'resync' })
