@@ -19,7 +19,7 @@ export const findRemovalRefusal = async (tx: Transaction, userId: string): Promi
 export const removeAccount = async (tx: Transaction, actor: Actor): Promise<void> => {
   const refusal = await findRemovalRefusal(tx, actor.userId)
   if (refusal !== undefined) throw new AppError('conflict', refusal)
-  await store.removeUser(tx, actor.userId)
+  if (!(await store.removeUser(tx, actor.userId))) throw new AppError('unauthenticated', 'This account is gone.')
   const target = { type: 'user', id: actor.userId, name: actor.email }
   await writeAudit(tx, { action: 'user.removed', actor, target })
 }

@@ -27,10 +27,9 @@ export const isAnyUserBut = async (tx: Transaction, ...emails: string[]): Promis
 export const isAnyOperatorBut = async (tx: Transaction, userId: string): Promise<boolean> =>
   (await tx.user.findFirst({ where: { isOperator: true, id: { not: userId } }, select: { id: true } })) !== null
 
-/** With all that is the user's own. Servers are not: they have another owner by then. */
-export const removeUser = async (tx: Transaction, id: string): Promise<void> => {
-  await tx.user.deleteMany({ where: { id } })
-}
+/** With all that is the user's own. Servers are not: they have another owner by then. Whether there was such a user. */
+export const removeUser = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx.user.deleteMany({ where: { id } })).count > 0
 
 export const findOldestOperatorId = async (tx: Transaction): Promise<string | undefined> => {
   const row = await tx.user.findFirst({ where: { isOperator: true }, select: { id: true }, orderBy: { id: 'asc' } })

@@ -2,14 +2,12 @@ import { findRemovalRefusal, removeAccount } from '../accounts/index.ts'
 import { type Actor, AppError, type Role } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
-import type { DomainEvent } from '../platform/events/index.ts'
+import type { Announce } from '../platform/events/index.ts'
 import { type Decisions, planDeletion, type Step } from './deletion-plan.ts'
 import type { HeldServer } from './holdings.ts'
 import * as members from './members.store.ts'
 import type { Member } from './organization.ts'
 import { createOrganizationRemoval, type RemovalParts } from './removal.ts'
-
-type Announce = (event: DomainEvent) => void
 
 /** What goes with an account or passes to others, before anybody decides. */
 export type DeletionPreview = {
@@ -114,7 +112,7 @@ export const createAccountDeletion = ({ db, changes, holdings, finishServer, ten
         if (refusal !== undefined) throw new AppError('conflict', refusal)
         const stopped: string[] = []
         for (const step of await planDeletion(tx, actor, decisions, tenancy)) {
-          if (step.kind === 'remove') stopped.push(...(await removal.stop(tx, announce, step.organization.id)))
+          if (step.kind === 'remove') stopped.push(...(await removal.stop(tx, announce, actor, step.organization.id)))
         }
         return stopped
       })

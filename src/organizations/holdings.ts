@@ -1,3 +1,4 @@
+import type { Actor } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 
 export type HeldServer = { id: string; name: string; organizationId: string; ownerId: string }
@@ -16,6 +17,6 @@ export type Holdings = {
   giveServers: (tx: Transaction, gift: { organizationId: string; from: string; to: string }) => Promise<string[]>
   /** Nobody names this user for a server of the organization any more, and no client goes on in their name there. */
   withdrawUser: (tx: Transaction, organizationId: string, userId: string) => Promise<string[]>
-  /** From here on nobody uses the organization's servers; what is kept of them stays. */
-  stopServers: (tx: Transaction, organizationId: string) => Promise<string[]>
+  /** From here on nobody uses the organization's servers; what is kept of them stays. Written down of each, once. */
+  stopServers: (tx: Transaction, actor: Actor, organizationId: string) => Promise<string[]>
 }

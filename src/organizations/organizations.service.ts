@@ -40,6 +40,16 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
 
 export const createOrganizationService = ({ db, changes, holdings, finishServer, tenancy }: RemovalParts) => {
   const removal = createOrganizationRemoval({ holdings, finishServer })
+
+  const getForRemoval = async (tx: Transaction, actor: Actor, id: string, confirm: string): Promise<Organization> => {
+    await assertStillMay(tx, actor, id, 'own')
+    const organization = await getOrganization(tx, actor, id)
+    assertConfirmed(organization, confirm)
+    await assertNotTheOnly(tx, tenancy, id)
+    await assertNotLast(tx, actor)
+    return organization
+  }
+
   return {
     createOrganization: (actor: Actor, name: string): Promise<Organization> => {
       if (tenancy === 'single') {
@@ -78,16 +88,15 @@ export const createOrganizationService = ({ db, changes, holdings, finishServer,
 
     /** `confirm` is its name. Throws `conflict` for the only organization of who asks. */
     removeOrganization: async (actor: Actor, id: string, confirm: string): Promise<void> => {
-      const stopped = await changes.commit(async (tx, announce) => {
-        await assertStillMay(tx, actor, id, 'own')
-        const organization = await getOrganization(tx, actor, id)
-        assertConfirmed(organization, confirm)
-        await assertNotTheOnly(tx, tenancy, id)
-        await assertNotLast(tx, actor)
-        return { organization, serverIds: await removal.stop(tx, announce, id) }
+      const serverIds = await changes.commit(async (tx, announce) => {
+        await getForRemoval(tx, actor, id, confirm)
+        return removal.stop(tx, announce, actor, id)
       })
-      await removal.finish(stopped.serverIds)
-      await changes.commit((tx, announce) => removal.drop(tx, announce, actor, stopped.organization))
+      await removal.finish(serverIds)
+      await changes.commit(async (tx, announce) => {
+        // Asked anew: another may have removed it meanwhile, or taken this one's role or other organizations away.
+        await removal.drop(tx, announce, actor, await getForRemoval(tx, actor, id, confirm))
+      })
     },
   }
 }

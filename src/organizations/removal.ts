@@ -1,7 +1,7 @@
 import { type Actor, AppError } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes, DomainEvent } from '../platform/events/index.ts'
+import type { Announce, Changes } from '../platform/events/index.ts'
 import type { Holdings } from './holdings.ts'
 import { listMemberIds } from './members.store.ts'
 import { findOldestOrganizationId, removeOrganization } from './organizations.store.ts'
@@ -17,7 +17,6 @@ export type RemovalParts = {
   tenancy: Tenancy
 }
 
-type Announce = (event: DomainEvent) => void
 type Named = { id: string; name: string }
 
 /** With PATCHBAY_TENANCY=single the one organization stays; others, from before it was set, may go. */
@@ -39,8 +38,8 @@ export const createOrganizationRemoval = ({
   finishServer,
 }: Pick<RemovalParts, 'holdings' | 'finishServer'>) => ({
   /** Answers the servers that are to be finished. */
-  stop: async (tx: Transaction, announce: Announce, organizationId: string): Promise<string[]> => {
-    const serverIds = await holdings.stopServers(tx, organizationId)
+  stop: async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string): Promise<string[]> => {
+    const serverIds = await holdings.stopServers(tx, actor, organizationId)
     for (const serverId of serverIds) announce({ type: 'server_removed', serverId })
     return serverIds
   },
@@ -51,7 +50,7 @@ export const createOrganizationRemoval = ({
 
   /** Toolkits and memberships go along; snapshots that others took live on. Throws `unavailable` while servers are left. */
   drop: async (tx: Transaction, announce: Announce, actor: Actor, { id, name }: Named): Promise<void> => {
-    const left = await holdings.stopServers(tx, id)
+    const left = await holdings.stopServers(tx, actor, id)
     if (left.length > 0) {
       throw new AppError('unavailable', `Servers of "${name}" are still on their way out: try again.`, {
         retryAfterSeconds: 1,

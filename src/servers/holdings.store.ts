@@ -1,6 +1,7 @@
 import type { HeldServer, Holdings } from '../organizations/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import { countToolkits } from '../toolkits/index.ts'
+import { auditRemovedServer } from './server-audit.ts'
 import { markAsRemoved } from './servers.store.ts'
 
 const HELD = { id: true, name: true, organizationId: true, ownerId: true } as const
@@ -34,9 +35,12 @@ const withdrawUser = async (tx: Transaction, organizationId: string, userId: str
   return named.map(({ serverId }) => serverId)
 }
 
-const stopServers = async (tx: Transaction, organizationId: string): Promise<string[]> => {
-  const rows = await tx.server.findMany({ where: { organizationId }, select: { id: true, removedAt: true } })
-  for (const { id, removedAt } of rows) if (removedAt === null) await markAsRemoved(tx, id)
+const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) => {
+  const rows = await tx.server.findMany({ where: { organizationId }, select: { ...HELD, removedAt: true } })
+  for (const server of rows.filter(({ removedAt }) => removedAt === null)) {
+    await markAsRemoved(tx, server.id)
+    await auditRemovedServer(tx, actor, server)
+  }
   return rows.map(({ id }) => id)
 }
 

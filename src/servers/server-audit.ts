@@ -3,7 +3,10 @@ import { writeAudit } from '../platform/audit/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { Server } from './server.ts'
 
-const entryOf = (actor: Actor, { id, name, organizationId }: Server) => ({
+/** A server as an entry names it. */
+type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
+
+const entryOf = (actor: Actor, { id, name, organizationId }: Named) => ({
   actor,
   organizationId,
   target: { type: 'server', id, name },
@@ -16,7 +19,7 @@ export const auditNewServer = (tx: Transaction, actor: Actor, server: Server): P
     change: { access: server.access, allowedUsers: [...server.allowedUserIds] },
   })
 
-export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Server): Promise<void> =>
+export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Named): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server), action: 'server.removed' })
 
 /** Neither holds an id twice. */

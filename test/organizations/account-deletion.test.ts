@@ -115,6 +115,15 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect(again.status).toBe(201)
   })
 
+  it('asked for twice at once happens once', async () => {
+    await world.person()
+    const one = await world.person()
+    await world.member(one.organizationId, 'owner')
+    const statuses = (await Promise.all([deleteMe(one), deleteMe(one)])).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([204, 401])
+    expect(await world.db.auditEntry.count({ where: { action: 'user.removed', actorId: one.userId } })).toBe(1)
+  })
+
   it('by who is signed in with a cookie ends the session', async () => {
     await world.person()
     const one = await world.person()

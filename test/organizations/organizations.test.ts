@@ -82,6 +82,43 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     })
   })
 
+  it('writes down each server that went with it', async () => {
+    const owner = await world.person()
+    const { id: organizationId } = await owner.create('/organizations', { name: 'Doomed' })
+    const { id: serverId } = await owner.create('/servers', { name: 'Doomed too', organizationId })
+    await owner.expectOk('DELETE', `/organizations/${organizationId}`, { confirm: 'Doomed' })
+    expect(
+      await world.db.auditEntry.findMany({ where: { targetId: serverId, action: 'server.removed' } }),
+    ).toMatchObject([{ actorEmail: owner.email, targetName: 'Doomed too' }])
+  })
+
+  it('that is removed twice at once is removed once', async () => {
+    const owner = await world.person()
+    const { id: organizationId } = await owner.create('/organizations', { name: 'Twice' })
+    for (const name of ['One', 'Two', 'Three']) await owner.create('/servers', { name, organizationId })
+    const remove = () => owner.send('DELETE', `/organizations/${organizationId}`, { confirm: 'Twice' })
+    const statuses = (await Promise.all([remove(), remove(), remove()])).map(({ status }) => status)
+    expect(statuses.filter(status => status === 204)).toHaveLength(1)
+    expect(statuses.filter(status => status === 404)).toHaveLength(2)
+    expect(
+      await world.db.auditEntry.count({ where: { targetId: organizationId, action: 'organization.removed' } }),
+    ).toBe(1)
+  })
+
+  it('is left to its owner where the only two are removed at once', async () => {
+    const owner = await world.person()
+    await owner.create('/organizations', { name: 'The other' })
+    const own = await organizationsOf(owner)
+    for (const { id: organizationId } of own) {
+      for (const name of ['One', 'Two', 'Three']) await owner.create('/servers', { name, organizationId })
+    }
+    const answers = await Promise.all(
+      own.map(({ id, name }) => owner.send('DELETE', `/organizations/${id}`, { confirm: name })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 409])
+    expect(await organizationsOf(owner)).toHaveLength(1)
+  })
+
   it('that is the only one of its owner goes with the account alone', async () => {
     const owner = await world.person()
     const [own] = await organizationsOf(owner)
