@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
@@ -63,6 +63,7 @@ describe.each([
       })
     })
     const client = new Client({ name: 'desktop', version: '1.0.0' })
+    onTestFinished(() => client.close())
     return { client, connected: client.connect(transport), sentTo, said: () => said }
   }
 
