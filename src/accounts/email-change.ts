@@ -8,6 +8,7 @@ import { changeEmailLetter, emailChangeNotice, emailTakenNotice } from './letter
 import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
+import { removeSessions } from './sessions.store.ts'
 
 export type EmailChangeParts = Omit<MailFlowParts, 'passwords' | 'endGrantsOf'>
 
@@ -44,19 +45,23 @@ export const createEmailChange = (parts: EmailChangeParts) => {
       )
     },
 
-    /** Answers the user as they are now. Throws `invalid_request` for a link that is over, or an address taken since. */
-    changeEmail: (token: string, address: string): Promise<User> =>
+    /**
+     * Answers the user as they are now. Ends all sessions but `keptSid`, if that is one of theirs. Throws
+     * `invalid_request` for a link that is over, or an address taken since.
+     */
+    changeEmail: (token: string, address: string, keptSid: string | undefined): Promise<User> =>
       changes.commit(async (tx, announce) => {
         const { userId, email } = await links.take(tx, 'change_email', token)
         const user = await userStore.findUser(tx, userId)
         if (user === undefined || (await isTaken(tx, email))) throw linkIsOver()
         await userStore.updateEmail(tx, userId, email, new Date(now()))
         await removeMailedLinks(tx, userId)
+        const sessionsEnded = await removeSessions(tx, userId, keptSid)
         await writeAudit(tx, {
           action: 'user.email_changed',
           actor: { userId, email: user.email, address },
           target: { type: 'user', id: userId, name: email },
-          change: { email: { from: user.email, to: email } },
+          change: { email: { from: user.email, to: email }, sessionsEnded },
         })
         announce({ type: 'access_changed', userId })
         return { ...user, email }

@@ -1,6 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type FormPage, formText, parseForm, parseInput, showForm, submitForm } from '../platform/http/index.ts'
+import {
+  type FormPage,
+  formText,
+  parseForm,
+  parseInput,
+  sessionIdOf,
+  showForm,
+  submitForm,
+} from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
 import { PASSWORD_HINT } from './credentials.ts'
 import { LinkToken, letterMessages, PasswordReset, ResetRequest } from './mail-flows.schema.ts'
@@ -28,7 +36,7 @@ const verifyPage = (token: string): FormPage =>
 const changePage = (token: string): FormPage =>
   buttonPage('/change-email', token, {
     title: 'Change your e-mail address',
-    text: 'From now on you sign in with the address that this link was sent to.',
+    text: 'From now on you sign in with the address that this link was sent to. Your other sessions end.',
     button: 'Change',
   })
 
@@ -74,8 +82,10 @@ export const linkPages =
     app.post('/change-email', { config }, (request, reply) => {
       const { token } = parseForm(TokenForm, request.body)
       return submitForm(reply, changePage(token), async () => {
-        const { email } = await accounts.changeEmail(parseInput(LinkToken, { token }).token, request.ip)
-        return showDone(reply, 'Your address is changed', `From now on you sign in with ${email}.`)
+        const link = parseInput(LinkToken, { token })
+        const { email } = await accounts.changeEmail(link.token, request.ip, sessionIdOf(request))
+        const text = `From now on you sign in with ${email}. Your other sessions have ended.`
+        return showDone(reply, 'Your address is changed', text)
       })
     })
 

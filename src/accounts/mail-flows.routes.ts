@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { sessionIdOf } from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
 import { EmailView, LinkToken, letterMessages, MessageView, PasswordReset, ResetRequest } from './mail-flows.schema.ts'
 
@@ -72,11 +73,14 @@ export const mailFlowRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change an account’s address with the link that was sent to the new one',
+          summary: 'Change an account’s address with the link that was sent to the new one; every other session ends',
           body: LinkToken,
           response: { 200: EmailView },
         },
       },
-      async request => ({ email: (await accounts.changeEmail(request.body.token, request.ip)).email }),
+      async request => {
+        const { email } = await accounts.changeEmail(request.body.token, request.ip, sessionIdOf(request))
+        return { email }
+      },
     )
   }

@@ -7,6 +7,7 @@ import {
   formText,
   parseForm,
   parseInput,
+  sessionIdOf,
   showForm,
   submitForm,
   uuidParam,
@@ -41,9 +42,6 @@ const describeSession = (session: OwnSession) => ({
   began: timeText(session.createdAt),
 })
 
-const sidOf = (request: FastifyRequest): string | undefined =>
-  request.signedInBy === 'session' ? request.session.sessionId : undefined
-
 /** One's own account: address, password, sessions. */
 export const ownAccountPages =
   ({ accounts }: { accounts: AccountService }) =>
@@ -61,7 +59,7 @@ export const ownAccountPages =
       const page = { limit: MAX_SESSIONS_SHOWN, afterId: undefined }
       const [{ user }, sessions] = await Promise.all([
         accounts.getMe(actorOf(request)),
-        accounts.listSessions(actorOf(request), page, sidOf(request)),
+        accounts.listSessions(actorOf(request), page, sessionIdOf(request)),
       ])
       return {
         view: 'accounts/account',
@@ -108,7 +106,7 @@ export const ownAccountPages =
     })
 
     app.post('/account/sessions/end', { config }, async (request, reply) => {
-      await accounts.endOtherSessions(actorOf(request), sidOf(request))
+      await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
       return showDone(reply, 'sessions')
     })
 

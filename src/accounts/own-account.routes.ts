@@ -1,7 +1,15 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, beginSession, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
+import {
+  actorOf,
+  beginSession,
+  idPageOf,
+  pageOf,
+  pageQuery,
+  sessionIdOf,
+  toIdPage,
+  uuidParams,
+} from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
 import {
   ChangedPasswordView,
@@ -16,10 +24,6 @@ import {
 const config = { access: 'user' } as const
 const tags = ['account']
 const sessionTags = ['sessions']
-
-/** Of the session that asks; a token has none. */
-const currentSidOf = (request: FastifyRequest): string | undefined =>
-  request.signedInBy === 'session' ? request.session.sessionId : undefined
 
 /** One's own address, password and sessions. */
 export const ownAccountRoutes =
@@ -88,7 +92,7 @@ export const ownAccountRoutes =
       },
       async request => {
         const page = idPageOf(request.query)
-        const sessions = await accounts.listSessions(actorOf(request), page, currentSidOf(request))
+        const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
         return toIdPage(sessions, page, toOwnSessionView)
       },
     )
@@ -100,7 +104,7 @@ export const ownAccountRoutes =
         schema: { tags: sessionTags, summary: 'End all sessions but the one that asks', response: { 204: z.null() } },
       },
       async (request, reply) => {
-        await accounts.endOtherSessions(actorOf(request), currentSidOf(request))
+        await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
         return reply.code(204).send(null)
       },
     )

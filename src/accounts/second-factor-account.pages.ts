@@ -6,6 +6,7 @@ import {
   formText,
   parseForm,
   parseInput,
+  sessionIdOf,
   showForm,
   submitForm,
 } from '../platform/http/index.ts'
@@ -23,9 +24,6 @@ const ProofForm = { password: formText, code: formText }
 const LABELS = { password: 'password', code: 'code' }
 
 type FormName = 'none' | 'begin' | 'remove' | 'renew'
-
-const sidOf = (request: FastifyRequest): string | undefined =>
-  request.signedInBy === 'session' ? request.session.sessionId : undefined
 
 /** The secret comes back with the form: shown again by what is typed, not by what is stored. */
 const confirmationPage = (secret: string, email: string): FormPage => ({
@@ -68,14 +66,14 @@ export const secondFactorAccountPages =
       const { secret, ...form } = parseForm(ConfirmationForm, request.body)
       return submitForm(reply, confirmationPage(secret, actorOf(request).email), async () => {
         const { code } = parseInput(Confirmation, form)
-        return showCodes(reply, await accounts.confirmSecondFactor(actorOf(request), code, sidOf(request)))
+        return showCodes(reply, await accounts.confirmSecondFactor(actorOf(request), code, sessionIdOf(request)))
       })
     })
 
     app.post(`${PATH}/removal`, { config }, async (request, reply) => {
       const form = parseForm(ProofForm, request.body)
       return submitForm(reply, await statePage(request, 'remove'), async () => {
-        await accounts.removeSecondFactor(actorOf(request), parseInput(Proof, form), sidOf(request))
+        await accounts.removeSecondFactor(actorOf(request), parseInput(Proof, form), sessionIdOf(request))
         return reply.redirect(`${PATH}?done=removed`, 303)
       })
     })

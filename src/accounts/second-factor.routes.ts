@@ -1,7 +1,6 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../platform/http/index.ts'
+import { actorOf, sessionIdOf } from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
 import {
   Confirmation,
@@ -14,10 +13,6 @@ import {
 
 const USER = { access: 'user' } as const
 const TAGS = ['second factor']
-
-/** The session that a change of the second factor leaves: that of who makes it. A token has none. */
-const ownSid = (request: FastifyRequest): string | undefined =>
-  request.signedInBy === 'session' ? request.session.sessionId : undefined
 
 /** One's own second factor, and its recovery codes. */
 export const secondFactorRoutes =
@@ -59,7 +54,7 @@ export const secondFactorRoutes =
         },
       },
       async request => ({
-        recoveryCodes: await accounts.confirmSecondFactor(actorOf(request), request.body.code, ownSid(request)),
+        recoveryCodes: await accounts.confirmSecondFactor(actorOf(request), request.body.code, sessionIdOf(request)),
       }),
     )
 
@@ -75,7 +70,7 @@ export const secondFactorRoutes =
         },
       },
       async (request, reply) => {
-        await accounts.removeSecondFactor(actorOf(request), request.body, ownSid(request))
+        await accounts.removeSecondFactor(actorOf(request), request.body, sessionIdOf(request))
         return reply.code(204).send(null)
       },
     )

@@ -31,15 +31,34 @@ describe.each(databases)('changing the address on $kind', database => {
 
     expect((await follow(app, token)).status).toBe(200)
     expect((await follow(app, token)).status).toBe(400)
-    expect((await browser.send('GET', '/me')).json()).toMatchObject({
-      user: { email: NEW_EMAIL, emailVerifiedAt: expect.any(String) },
-    })
-    expect((await createBrowser(app.origin).signIn(NEW_EMAIL, PASSWORD)).status).toBe(200)
+    const signedIn = await createBrowser(app.origin).signIn(NEW_EMAIL, PASSWORD)
+    expect(signedIn.json()).toMatchObject({ user: { email: NEW_EMAIL, emailVerifiedAt: expect.any(String) } })
     expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(401)
     expect(await app.services.db.auditEntry.findFirst({ where: { action: 'user.email_changed' } })).toMatchObject({
       actorEmail: EMAIL,
-      change: { email: { from: EMAIL, to: NEW_EMAIL } },
+      change: { email: { from: EMAIL, to: NEW_EMAIL }, sessionsEnded: 1 },
     })
+  })
+
+  it('ends every session but the one that uses the link', async () => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const other = createBrowser(app.origin)
+    await other.signIn(EMAIL, PASSWORD)
+    const { token } = await askAndRead(app, browser)
+    expect((await browser.send('POST', '/email-changes', { token })).status).toBe(200)
+    expect((await browser.send('GET', '/me')).json()).toMatchObject({ user: { email: NEW_EMAIL } })
+    expect((await other.send('GET', '/me')).status).toBe(401)
+  })
+
+  it('by a link that is used where somebody else is signed in ends that account’s sessions, not theirs', async () => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const stranger = await newPerson(app, 'eve@example.com')
+    const { token } = await askAndRead(app, browser)
+    expect((await stranger.browser.send('POST', '/email-changes', { token })).status).toBe(200)
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+    expect((await stranger.browser.send('GET', '/me')).status).toBe(200)
   })
 
   it('to an address that has an account is answered the same, and its mail tells whose it is', async () => {

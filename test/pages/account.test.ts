@@ -119,9 +119,8 @@ describe('the account page', () => {
     const asked = await browser.submit('/account/email', { email: 'ada@new.example', password: PASSWORD })
     expect(asked).toMatchObject({ status: 303, location: '/account?done=email' })
     const link = linkIn(await app.smtp.next())
-    const stranger = createPageBrowser(app.origin)
-    await stranger.get(pathOf(link))
-    expect((await stranger.submit('/change-email', { token: link.token })).html).toContain('ada@new.example')
+    await browser.get(pathOf(link))
+    expect((await browser.submit('/change-email', { token: link.token })).html).toContain('ada@new.example')
     expect((await browser.get('/account')).html).toContain('<b>ada@new.example</b> is confirmed.')
   })
 

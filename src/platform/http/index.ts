@@ -20,5 +20,6 @@ export {
   SESSION_IDLE_MS,
   type SessionOptions,
   type SessionStore,
+  sessionIdOf,
 } from './sessions.ts'
 export { parseInput } from './validation.ts'

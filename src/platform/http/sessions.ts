@@ -127,6 +127,10 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
   return reply.generateCsrf()
 }
 
+/** Of the session that a request is signed in by; undefined where that is a token, or nothing. */
+export const sessionIdOf = ({ signedInBy, session }: FastifyRequest): string | undefined =>
+  signedInBy === 'session' ? session.sessionId : undefined
+
 /** Signs out: the session is gone from the store, and the browser is told to forget the cookie. */
 export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const { isHttps } = request.server.sessionOptions
