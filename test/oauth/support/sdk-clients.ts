@@ -20,7 +20,13 @@ let memories = 0
  * All that an application has to bring for the official SDKs' own OAuth code: a memory, and somebody to send to an
  * address. It notes where the user was sent, and what was asked of Patchbay.
  */
-export const createMemory = ({ clientMetadataUrl }: { clientMetadataUrl?: string } = {}) => {
+export const createMemory = ({
+  clientMetadataUrl,
+  redirectUrl = CALLBACK,
+}: {
+  clientMetadataUrl?: string
+  redirectUrl?: string
+} = {}) => {
   const address = `192.0.2.${++memories}`
   /** Where the user was sent, each time. */
   const sentTo: URL[] = []
@@ -32,8 +38,8 @@ export const createMemory = ({ clientMetadataUrl }: { clientMetadataUrl?: string
   let verifier = ''
   const provider: Provider1 & Provider2 = {
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
-    redirectUrl: CALLBACK,
-    clientMetadata: { client_name: 'Official', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+    redirectUrl,
+    clientMetadata: { client_name: 'Official', redirect_uris: [redirectUrl], token_endpoint_auth_method: 'none' },
     state: () => `state ${sentTo.length}`,
     clientInformation: () => known,
     saveClientInformation: information => {

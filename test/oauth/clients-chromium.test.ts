@@ -1,0 +1,110 @@
+import { UnauthorizedError } from '@modelcontextprotocol/client'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { launchChromium } from '../support/chromium.ts'
+import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { createMemory, SDK_CLIENTS } from './support/sdk-clients.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+/** A page around another one. */
+const frameOf = (url: string): string => `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`
+
+describe('an official client and a real browser without scripts', { timeout: 60_000 }, () => {
+  let world: OAuthWorld
+  let browser: Browser
+  let page: Page
+  /** Where the client listens on its own machine, and where anybody else's pages are. */
+  let loopback: FakeApi
+  let framed = ''
+  beforeAll(async () => {
+    world = await startOAuthWorld()
+    browser = await launchChromium()
+    loopback = await startFakeApi(({ url }, response) => {
+      const pages: Record<string, string> = {
+        '/framing': `${frameOf('/open')}${frameOf(framed)}`,
+        '/open': '<button>Connect</button>',
+      }
+      response.setHeader('content-type', 'text/html').end(pages[url] ?? 'You can close this window.')
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await loopback?.close()
+    await world?.close()
+  })
+  beforeEach(async () => {
+    page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+    page.setDefaultTimeout(20_000)
+  })
+  afterEach(() => page.context().close())
+
+  const [official] = SDK_CLIENTS
+  if (official === undefined) throw new Error('there is no official client')
+
+  /** A client that was refused, and has sent its user to `authorize`. */
+  const begin = async (serverUrl: string) => {
+    const memory = createMemory({ redirectUrl: `${loopback.origin}/callback` })
+    const attempt = official.open(serverUrl, memory)
+    await expect(attempt.connect()).rejects.toThrow(UnauthorizedError)
+    return { memory, attempt, authorize: memory.sentTo[0]?.href ?? '' }
+  }
+  const fill = async (email: string): Promise<void> => {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+  }
+  const comeBack = async (): Promise<URLSearchParams> => {
+    await page.waitForURL(`${loopback.origin}/callback?**`)
+    return new URL(page.url()).searchParams
+  }
+
+  it('somebody signs up on the way, is let in by the server’s owner, agrees, and the client works', async () => {
+    const serverUrl = await world.makeServer()
+    const { memory, attempt, authorize } = await begin(serverUrl)
+    await page.goto(authorize)
+    await page.getByRole('link', { name: 'Sign up' }).click()
+    await fill('newcomer@example.com')
+    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByText('You have no access').waitFor()
+    expect(await page.getByRole('button', { name: 'Connect' }).count()).toBe(0)
+
+    const allowedUsers = ['newcomer@example.com']
+    await world.owner.expectOk('PATCH', `/servers/${serverUrl.split('/').at(-1)}`, { allowedUsers })
+    await page.reload()
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await attempt.finish(await comeBack())
+    const connection = await official.open(serverUrl, memory).connect()
+    expect(await connection.listTools()).toMatchObject({ tools: [] })
+    await connection.close()
+  })
+
+  it('somebody refuses, and the client is told so and gets nothing', async () => {
+    const { memory, attempt, authorize } = await begin(world.serverUrl)
+    await page.goto(authorize)
+    await fill(world.owner.email)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Refuse' }).click()
+    const callback = await comeBack()
+    expect(Object.fromEntries(callback)).toMatchObject({ error: 'access_denied', iss: world.origin, state: 'state 0' })
+    await expect(attempt.finish(callback)).rejects.toThrow()
+    expect(memory.tokens().access).toBe('')
+  })
+
+  it('a page of the same machine, to which the browser sends all cookies, holds the consent page in no frame', async () => {
+    framed = (await begin(world.serverUrl)).authorize
+    await page.goto(framed)
+    await fill(world.owner.email)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Connect' }).waitFor()
+
+    const asked = page.waitForResponse(response => response.url().includes('/oauth/interaction/'))
+    await page.goto(`${loopback.origin.replace('127.0.0.1', 'localhost')}/framing`)
+    // The consent page itself: as far as cookies go, the frame would have held it.
+    expect((await asked).status()).toBe(200)
+    const held = (start: string) =>
+      page.frameLocator(`iframe[src^="${start}"]`).getByRole('button', { name: 'Connect' })
+    await held('/open').waitFor()
+    expect(await held('http').count()).toBe(0)
+  })
+})
