@@ -1,0 +1,76 @@
+/** A graph's numbers one after the other: bytes, two-byte numbers, and LEB128 for those of any size. */
+const createReader = (bytes: Buffer) => {
+  let at = 0
+  const byte = (): number => bytes.readUInt8(at++)
+  return {
+    byte,
+    short: (): number => {
+      at += 2
+      return bytes.readUInt16LE(at - 2)
+    },
+    number: (): number => {
+      let value = 0
+      for (let shift = 0; ; shift += 7) {
+        const part = byte()
+        value |= (part & 127) << shift
+        if (part < 128) return value
+      }
+    },
+    isAtEnd: () => at === bytes.length,
+  }
+}
+
+const createWriter = () => {
+  const bytes: number[] = []
+  return {
+    bytes,
+    number: (value: number): number => {
+      let rest = value
+      for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128)
+      bytes.push(rest)
+      return value
+    },
+  }
+}
+
+const times = (count: number, work: () => void): void => {
+  for (let index = 0; index < count; index++) work()
+}
+
+/**
+ * Prisma's graph of what a query may hold, with `by` added to every number of a string in it. Throws when the graph is
+ * laid out in another way than that of Prisma 7.10 (its runtime's `deserialize`).
+ */
+export const shiftStrings = (graph: string, by: number): string => {
+  const { byte, short, number, isAtEnd } = createReader(Buffer.from(graph, 'base64url'))
+  const written = createWriter()
+  const copy = (): number => written.number(number())
+  const shift = (): number => written.number(number() + by)
+  /** 0: none; else one more than the number. */
+  const shiftOptional = (): void => {
+    const value = number()
+    written.number(value === 0 ? 0 : value + by)
+  }
+  const inputs = copy()
+  const outputs = copy()
+  const roots = copy()
+  times(inputs, () =>
+    times(copy(), () => {
+      shift()
+      const scalars = short()
+      written.bytes.push(scalars & 255, scalars >>> 8)
+      copy()
+      shiftOptional()
+      written.bytes.push(byte())
+    }),
+  )
+  const shiftWithTwo = (): void => {
+    shift()
+    copy()
+    copy()
+  }
+  times(outputs, () => times(copy(), shiftWithTwo))
+  times(roots, shiftWithTwo)
+  if (!isAtEnd()) throw new Error("Prisma's graph of queries is not laid out as it was")
+  return Buffer.from(written.bytes).toString('base64url')
+}
