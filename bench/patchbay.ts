@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { commandOf } from '../bin/launcher/tasks.mjs'
 import type { Options } from './options.ts'
 import { type Child, findFreePort, type Rig } from './process.ts'
 import type { BenchTool } from './tools.ts'
@@ -32,9 +33,12 @@ const WithId = z.object({ id: z.string() })
 const WithCsrfToken = z.object({ csrfToken: z.string() })
 const WithToken = z.object({ token: z.string() })
 
-const findProgram = ({ program }: Options): string => {
-  const built = resolve(program ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url)))
-  if (existsSync(built)) return built
+/** What the launcher would run: the program, behind its flags and ours. */
+const programArgs = ({ program, nodeFlags }: Options): string[] => {
+  const flags = commandOf('command', fileURLToPath(new URL('..', import.meta.url)))
+  const own = flags.pop() ?? ''
+  const built = program === undefined ? own : resolve(program)
+  if (existsSync(built)) return [...flags, ...nodeFlags, built]
   throw new Error(`${built} is not built yet: npm run bench builds it first`)
 }
 
@@ -62,7 +66,7 @@ export const startPatchbay = async (rig: Rig, options: Options, directory: strin
   const child = rig.start({
     name: 'patchbay',
     side: 'server',
-    args: [...options.nodeFlags, findProgram(options), 'serve'],
+    args: [...programArgs(options), 'serve'],
     // Away from the checkout, whose .env must not count.
     cwd: directory,
     env: {
