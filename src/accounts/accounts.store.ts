@@ -67,6 +67,14 @@ export const updatePasswordHash = async (tx: Transaction, userId: string, passwo
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }
 
+/** The same password under a newer hash. Whether the one before was still in force: else nothing happens. */
+export const replacePasswordHash = async (
+  tx: Transaction,
+  userId: string,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> =>
+  (await tx.user.updateMany({ where: { id: userId, passwordHash: from }, data: { passwordHash: to } })).count > 0
+
 /** Whether it was not marked before. */
 export const markEmailVerified = async (tx: Transaction, userId: string, at: Date): Promise<boolean> =>
   (await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: at } })).count > 0

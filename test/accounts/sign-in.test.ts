@@ -1,10 +1,11 @@
 import { hashSync } from '@node-rs/argon2'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
 
 const PASSWORD = 'correct horse battery staple'
+const NEW_PASSWORD = 'another horse another staple'
 const EMAIL = 'ada@example.com'
 /** So that a test can come from any address, as a proxy says. */
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
@@ -140,11 +141,29 @@ describe.each(databases)('signing in on $kind', database => {
     expect(await failTimes(origin, 1, '2001:db8:1:3::1')).toEqual([401])
   })
 
+  it('by a password that is changed while it is compared fails, and leaves the new one in force', async () => {
+    const { origin, services } = await startWithAccount(database)
+    const { db } = services
+    const passwordHash = hashSync(NEW_PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
+    // Slow to compare, and weak enough in memory to be made anew.
+    const slow = hashSync(PASSWORD, { memoryCost: 1_024, timeCost: 400, parallelism: 1 })
+    await db.user.updateMany({ data: { passwordHash: slow } })
+    const browser = from(origin, HOME)
+    const signingIn = browser.signIn(EMAIL, PASSWORD)
+    await vi.waitFor(async () => expect(await db.counter.count({ where: { points: 1 } })).toBe(4), { interval: 1 })
+    for (let reads = 0; reads < 5; reads++) await db.user.findMany()
+    await db.user.updateMany({ data: { passwordHash } })
+    expect((await signingIn).status).toBe(401)
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+    expect(await db.user.findMany()).toMatchObject([{ passwordHash }])
+  })
+
   it('makes a hash of today’s strength out of an older one', async () => {
     const { origin, services } = await startWithAccount(database)
     const weak = hashSync(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
     await services.db.user.updateMany({ data: { passwordHash: weak } })
-    expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(200)
+    const atOnce = Array.from({ length: 3 }, () => from(origin, HOME).signIn(EMAIL, PASSWORD))
+    expect((await Promise.all(atOnce)).map(({ status }) => status)).toEqual([200, 200, 200])
     const [user] = await services.db.user.findMany()
     expect(user?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect((await from(origin, HOME).signIn(EMAIL, PASSWORD)).status).toBe(200)
