@@ -67,7 +67,7 @@ export const updatePasswordHash = async (tx: Transaction, userId: string, passwo
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }
 
-/** The same password under a newer hash. Whether the one before was still in force: else nothing happens. */
+/** Whether the hash before was still in force: else nothing happens. */
 export const replacePasswordHash = async (
   tx: Transaction,
   userId: string,

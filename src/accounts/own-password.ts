@@ -25,7 +25,7 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
   prove: async <T>(
     actor: Actor,
     password: string,
-    work: (user: User) => Promise<T>,
+    work: (user: User, passwordHash: string) => Promise<T>,
     /** Where the password came in, for the errors. */
     path = 'password',
   ): Promise<T> => {
@@ -36,7 +36,7 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
     const { passwordHash, ...user } = found
     if (passwordHash === UNUSABLE_PASSWORD_HASH) throw noPassword(path)
     if (!(await passwords.checkPassword(password, passwordHash)).isRight) throw wrongPassword(path)
-    const result = await work(user)
+    const result = await work(user, passwordHash)
     await throttle.forgiveSignIn(attempt)
     return result
   },

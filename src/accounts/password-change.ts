@@ -1,4 +1,4 @@
-import type { Actor } from '../kernel/index.ts'
+import { type Actor, AppError } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import * as userStore from './accounts.store.ts'
 import { endEverythingOf } from './end-everything.ts'
@@ -19,10 +19,12 @@ export const createPasswordChange = (parts: PasswordChangeParts) => {
       ownPassword.prove(
         actor,
         wish.currentPassword,
-        async ({ id, email }) => {
-          const passwordHash = await passwords.hashPassword(wish.password)
+        async ({ id, email }, from) => {
+          const to = await passwords.hashPassword(wish.password)
           await changes.commit(async (tx, announce) => {
-            await userStore.updatePasswordHash(tx, id, passwordHash)
+            if (!(await userStore.replacePasswordHash(tx, id, { from, to }))) {
+              throw new AppError('conflict', 'The password was changed by another request meanwhile.')
+            }
             const change = await endEverythingOf(tx, id, endGrantsOf)
             const target = { type: 'user', id, name: email }
             await writeAudit(tx, { action: 'user.password_changed', actor, target, change })

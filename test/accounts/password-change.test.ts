@@ -38,6 +38,21 @@ describe.each(databases)('changing the password on $kind', database => {
     expect((await app.smtp.next()).headers).toContain('Subject: Your password for Patchbay was changed')
   })
 
+  it('happens once where two sessions change it at once, each knowing the one of now', async () => {
+    const app = await startMailApp(database)
+    const { browser } = await newPerson(app)
+    const elsewhere = createBrowser(app.origin)
+    await elsewhere.signIn(EMAIL, PASSWORD)
+    await elsewhere.loadCsrfToken()
+    const wishes = [NEW_PASSWORD, 'a third horse a third staple']
+    const answers = await Promise.all(
+      [browser, elsewhere].map((one, index) => one.send('PUT', '/me/password', { ...CHANGE, password: wishes[index] })),
+    )
+    const changed = answers.flatMap(({ status }, index) => (status === 200 ? [wishes[index] ?? ''] : []))
+    expect(changed).toHaveLength(1)
+    expect((await createBrowser(app.origin).signIn(EMAIL, changed[0] ?? '')).status).toBe(200)
+  })
+
   it('does not let a request that was under way bring an ended session back', async () => {
     const app = await startMailApp(database)
     await newPerson(app)
