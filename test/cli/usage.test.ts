@@ -18,7 +18,16 @@ const runnable = commands.filter(name => !commands.some(other => other.length > 
 describe('the command line', () => {
   it('has the commands of this step', () => {
     expect(runnable.map(name => name.join(' ')).sort()).toEqual(
-      ['demo', 'doctor', 'key generate', 'migrate', 'serve', 'token create', 'user create'].sort(),
+      [
+        'demo',
+        'doctor',
+        'key generate',
+        'migrate',
+        'serve',
+        'token create',
+        'user create',
+        'user reset-second-factor',
+      ].sort(),
     )
   })
 
