@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../kernel/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
+import { type Counters, networkOf } from '../platform/counters/index.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
@@ -22,17 +21,6 @@ const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS 
 
 /** Ways to the external provider from one address: each makes a session; an office that comes to work gets in. */
 const EXTERNAL_ADDRESS: Limit = { name: 'external-address', most: 1_000, windowMs: HOUR_MS }
-
-/** Bits of an IPv6 address that one customer has all the rest of. */
-const IPV6_NETWORK_BITS = 64
-
-/** The address as far as it says who is calling; what is no address (a Unix socket) is one caller. */
-const networkOf = (address: string): string => {
-  if (!ipaddr.isValid(address)) return 'unknown'
-  const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_NETWORK_BITS}`).toString()
-}
 
 const keyOf = ({ name }: Limit, ...parts: string[]): string => `${name}:${hash('sha256', JSON.stringify(parts))}`
 

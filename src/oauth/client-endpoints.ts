@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
+import { type Counters, networkOf } from '../platform/counters/index.ts'
 import { createErrorReader, type OriginPolicy, readJsonBodies } from '../platform/http/index.ts'
 import type { FloodGate } from './flood-gate.ts'
 import type { HandOver } from './hand-over.ts'
@@ -97,7 +97,8 @@ const registrationEndpoint =
       openToAllOrigins(reply, 'POST')
       if (request.method !== 'POST') return
       // Before the body is read: what is refused counts as well.
-      const { count, resetsInMs } = await counters.increment(`oauth-register:${request.ip}`, REGISTRATIONS_WINDOW_MS)
+      const key = `oauth-register:${networkOf(request.ip)}`
+      const { count, resetsInMs } = await counters.increment(key, REGISTRATIONS_WINDOW_MS)
       if (count <= MAX_REGISTRATIONS) return
       throw new AppError('rate_limited', 'This address has registered too many clients: try again later.', {
         retryAfterSeconds: Math.ceil(resetsInMs / 1_000),

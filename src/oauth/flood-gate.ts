@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import { createMemoryCounters } from '../platform/counters/index.ts'
+import { createMemoryCounters, networkOf } from '../platform/counters/index.ts'
 
 const WINDOW_MS = 60_000
 /** Requests of one address in a minute: many people's clients behind one address come to a few. */
@@ -10,7 +10,7 @@ const MAX_REQUESTS = 1_000
 export const createFloodGate = () => {
   const counters = createMemoryCounters()
   const check = async ({ ip }: FastifyRequest): Promise<void> => {
-    const { count, resetsInMs } = await counters.increment(ip, WINDOW_MS)
+    const { count, resetsInMs } = await counters.increment(networkOf(ip), WINDOW_MS)
     if (count <= MAX_REQUESTS) return
     throw new AppError('rate_limited', 'Too many requests from this address: try again in a minute.', {
       retryAfterSeconds: Math.ceil(resetsInMs / 1_000),

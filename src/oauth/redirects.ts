@@ -8,6 +8,10 @@ const MAX_REDIRECT_CHARACTERS = 2_048
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
 /** Empty ones too, which the parsed URL does not show. */
 const USER_INFO = /^[^:]+:\/\/[^/?]*@/
+/** Parsers take fewer and more slashes before the host as well, and tell it from a user name differently. */
+const WEB_START = /^https?:\/\/[^/?]/i
+/** Names, IPv4 and IPv6 addresses: URLs may hold more (WHATWG URL §3.5) that would mean something in a policy or header. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Schemes that browsers themselves act on, or hand to what runs with the user's rights: none leads to an app. */
@@ -24,6 +28,8 @@ export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (url === null) return failure('must be absolute URIs without spaces or backslashes')
   if (uri.includes('#')) return failure('must have no fragment')
   if (USER_INFO.test(uri)) return failure('must hold no user name or password')
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
+  if (isWeb && !(WEB_START.test(uri) && HOST.test(url.hostname))) return failure('must name a host after //')
   const isLoopback = LOOPBACK_HOSTS.has(url.hostname)
   switch (url.protocol) {
     case 'https:':

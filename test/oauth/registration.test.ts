@@ -75,6 +75,13 @@ describe('a registration', () => {
     ['/relative'],
     ['nothing'],
     [`https://app.example/${'x'.repeat(2_100)}`],
+    'https:user@evil.example/cb',
+    'https:/evil.example/cb',
+    'https:///evil.example/cb',
+    'https://evil.example;sandbox/cb',
+    'https://evil.example,default-src/cb',
+    'https://*/cb',
+    "https://evil.example'/cb",
   ])('with the redirect %s is refused', async uri => {
     const { status, body } = await register({ client_name: 'x', redirect_uris: ['https://app.example/good', uri] })
     expect(status).toBe(400)
@@ -124,6 +131,16 @@ describe('a registration', () => {
     expect(flood).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
     expect(Number(flood.headers.get('retry-after'))).toBeGreaterThan(3_000)
     expect((await postRegistration(world.origin, metadata, '198.51.100.8')).status).toBe(201)
+  })
+
+  it('is refused after twenty of one IPv6 network, whichever of its addresses they come from', async () => {
+    const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
+    const statuses: number[] = []
+    for (let count = 0; count < 21; count++) {
+      statuses.push((await postRegistration(world.origin, metadata, `2001:db8:0:7:${count}::1`)).status)
+    }
+    expect(statuses).toEqual([...Array(20).fill(201), 429])
+    expect((await postRegistration(world.origin, metadata, '2001:db8:0:8::1')).status).toBe(201)
   })
 })
 

@@ -117,18 +117,21 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
     expect(answer).not.toContain('location: http://evil')
   })
 
-  it('of one address are held up when there are a thousand in a minute, and only those', async () => {
+  it.each([
+    ['address', (_count: number) => '198.51.100.77', '198.51.100.78'],
+    ['IPv6 network', (count: number) => `2001:db8:0:77:${count.toString(16)}::1`, '2001:db8:0:78::1'],
+  ])('of one %s are held up when there are a thousand in a minute, and only those', async (_name, from, other) => {
     const send = (address: string) =>
       fetch(`${world.origin}/oauth/token`, { method: 'POST', headers: { 'x-forwarded-for': address } }).then(
         ({ status }) => status,
       )
     const statuses: number[] = []
     for (let batch = 0; batch < 21; batch++) {
-      statuses.push(...(await Promise.all(Array.from({ length: 50 }, () => send('198.51.100.77')))))
+      statuses.push(...(await Promise.all(Array.from({ length: 50 }, (_, index) => send(from(batch * 50 + index))))))
     }
     expect(statuses.filter(status => status === 400)).toHaveLength(1_000)
     expect(statuses.filter(status => status === 429)).toHaveLength(50)
-    expect(await send('198.51.100.78')).toBe(400)
+    expect(await send(other)).toBe(400)
   })
 })
 

@@ -1,2 +1,3 @@
 export { createDatabaseCounters } from './counters.store.ts'
 export { type Counters, createMemoryCounters } from './counters.ts'
+export { networkOf } from './network.ts'
