@@ -10,7 +10,7 @@ import { ALL_MCP_SCOPES, MCP_SCOPES } from '../kernel/index.ts'
 import type { Counters } from '../platform/counters/index.ts'
 import type { HttpClient } from '../platform/net/index.ts'
 import { normaliseRequest, toParameters } from './authorization-request.ts'
-import { createDocumentFetch, createDocumentPolicy, MAX_DOCUMENT_BYTES } from './client-documents.ts'
+import { createClientDocuments, MAX_DOCUMENT_BYTES } from './client-documents.ts'
 import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 import type { Visits } from './visits.ts'
@@ -124,7 +124,8 @@ const createErrorNote =
   }
 
 const buildConfiguration = (parts: ProviderParts): Configuration => {
-  const { adapter, signingKeys, cookieKeys, counters, documents, resources, visits } = parts
+  const { adapter, signingKeys, cookieKeys, resources, visits } = parts
+  const { fetch, allowFetch, allowClient } = createClientDocuments(parts.documents, parts.counters)
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true } as const
   return {
     adapter,
@@ -179,7 +180,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       return grantId === undefined ? undefined : provider.Grant.find(grantId)
     },
     renderError: createErrorNote(visits),
-    fetch: createDocumentFetch(documents),
+    fetch,
     fetchResponseBodyLimits: { 'client_id metadata document': MAX_DOCUMENT_BYTES },
     features: {
       devInteractions: { enabled: false },
@@ -193,7 +194,8 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
         enabled: true,
         ack: 'draft-02',
         cacheDuration: DOCUMENT_CACHE,
-        ...createDocumentPolicy(counters),
+        allowFetch,
+        allowClient,
       },
     },
   }

@@ -143,6 +143,44 @@ describe('a client that is known by the address of its metadata document', () =>
     await askFrom('198.51.100.10', '/flood/60')
     expect(host.asked).toContain('/flood/60')
   })
+
+  it('is fetched again for whoever asks, however much they made us fetch, where it was good before', async () => {
+    const clientId = host.put('/hosted.json', url => ({ body: documentOf(url) }))
+    const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    const { db } = world.patchbay.services
+    const where = { key: { startsWith: 'oauth-document:' } }
+    expect((await db.counter.updateMany({ where, data: { points: 60 } })).count).toBeGreaterThan(0)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 })
+    try {
+      tokensOf(await refresh(world.origin, clientId, tokens.refresh_token))
+    } finally {
+      vi.useRealTimers()
+      await db.counter.deleteMany({ where })
+    }
+    expect(host.asked.filter(path => path === '/hosted.json')).toHaveLength(2)
+  })
+
+  it('is held to the rules of registrations: what we do not have is left out, and fetched from nowhere', async () => {
+    const redirect_uri = 'https://app.example/callback'
+    const clientId = host.put('/broad.json', url => ({
+      body: documentOf(url, {
+        redirect_uris: [redirect_uri, ...REDIRECTS],
+        application_type: 'web',
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+        scope: 'openid profile tools',
+        sector_identifier_uri: `${host.origin}/sector.json`,
+        require_auth_time: true,
+        logo_uri: `${host.origin}/logo.svg`,
+      }),
+    }))
+    const before = host.asked.length
+    const url = await world.makeServer()
+    await connect(world.visitor, world.origin, makeRequest(clientId, url))
+    expect(host.asked.slice(before)).toEqual(['/broad.json'])
+    // It answers on the user's own machine as well, where anybody may say that they are it.
+    const again = await openConsent(world.visitor, world.origin, makeRequest(clientId, url))
+    expect(again.text).toContain('Let Documented use Shipment desk?')
+  })
 })
 
 describe('a document that is inside the network', () => {
