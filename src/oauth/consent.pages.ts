@@ -22,6 +22,7 @@ export type ConsentPageParts = {
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
 const ANYONE = { access: 'anyone' } as const
+const Params = z.object({ uid: z.string() })
 /** What is not a plain yes is a no. */
 const Answer = z.object({ answer: z.enum(['yes', 'no']).catch('no') }).catch({ answer: 'no' })
 
@@ -47,13 +48,15 @@ const over = () =>
 export const consentPages =
   ({ provider, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const getInteraction = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
+    const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
       try {
-        return await provider.interactionDetails(raw, reply.raw)
+        const interaction = await provider.interactionDetails(raw, reply.raw)
+        // The library goes by the cookie alone: one that was set for another page's path answers nothing here.
+        if (interaction.uid === Params.parse(params).uid) return interaction
       } catch (error) {
-        if (error instanceof errors.SessionNotFound) throw over()
-        throw error
+        if (!(error instanceof errors.SessionNotFound)) throw error
       }
+      throw over()
     }
 
     /** From the beginning: signed in meanwhile, or out, or as somebody else. */

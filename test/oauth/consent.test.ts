@@ -187,6 +187,18 @@ describe('an answer that is not the user’s own', () => {
     expect((await visitor.post(action, { ...fields, answer: 'yes' })).status).toBe(403)
   })
 
+  it('is refused with the cookie of another question of the same user', async () => {
+    const one = await open()
+    const other = await open()
+    const { action, fields } = fieldsOf(one, '/oauth/interaction/')
+    const cookies = world.visitor.jar.all().filter(({ path }) => path === new URL(other.url).pathname)
+    expect(cookies.map(({ name }) => name)).toEqual(['op_interaction', 'op_interaction.sig'])
+    for (const { name, value } of cookies) world.visitor.jar.set(name, value, new URL(one.url).pathname)
+    const before = await codesOf()
+    expect(await world.visitor.post(action, { ...fields, answer: 'yes' })).toMatchObject({ status: 400 })
+    expect(await codesOf()).toBe(before)
+  })
+
   it('is none when it is the address of a page that anybody may call', async () => {
     const page = await open()
     const shown = await world.visitor.get(page.url)
