@@ -20,10 +20,12 @@ export type SignUpTerms = {
   needsSetupToken: boolean
 }
 
-const CLOSED = { invite: 'by invitation only', closed: 'closed' } as const
+const CLOSED = {
+  invite: 'by invitation only: open the link of your invitation and sign up there, or ask its operator for one.',
+  closed: 'closed: ask its operator.',
+} as const
 
-const closedBy = (signup: 'invite' | 'closed'): string =>
-  `Sign-up on this installation is ${CLOSED[signup]}: ask its operator.`
+const closedBy = (signup: 'invite' | 'closed'): string => `Sign-up on this installation is ${CLOSED[signup]}`
 
 export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boolean): SignUpTerms => ({
   closed: isFirst || signup === 'open' ? undefined : closedBy(signup),

@@ -154,10 +154,13 @@ describe('who comes from the provider', () => {
     expect(world.provider.asked).not.toContain('/me')
   })
 
-  it.each(['invite', 'closed'])('gets no account where sign-up is %s, but is linked to one', async policy => {
+  it.each([
+    ['invite', 'open the link of your invitation'],
+    ['closed', 'ask its operator'],
+  ])('gets no account where sign-up is %s, is told what to do, and is linked to one', async (policy, advice) => {
     const world = await startWorld(anyDatabase, { PATCHBAY_SIGNUP: policy })
     const answer = await travel(world, world.browser(), ADA.sub)
-    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('ask its operator')])
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining(advice)])
     expect(await usersOf(world)).toEqual([])
     await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
     const browser = world.browser()
