@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -95,6 +95,13 @@ it('says that mail cannot be sent where the server refuses it or is not there, w
   expect(gone).toMatchObject({ code: 'unavailable' })
   for (const error of [refused, gone])
     expect(JSON.stringify([error, error.cause, String(error.cause)])).not.toContain('secret')
+})
+
+it('says that mail cannot be written where the outbox is no folder', async () => {
+  const outboxDirectory = join(directory, 'file')
+  await writeFile(outboxDirectory, '')
+  const options = { smtpUrl: undefined, outboxDirectory, from: FROM, logger: createLogger('silent') }
+  await expect(createMailer(options).send(LETTER)).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 it('keeps the outbox for its own user', async () => {

@@ -30,6 +30,10 @@ const toMessage = ({ to, subject, text }: Mail) => {
   }
   return { to: { name: '', address: to }, subject, text, headers: { 'Auto-Submitted': 'auto-generated' } }
 }
+type Message = ReturnType<typeof toMessage>
+
+const cannotSend = (cause: unknown): AppError =>
+  new AppError('unavailable', 'The mail could not be sent right now: try again later.', { cause })
 
 const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
   const transport = createTransport(
@@ -49,7 +53,7 @@ const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
       try {
         await transport.sendMail(message)
       } catch (error) {
-        throw new AppError('unavailable', 'The mail could not be sent right now: try again later.', { cause: error })
+        throw cannotSend(error)
       }
     },
     isDelivering: true,
@@ -63,13 +67,19 @@ const createOutboxMailer = ({ outboxDirectory, from, logger }: MailerOptions): M
     { streamTransport: true, buffer: true, newline: 'unix', disableFileAccess: true, disableUrlAccess: true },
     { from },
   )
+  const write = async (message: Message): Promise<string> => {
+    const { message: content } = await transport.sendMail(message)
+    const stamp = new Date().toISOString().replaceAll(':', '-')
+    const file = join(outboxDirectory, `${stamp}-${randomUUID().slice(0, 8)}.eml`)
+    await mkdir(outboxDirectory, { recursive: true, mode: 0o700 })
+    await writeFile(file, content, { mode: 0o600, flag: 'wx' })
+    return file
+  }
   return {
     send: async mail => {
-      const { message } = await transport.sendMail(toMessage(mail))
-      const stamp = new Date().toISOString().replaceAll(':', '-')
-      const file = join(outboxDirectory, `${stamp}-${randomUUID().slice(0, 8)}.eml`)
-      await mkdir(outboxDirectory, { recursive: true, mode: 0o700 })
-      await writeFile(file, message, { mode: 0o600, flag: 'wx' })
+      const file = await write(toMessage(mail)).catch(error => {
+        throw cannotSend(error)
+      })
       logger.info({ to: mail.to, subject: mail.subject, file }, 'no SMTP_URL is set: the mail is in the outbox')
     },
     isDelivering: false,
