@@ -24,6 +24,7 @@ import {
   createMemberService,
   createOrganizationService,
   invitationsForSignUp,
+  removeExpiredInvitations,
 } from './organizations/index.ts'
 import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
@@ -202,6 +203,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
       { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
       { name: 'remove expired tokens and unused clients', run: signal => removeWhatIsOver(db, new Date(), signal) },
       { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
+      { name: 'remove expired invitations', run: signal => removeExpiredInvitations(db, new Date(), signal) },
     ],
     logger,
   })

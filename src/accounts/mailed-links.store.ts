@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
-import type { Database, Transaction } from '../platform/db/index.ts'
+import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
 import type { LinkPurpose } from './mailed-links.ts'
 
 /** A link that was sent: whose, and to which address. */
@@ -51,14 +50,6 @@ export const removeMailedLinks = async (tx: Transaction, userId: string, purpose
   await tx.mailedLink.deleteMany({ where: { userId, ...(purpose !== undefined && { purpose }) } })
 }
 
-/** Links deleted by one statement: a few milliseconds, for which nothing else is written. */
-const LINKS_PER_BATCH = 500
-
-/** Removes the links whose time is over, batch by batch, until there are none or `signal` says to stop. */
-export const removeExpiredLinks = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    const { count } = await db.mailedLink.deleteMany({ where: { expiresAt: { lte: now } }, limit: LINKS_PER_BATCH })
-    if (count < LINKS_PER_BATCH) return
-    await setImmediate()
-  }
-}
+/** Removes the links whose time is over. */
+export const removeExpiredLinks = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
+  removeInBatches(limit => db.mailedLink.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

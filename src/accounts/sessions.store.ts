@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Session } from 'fastify'
 import { z } from 'zod'
 import type { JsonObject } from '../kernel/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
+import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery, SESSION_IDLE_MS, type SessionStore } from '../platform/http/index.ts'
 
 declare module 'fastify' {
@@ -103,14 +102,6 @@ export const listSessions = async (
   })
 }
 
-/** Sessions deleted by one statement: a few milliseconds, for which nothing else is written. */
-const SESSIONS_PER_BATCH = 500
-
-/** Removes the sessions that have ended, batch by batch, until there are none or `signal` says to stop. */
-export const removeEndedSessions = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    const { count } = await db.session.deleteMany({ where: { expiresAt: { lte: now } }, limit: SESSIONS_PER_BATCH })
-    if (count < SESSIONS_PER_BATCH) return
-    await setImmediate()
-  }
-}
+/** Removes the sessions that have ended. */
+export const removeEndedSessions = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
+  removeInBatches(limit => db.session.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

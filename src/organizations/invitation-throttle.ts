@@ -5,6 +5,8 @@ import type { Counters } from '../platform/counters/index.ts'
 const HOUR_MS = 60 * 60 * 1_000
 /** Letters of one organization: a whole department is invited in an afternoon, a mailing list is not. */
 const MAX_PER_ORGANIZATION = 100
+/** Letters of one person, who may make a hundred organizations. */
+const MAX_PER_SENDER = 100
 /** Letters to one address, whoever sends them: once more when the first is not found, and no mail bomb. */
 const MAX_PER_ADDRESS = 5
 
@@ -23,7 +25,8 @@ export const createInvitationThrottle = (counters: Counters) => {
     if (counted > most) throw tooMany(what, resetsInMs)
   }
   return {
-    countInvitation: async (organizationId: string, email: string): Promise<void> => {
+    countInvitation: async (senderId: string, organizationId: string, email: string): Promise<void> => {
+      await count('invitation-sender', senderId, MAX_PER_SENDER, 'of yours')
       await count('invitation', organizationId, MAX_PER_ORGANIZATION, 'of this organization')
       await count('invitation-address', email, MAX_PER_ADDRESS, 'to this address')
     },

@@ -54,7 +54,6 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       await assertNoMember(tx, organizationId, email)
       const before = await store.findOpenInvitationTo(tx, organizationId, email, now)
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
-      await store.removeExpiredInvitations(tx, organizationId, now)
       await assertRoom(tx, organizationId, email, now)
       const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
       const wish = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
@@ -80,7 +79,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       { email, role }: { email: string; role: Role },
     ): Promise<Invitation> => {
       assertMay(actor, organizationId, permissionOver(role))
-      await throttle.countInvitation(organizationId, email)
+      await throttle.countInvitation(actor.userId, organizationId, email)
       const { token, tokenHash } = makeLinkToken()
       const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
       const link = `${baseUrl}${invitationPath(token)}`

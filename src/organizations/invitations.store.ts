@@ -1,5 +1,5 @@
 import type { Role } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
 import type { Invitation, OpenInvitation } from './organization.ts'
 
@@ -111,6 +111,6 @@ export const removeInvitation = async (tx: Transaction, id: string): Promise<voi
   await tx.invitation.delete({ where: { id } })
 }
 
-export const removeExpiredInvitations = async (tx: Transaction, organizationId: string, now: Date): Promise<void> => {
-  await tx.invitation.deleteMany({ where: { organizationId, acceptedAt: null, expiresAt: { lte: now } } })
-}
+/** Of all organizations, those whose time is over, whether or not they were taken up. */
+export const removeExpiredInvitations = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
+  removeInBatches(limit => db.invitation.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

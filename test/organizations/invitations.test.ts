@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { databaseKinds } from '../support/databases.ts'
@@ -169,6 +170,18 @@ describe('inviting', () => {
     })
     const answer = await owner.send('POST', pathOf(owner), { email: newAddress(), role: 'viewer' })
     expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100') } })
+  })
+
+  it('of one person are counted over all their organizations', async () => {
+    const owner = await world.person()
+    const another = await owner.create('/organizations', { name: 'Another' })
+    const invite = (id: string) =>
+      owner.send('POST', `/organizations/${id}/invitations`, { email: newAddress(), role: 'viewer' })
+    expect((await invite(owner.organizationId)).status).toBe(201)
+    // The other ninety-nine, without their letters.
+    const key = `invitation-sender:${hash('sha256', owner.userId)}`
+    expect((await world.db.counter.updateMany({ where: { key }, data: { points: 100 } })).count).toBe(1)
+    expect((await invite(another.id)).status).toBe(429)
   })
 
   it('whose letter the mail server refuses says so, and is tried again', async () => {

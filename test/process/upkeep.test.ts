@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 it.each(databaseKinds)(
-  'a server that starts on $kind does what is due: it keeps the audit log as the setting says, and finishes removals',
+  'a server that starts on $kind does what is due: it keeps the audit log as the setting says, and finishes removals, and drops what is over',
   async ({ create }) => {
     const database = await create()
     onTestFinished(database.drop)
@@ -30,6 +30,17 @@ it.each(databaseKinds)(
       },
     })
 
+    const { id: organizationId } = await db.organization.findFirstOrThrow()
+    const { id: userId } = await db.user.findFirstOrThrow()
+    const ends = { past: new Date(Date.now() - DAY_MS), future: new Date(Date.now() + DAY_MS) }
+    for (const [name, expiresAt] of Object.entries(ends)) {
+      const invited = { email: `${name}@example.com`, role: 'viewer', tokenHash: name, expiresAt } as const
+      await db.invitation.create({ data: { organizationId, ...invited } })
+      await db.session.create({ data: { sidHash: name, data: {}, expiresAt } })
+      const link = { email: 'ada@example.com', purpose: 'verify_email', tokenHash: name, expiresAt } as const
+      await db.mailedLink.create({ data: { userId, ...link } })
+    }
+
     await startPatchbay({ env: { DATABASE_URL: database.url, PATCHBAY_AUDIT_DAYS: '30' } })
 
     await vi.waitFor(
@@ -37,6 +48,9 @@ it.each(databaseKinds)(
         const kept = await db.auditEntry.findMany({ orderBy: { createdAt: 'desc' } })
         expect(kept.map(({ targetName }) => targetName)).toEqual(['1 days', '29 days'])
         expect(await db.server.count()).toBe(0)
+        expect(await db.session.findMany()).toMatchObject([{ sidHash: 'future' }])
+        expect(await db.mailedLink.findMany()).toMatchObject([{ tokenHash: 'future' }])
+        expect(await db.invitation.findMany()).toMatchObject([{ tokenHash: 'future' }])
       },
       { timeout: 20_000 },
     )

@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import type { JsonValue } from '../../kernel/index.ts'
-import type { Database, Transaction } from '../db/index.ts'
+import { type Database, removeInBatches, type Transaction } from '../db/index.ts'
 import {
   type AuditAction,
   type AuditEntry,
@@ -105,14 +104,6 @@ export const listAuditEntries = async (
   return (await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, take })).map(toAuditEntry)
 }
 
-/** Entries deleted by one statement: a few milliseconds, for which nothing else is written. */
-const ENTRIES_PER_BATCH = 500
-
-/** Removes the entries from before an instant, batch by batch, until there are none or `signal` says to stop. */
-export const removeAuditEntriesBefore = async (db: Database, before: Date, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    const removed = await db.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: ENTRIES_PER_BATCH })
-    if (removed.count < ENTRIES_PER_BATCH) return
-    await setImmediate()
-  }
-}
+/** Removes the entries from before an instant. */
+export const removeAuditEntriesBefore = (db: Database, before: Date, signal: AbortSignal): Promise<void> =>
+  removeInBatches(limit => db.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit }), signal)

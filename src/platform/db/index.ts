@@ -1,3 +1,4 @@
+export { removeInBatches } from './batches.ts'
 export { type Database, type OpenDatabase, openDatabase, type Transaction, transact } from './client.ts'
 export { isForeignKeyViolation, isUniqueViolation } from './failures.ts'
 export { listen } from './listen.ts'
