@@ -76,7 +76,7 @@ export const createRig = (logFile: string) => {
   if (cores !== undefined) spawnSync('taskset', ['-a', '-c', '-p', String(cores[1]), String(process.pid)])
 
   const start = ({ name, side, args, env = {}, cwd }: StartOptions): Child => {
-    const node = [process.execPath, '--import', new URL('./child.ts', import.meta.url).href, ...args]
+    const node = [process.execPath, '--import', new URL('./child.mjs', import.meta.url).href, ...args]
     const core = cores?.[side === 'server' ? 0 : 1]
     const [command = '', ...rest] = core === undefined ? node : ['taskset', '-c', String(core), ...node]
     const spawned = spawn(command, rest, {
