@@ -14,6 +14,7 @@ import {
   createGrantService,
   createOAuthClientService,
   createOAuthTokens,
+  endClientsOf,
   endGrantsOf,
   listOAuthSealingKeyIds,
   removeWhatIsOver,
@@ -150,7 +151,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     logger,
   })
   const { tenancy } = settings
-  const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, tenancy }
+  const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, endClientsOf, tenancy }
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
   const accountDeletion = createAccountDeletion(organizationParts)
@@ -175,7 +176,12 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const toolkits = createToolkitService(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
-  const servers = createServerService({ db, changes, removal: serverRemoval })
+  const servers = createServerService({
+    db,
+    changes,
+    removal: serverRemoval,
+    canConfirmAddresses: mailer.isDelivering,
+  })
   const serverTransfer = createServerTransfer({ db, changes })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })

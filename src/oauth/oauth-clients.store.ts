@@ -75,14 +75,30 @@ export const updateClientMetadata = async (tx: Transaction, id: string, metadata
   await tx.oAuthClient.update({ where: { id }, data: { metadata } })
 }
 
-/** With every grant, code and token that names it. Answers the users who had let it act in their name. */
+/** Every grant, code and token that names one of the clients goes. Answers whose grants there were. */
+const endAllOf = async (tx: Transaction, clientIds: readonly string[]): Promise<readonly string[]> => {
+  const where = { clientId: { in: [...clientIds] } }
+  const isGrant = { ...where, kind: 'Grant', userId: { not: null } }
+  const grants = await tx.oAuthArtifact.findMany({ where: isGrant, select: { userId: true } })
+  await tx.oAuthArtifact.deleteMany({ where })
+  return grants.flatMap(({ userId }) => userId ?? [])
+}
+
+/** With all that it may do. Answers the users who had let it act in their name, to be followed by `access_changed`. */
 export const removeClient = async (
   tx: Transaction,
   { id, clientId }: Pick<OAuthClient, 'id' | 'clientId'>,
 ): Promise<readonly string[]> => {
-  const isGrant = { clientId, kind: 'Grant', userId: { not: null } }
-  const grants = await tx.oAuthArtifact.findMany({ where: isGrant, select: { userId: true } })
-  await tx.oAuthArtifact.deleteMany({ where: { clientId } })
+  const userIds = await endAllOf(tx, [clientId])
   await tx.oAuthClient.delete({ where: { id } })
-  return grants.flatMap(({ userId }) => userId ?? [])
+  return userIds
+}
+
+/** Ends all that the clients of an organization may do, before they go with it. Answers the users as `removeClient`. */
+export const endClientsOf = async (tx: Transaction, organizationId: string): Promise<readonly string[]> => {
+  const clients = await tx.oAuthClient.findMany({ where: { organizationId }, select: { clientId: true } })
+  return endAllOf(
+    tx,
+    clients.map(({ clientId }) => clientId),
+  )
 }

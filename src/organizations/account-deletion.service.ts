@@ -40,8 +40,9 @@ const auditLeaving = async (tx: Transaction, actor: Actor, { organization, heir 
     change: { serversTo: heir.email },
   })
 
-export const createAccountDeletion = ({ db, changes, holdings, finishServer, tenancy }: RemovalParts) => {
-  const removal = createOrganizationRemoval({ holdings, finishServer })
+export const createAccountDeletion = (parts: RemovalParts) => {
+  const { db, changes, holdings, tenancy } = parts
+  const removal = createOrganizationRemoval(parts)
 
   const promote = async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string, heir: Member) => {
     if (heir.role === 'owner') return

@@ -38,8 +38,9 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   )
 }
 
-export const createOrganizationService = ({ db, changes, holdings, finishServer, tenancy }: RemovalParts) => {
-  const removal = createOrganizationRemoval({ holdings, finishServer })
+export const createOrganizationService = (parts: RemovalParts) => {
+  const { db, changes, tenancy } = parts
+  const removal = createOrganizationRemoval(parts)
 
   const getForRemoval = async (tx: Transaction, actor: Actor, id: string, confirm: string): Promise<Organization> => {
     await assertStillMay(tx, actor, id, 'own')

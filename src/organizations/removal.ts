@@ -14,6 +14,8 @@ export type RemovalParts = {
   holdings: Holdings
   /** Removes what is kept of a stopped server, however much it is, and then the server. Never rejects. */
   finishServer: (serverId: string) => Promise<void>
+  /** Ends what an organization's own OAuth clients may do, also elsewhere. Answers in whose name they did. */
+  endClientsOf: (tx: Transaction, organizationId: string) => Promise<readonly string[]>
   tenancy: Tenancy
 }
 
@@ -36,7 +38,8 @@ export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organi
 export const createOrganizationRemoval = ({
   holdings,
   finishServer,
-}: Pick<RemovalParts, 'holdings' | 'finishServer'>) => ({
+  endClientsOf,
+}: Pick<RemovalParts, 'holdings' | 'finishServer' | 'endClientsOf'>) => ({
   /** Answers the servers that are to be finished. */
   stop: async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string): Promise<string[]> => {
     const serverIds = await holdings.stopServers(tx, actor, organizationId)
@@ -56,10 +59,10 @@ export const createOrganizationRemoval = ({
         retryAfterSeconds: 1,
       })
     }
-    const memberIds = await listMemberIds(tx, id)
+    const userIds = new Set([...(await listMemberIds(tx, id)), ...(await endClientsOf(tx, id))])
     await removeOrganization(tx, id)
     // In the installation's log: the organization's own goes on there.
     await writeAudit(tx, { action: 'organization.removed', actor, target: { type: 'organization', id, name } })
-    for (const userId of memberIds) announce({ type: 'access_changed', userId })
+    for (const userId of userIds) announce({ type: 'access_changed', userId })
   },
 })

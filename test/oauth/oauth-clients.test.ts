@@ -120,6 +120,23 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     },
   )
 
+  it('can do nothing more in anybody’s name once their organization is removed, wherever that was', async () => {
+    const { origin } = patchbay
+    const { id } = await ada.create('/organizations', { name: 'Short-lived' })
+    const wish = { name: 'Dispatch', redirectUris: [CALLBACK] }
+    const { clientId } = NewView.parse((await ada.expectOk('POST', `/organizations/${id}/oauth-clients`, wish)).body)
+    const guest = await signUp(origin)
+    const elsewhere = `${origin}/s/${(await guest.create('/servers', { name: 'Of a guest' })).id}`
+    const visitor = createVisitor(origin)
+    await visitor.signIn(guest.email)
+    const request = makeRequest(clientId, elsewhere, { redirect_uri: CALLBACK })
+    const tokens = tokensOf(await exchange(origin, await obtainCode(visitor, origin, request), request))
+    expect(await knock(elsewhere, tokens.access_token)).toBe(200)
+    await ada.expectOk('DELETE', `/organizations/${id}`, { confirm: 'Short-lived' })
+    expect(await knock(elsewhere, tokens.access_token)).toBe(401)
+    expect(await patchbay.services.db.oAuthArtifact.count({ where: { clientId } })).toBe(0)
+  })
+
   it('are answered only at the addresses that they have now', async () => {
     const client = await register()
     const moved = 'https://app.example.com/other'
