@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
-import { knock } from './support/client.ts'
+import { CALLBACK, knock } from './support/client.ts'
 import { answerAt } from './support/person.ts'
 import { type Attempt, createMemory, type Memory, SDK_CLIENTS, type SdkClient } from './support/sdk-clients.ts'
 import { HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
@@ -14,6 +14,8 @@ const Applications = z.object({
   items: z.array(z.object({ id: z.string(), client: z.looseObject({ id: z.string() }) })),
 })
 
+const Me = z.object({ organizations: z.array(z.object({ id: z.string() })) })
+const NewClient = z.object({ clientId: z.string(), clientSecret: z.string() })
 const TOOLS = [{ name: 'add_user' }, { name: 'get_user' }]
 
 let world: OAuthWorld
@@ -127,6 +129,21 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     await agree(client, memory)
     expect(memory.clientId()).not.toBe(before)
     await expectToWork(client, memory)
+  })
+
+  it('connects with the id and the secret that somebody has given it', async () => {
+    const { body } = await world.owner.expectOk('GET', '/me')
+    const [organization] = Me.parse(body).organizations
+    const wish = { name: 'By hand', redirectUris: [CALLBACK], tokenEndpointAuthMethod: 'client_secret_basic' }
+    const made = await world.owner.expectOk('POST', `/organizations/${organization?.id}/oauth-clients`, wish)
+    const { clientId, clientSecret } = NewClient.parse(made.body)
+    const memory = createMemory({ registered: { client_id: clientId, client_secret: clientSecret } })
+    await agree(client, memory)
+    await letTimePass(world, HOUR_MS + SECOND_MS)
+    await expectToWork(client, memory)
+    expect(memory.clientId()).toBe(clientId)
+    expect(memory.asked).not.toContain('POST /oauth/register')
+    expect(memory.sentTo).toHaveLength(1)
   })
 
   it('is told by its user that they refuse, and has no token', async () => {

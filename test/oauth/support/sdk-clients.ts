@@ -23,16 +23,18 @@ let memories = 0
 export const createMemory = ({
   clientMetadataUrl,
   redirectUrl = CALLBACK,
+  registered,
 }: {
   clientMetadataUrl?: string
   redirectUrl?: string
+  registered?: Known
 } = {}) => {
   const address = `192.0.2.${++memories}`
   /** Where the user was sent, each time. */
   const sentTo: URL[] = []
   /** `POST /oauth/token`, in order. */
   const asked: string[] = []
-  let known: Known
+  let known = registered
   let tokens: Tokens
   let discovered: Discovered
   let verifier = ''
