@@ -17,7 +17,9 @@ export const CreateServer = z.strictObject({
     .array(z.string().min(1).max(254))
     .max(1_000)
     .default([])
-    .describe('ids or e-mail addresses of users whom the owner of a private server lets in'),
+    .describe(
+      'ids or e-mail addresses of users whom the owner of a private server lets in; who is no member must have confirmed the address, where mail is sent',
+    ),
   presentation: presentation.default('flat'),
   organizationId: z.uuid().optional(),
 })

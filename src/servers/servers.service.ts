@@ -36,10 +36,15 @@ export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Se
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 
-const toUserIds = async (tx: Transaction, names: readonly string[]): Promise<string[]> => {
-  const ids = await store.findUserIds(tx, names)
+const toUserIds = async (
+  tx: Transaction,
+  names: readonly string[],
+  addressees: store.Addressees,
+): Promise<string[]> => {
+  const ids = await store.findUserIds(tx, names, addressees)
+  const address = addressees === 'anybody' ? 'e-mail address' : 'confirmed e-mail address'
   const errors = ids.flatMap((id, index) =>
-    id === undefined ? [{ path: `allowedUsers[${index}]`, message: 'is the id or e-mail address of no user' }] : [],
+    id === undefined ? [{ path: `allowedUsers[${index}]`, message: `is the id or ${address} of no user` }] : [],
   )
   if (errors.length > 0) throw new AppError('invalid_request', 'Not all allowed users are known.', { errors })
   return [...new Set(ids.flatMap(id => id ?? []))]
@@ -62,62 +67,76 @@ export type ServerChanges = {
   allowedUsers?: readonly string[] | undefined
 }
 
-export const createServerService = ({ db, changes, removal }: ServerServiceParts & { removal: ServerRemoval }) => ({
-  createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
-    const { allowedUsers, organizationId: named, ...rest } = input
-    const organizationId = organizationForNew(actor, named)
-    return changes.commit(async (tx, announce) => {
-      const allowedUserIds = await toUserIds(tx, allowedUsers)
-      const server = await store.createServer(tx, {
-        ...rest,
-        description: rest.description,
-        organizationId,
-        ownerId: actor.userId,
-        allowedUserIds,
+export type ServerServiceOptions = ServerServiceParts & {
+  removal: ServerRemoval
+  /** Whether users can show by a letter that an e-mail address is theirs. */
+  canConfirmAddresses: boolean
+}
+
+export const createServerService = ({ db, changes, removal, canConfirmAddresses }: ServerServiceOptions) => {
+  /** Anybody can sign up with the address of somebody who is to be let in, before they do. */
+  const addresseesFor = (organizationId: string): store.Addressees =>
+    canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
+
+  return {
+    createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
+      const { allowedUsers, organizationId: named, ...rest } = input
+      const organizationId = organizationForNew(actor, named)
+      return changes.commit(async (tx, announce) => {
+        const allowedUserIds = await toUserIds(tx, allowedUsers, addresseesFor(organizationId))
+        const server = await store.createServer(tx, {
+          ...rest,
+          description: rest.description,
+          organizationId,
+          ownerId: actor.userId,
+          allowedUserIds,
+        })
+        await auditNewServer(tx, actor, server)
+        announce({ type: 'server_changed', serverId: server.id })
+        return server
       })
-      await auditNewServer(tx, actor, server)
-      announce({ type: 'server_changed', serverId: server.id })
-      return server
-    })
-  },
+    },
 
-  getServer: (actor: Actor, id: string): Promise<Server> => getServerFor(db, actor, id, 'read'),
+    getServer: (actor: Actor, id: string): Promise<Server> => getServerFor(db, actor, id, 'read'),
 
-  listServers: (actor: Actor, page: IdPage): Promise<Server[]> => store.listServers(db, organizationIdsOf(actor), page),
+    listServers: (actor: Actor, page: IdPage): Promise<Server[]> =>
+      store.listServers(db, organizationIdsOf(actor), page),
 
-  /** Access and allowed users of somebody else's server: only for those who manage the organization. */
-  updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
-    changes.commit(async (tx, announce) => {
-      const server = await getServerFor(tx, actor, id, 'build')
-      const { allowedUsers, ...rest } = input
-      const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers)
-      const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
-      const change = accessChange(server, wanted)
-      if (change !== undefined) assertOwnOrManaged(actor, server)
-      const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
-      if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
-      announce({ type: 'server_changed', serverId: id })
-      return updated
-    }),
+    /** Access and allowed users of somebody else's server: only for those who manage the organization. */
+    updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
+      changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, id, 'build')
+        const { allowedUsers, ...rest } = input
+        const addressees = addresseesFor(server.organizationId)
+        const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressees)
+        const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
+        const change = accessChange(server, wanted)
+        if (change !== undefined) assertOwnOrManaged(actor, server)
+        const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
+        if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+        announce({ type: 'server_changed', serverId: id })
+        return updated
+      }),
 
-  /** Somebody else's: only for those who manage the organization. Its calls and streams end before its history goes. */
-  removeServer: async (actor: Actor, id: string): Promise<void> => {
-    await changes.commit(async (tx, announce) => {
-      const server = await getServerFor(tx, actor, id, 'build')
-      assertOwnOrManaged(actor, server)
-      await store.markAsRemoved(tx, id)
-      await auditRemovedServer(tx, actor, server)
-      announce({ type: 'server_removed', serverId: id })
-    })
-    await removal.finish(id)
-  },
+    /** Somebody else's: only for those who manage the organization. Its calls and streams end before its history goes. */
+    removeServer: async (actor: Actor, id: string): Promise<void> => {
+      await changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, id, 'build')
+        assertOwnOrManaged(actor, server)
+        await store.markAsRemoved(tx, id)
+        await auditRemovedServer(tx, actor, server)
+        announce({ type: 'server_removed', serverId: id })
+      })
+      await removal.finish(id)
+    },
 
-  /** Whoever's it is: for discovery, which tells of it what its tier lets anybody know. */
-  findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
+    /** Whoever's it is: for discovery, which tells of it what its tier lets anybody know. */
+    findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
-  /** Servers a caller may use, without any when nobody calls; for discovery. */
-  listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
-    store.listUsableServers(db, caller, limit),
-})
+    /** Servers a caller may use, without any when nobody calls; for discovery. */
+    listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
+      store.listUsableServers(db, caller, limit),
+  }
+}
 
 export type ServerService = ReturnType<typeof createServerService>

@@ -119,11 +119,27 @@ export const removeMarkedServer = async (tx: Transaction, id: string): Promise<v
 export const listMarkedServerIds = async (tx: Transaction): Promise<string[]> =>
   (await tx.server.findMany({ where: { removedAt: { not: null } }, select: { id: true } })).map(({ id }) => id)
 
+/** Who an e-mail address stands for: whoever has an account with it, or those alone who are known to be at it. */
+export type Addressees = 'anybody' | { confirmedOrMembersOf: string }
+
 /** Ids of the users among `names`, which are ids or e-mail addresses; in the order given, unknown ones as undefined. */
-export const findUserIds = async (tx: Transaction, names: readonly string[]): Promise<(string | undefined)[]> => {
+export const findUserIds = async (
+  tx: Transaction,
+  names: readonly string[],
+  addressees: Addressees,
+): Promise<(string | undefined)[]> => {
   const wanted = names.map(name => name.trim().toLowerCase())
+  const isKnown =
+    addressees === 'anybody'
+      ? {}
+      : {
+          OR: [
+            { emailVerifiedAt: { not: null } },
+            { memberships: { some: { organizationId: addressees.confirmedOrMembersOf } } },
+          ],
+        }
   const rows = await tx.user.findMany({
-    where: { OR: [{ id: { in: wanted } }, { email: { in: wanted } }] },
+    where: { OR: [{ id: { in: wanted } }, { email: { in: wanted }, ...isKnown }] },
     select: { id: true, email: true },
   })
   return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)

@@ -65,7 +65,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
   it('leaves access with those who belong there: the owner, allowed users and what clients may do for them', async () => {
     const { one, there, from, to } = await mover()
     const left = await world.member(from, 'builder')
-    const allowedUsers = [left.email, there.email]
+    const allowedUsers = [left.email, there.userId]
     const server = await left.create('/servers', { name: 'Moving', organizationId: from, allowedUsers })
     await world.db.oAuthArtifact.createMany({
       data: [left, there].map(({ userId }) => ({

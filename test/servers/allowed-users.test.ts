@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { runWorld } from '../organizations/world.ts'
+import { databaseKinds } from '../support/databases.ts'
+
+describe.each(databaseKinds)('naming who may use a private server by e-mail on $kind', kind => {
+  const world = runWorld(kind)
+
+  it('lets nobody in who signed up with an address that they have not confirmed', async () => {
+    const owner = await world.person()
+    const squatter = await world.person()
+    const allow = { name: 'Private', allowedUsers: [squatter.email] }
+    const refused = await owner.send('POST', '/servers', allow)
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'allowedUsers[0]' }] } })
+    const unknown = await owner.send('POST', '/servers', { ...allow, allowedUsers: ['nobody@example.com'] })
+    expect(unknown.body).toEqual(refused.body)
+    const server = await owner.create('/servers', { name: 'Private' })
+    const change = () => owner.send('PATCH', `/servers/${server.id}`, { allowedUsers: [squatter.email] })
+    expect((await change()).status).toBe(400)
+    expect(await world.statusAt(server.id, squatter)).toBe(403)
+
+    await world.db.user.update({ where: { id: squatter.userId }, data: { emailVerifiedAt: new Date() } })
+    expect((await change()).status).toBe(200)
+    expect(await world.statusAt(server.id, squatter)).toBe(200)
+  })
+
+  it('takes members of the organization, confirmed or not, and anybody by id', async () => {
+    const owner = await world.person()
+    const member = await world.member(owner.organizationId, 'viewer')
+    const stranger = await world.person()
+    const allowedUsers = [member.email, stranger.userId]
+    const server = await owner.create('/servers', { name: 'Private', allowedUsers })
+    expect(server).toMatchObject({ allowedUsers: [member.userId, stranger.userId] })
+  })
+})
