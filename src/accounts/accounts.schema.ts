@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SCOPES } from '../kernel/index.ts'
-import { timeSchema } from '../platform/http/index.ts'
+import { nameSchema, timeSchema } from '../platform/http/index.ts'
 import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from './access-tokens.ts'
 import type { AccessToken, OwnOrganization, User } from './account.ts'
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
@@ -24,21 +24,12 @@ export const newPassword = z
   )
   .describe(`${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters`)
 
-const CONTROL_CHARACTERS = /\p{Cc}/u
-/** Text that people name things with: one line. */
-const name = z
-  .string()
-  .trim()
-  .min(1, 'is empty')
-  .max(100, 'is longer than 100 characters')
-  .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
-
 export const NewUser = z.object({
   email: Email,
   password: newPassword,
   isOperator: z.boolean().optional(),
   /** Joined as builder, or made with this user as its owner. Left out: the oldest. */
-  organization: name.optional(),
+  organization: nameSchema.optional(),
 })
 
 export const SignUp = z.object({
@@ -60,7 +51,7 @@ export const SignIn = z.object({
 })
 
 export const NewToken = z.object({
-  name,
+  name: nameSchema,
   scopes: z
     .array(z.enum(SCOPES))
     .min(1, 'is empty: leave it out for all of them')

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { SignUp } from '../accounts/index.ts'
+import { PASSWORD_HINT, SignUp } from '../accounts/index.ts'
 import {
   actorOf,
   beginSession,
@@ -55,6 +55,7 @@ export const invitationPages =
           path,
           signInHref: `/sign-in?${new URLSearchParams({ return_to: path })}`,
           standing: standingOf(request, email),
+          passwordHint: `Of your new account: ${PASSWORD_HINT}`,
         },
         labels: { password: 'password' },
       }
