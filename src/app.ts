@@ -18,7 +18,7 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
+import { applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
 import {
   accountDeletionRoutes,
   invitationPages,
@@ -119,6 +119,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(externalSignInPages(services))
     await pages.register(secondFactorAccountPages(services))
     await pages.register(externalAccountPages(services))
+    await pages.register(applicationPages({ ...services, baseUrl }))
     await pages.register(authorizationPages(oauth))
   })
   await http.register(

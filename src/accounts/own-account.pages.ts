@@ -10,6 +10,7 @@ import {
   sessionIdOf,
   showForm,
   submitForm,
+  timeText,
   uuidParam,
 } from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
@@ -30,8 +31,6 @@ const LABELS = {
   password: { currentPassword: 'current password', password: 'new password' },
   none: {},
 }
-
-const timeText = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 const describeSession = (session: OwnSession) => ({
   id: session.id,

@@ -3,6 +3,7 @@ import type { McpScope } from '../kernel/index.ts'
 import { checkRedirectUri, destinationOf } from './redirects.ts'
 import { cleanName } from './registration.ts'
 import type { ResourceServer } from './resource-servers.store.ts'
+import { SCOPE_WORDS } from './scope-words.ts'
 
 export type ConsentFacts = {
   /** Where the answer goes. */
@@ -16,14 +17,6 @@ export type ConsentFacts = {
   serverUrl: string
   scopes: readonly McpScope[]
   email: string
-}
-
-const WORDS: Record<McpScope, { title: string; text: string }> = {
-  'mcp:read': {
-    title: 'See its tools, and use those that only read',
-    text: 'Their names, descriptions and open parameters; calls of tools that are marked as read-only.',
-  },
-  'mcp:call': { title: 'Call every tool as you', text: 'Each call is recorded under your name.' },
 }
 
 const LOOPBACK_WARNING =
@@ -64,6 +57,6 @@ export const toConsentView = (facts: ConsentFacts) => {
       organizationName: server.organizationName,
     },
     serverUrl,
-    scopes: scopes.map(scope => WORDS[scope]),
+    scopes: scopes.map(scope => SCOPE_WORDS[scope]),
   }
 }

@@ -1,4 +1,5 @@
 export { createOAuthTokens } from './access-tokens.ts'
+export { applicationPages } from './applications.pages.ts'
 export { grantRoutes } from './grants.routes.ts'
 export { createGrantService } from './grants.service.ts'
 export { endGrantsOf } from './grants-of-user.store.ts'

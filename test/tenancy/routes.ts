@@ -255,6 +255,16 @@ const connections: Row[] = [
     statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
   },
   {
+    route: 'GET /account/applications',
+    path: at('/account/applications'),
+    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
+  },
+  {
+    route: 'POST /account/applications/:id/removal',
+    path: async ({ spare }) => `/account/applications/${await spare.grant()}/removal`,
+    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
+  },
+  {
     route: 'GET /api/v1/organizations/:id/oauth-clients',
     path: ofOrganization('/oauth-clients'),
     statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],

@@ -22,4 +22,5 @@ export {
   type SessionStore,
   sessionIdOf,
 } from './sessions.ts'
+export { timeText } from './time-text.ts'
 export { parseInput } from './validation.ts'

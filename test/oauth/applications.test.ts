@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, knock, makeRequest, openConsent, registerClient } from './support/client.ts'
+import { insertGrant } from './support/tokens.ts'
+import { fieldsOf } from './support/visitor.ts'
+import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+
+const PATH = '/account/applications'
+
+let world: OAuthWorld
+beforeAll(async () => {
+  world = await startOAuthWorld()
+})
+afterAll(() => world.close())
+
+const connectAs = async (client_name: string, url: string, scope?: string) => {
+  const { client_id } = await registerClient(world.origin, { client_name })
+  return connect(world.visitor, world.origin, makeRequest(client_id, url, { scope }))
+}
+
+describe('the page of one’s applications', () => {
+  it('is where the account and the page that asks for consent lead', async () => {
+    const { client_id } = await registerClient(world.origin)
+    const consent = await openConsent(world.visitor, world.origin, makeRequest(client_id, world.serverUrl))
+    for (const page of [consent, await world.visitor.get('/account')]) {
+      expect(page.text).toContain(`<a href="${PATH}">`)
+    }
+  })
+
+  it('says what may do what on which server, since when, and when it last did', async () => {
+    const url = await world.makeServer({ name: 'Night desk' })
+    const { access_token } = await connectAs('<b>Reader</b>', url, 'mcp:read')
+    const before = await world.visitor.get(PATH)
+    expect(before.text).toContain('not used yet')
+    expect(await knock(url, access_token)).toBe(200)
+    const { db } = world.patchbay.services
+    await expect.poll(() => db.oAuthArtifact.count({ where: { kind: 'Grant', lastUsedAt: { not: null } } })).toBe(1)
+    const { status, text } = await world.visitor.get(PATH)
+    expect(status).toBe(200)
+    expect(text).toContain('&lt;b&gt;Reader&lt;/b&gt;')
+    expect(text).toContain('Night desk')
+    expect(text).toContain(url)
+    expect(text).toContain('See its tools, and use those that only read')
+    expect(text).not.toContain('Call every tool as you')
+    expect(text).toMatch(/since \d{4}-\d\d-\d\d \d\d:\d\d UTC, last used \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  })
+
+  it('takes one back and leaves the others', async () => {
+    const url = await world.makeServer({ name: 'Kept desk' })
+    const kept = await connectAs('Kept', url)
+    const left = await world.makeServer({ name: 'Left desk' })
+    const gone = await connectAs('Gone', left)
+    expect(await knock(left, gone.access_token)).toBe(200)
+    const page = await world.visitor.get(PATH)
+    const [, id = ''] = /applications\/([0-9a-f-]{36})\/removal(?:(?!<\/form>).)*<b>Gone<\/b>/s.exec(page.text) ?? []
+    const { action, fields } = fieldsOf(page, `${id}/removal`)
+    expect((await world.visitor.post(action, { ...fields, _csrf: 'x' })).status).toBe(403)
+    const after = await world.visitor.post(action, fields)
+    expect(after.text).toContain('Taken back')
+    expect(after.text).not.toContain('<b>Gone</b>')
+    expect(after.text).toContain('<b>Kept</b>')
+    expect(await knock(url, kept.access_token)).toBe(200)
+    expect(await knock(left, gone.access_token)).toBe(401)
+    const entry = await world.patchbay.services.db.auditEntry.findFirst({
+      where: { targetId: id },
+      orderBy: { id: 'desc' },
+    })
+    expect(entry).toMatchObject({ action: 'grant.removed', actorId: world.owner.userId, targetName: 'Gone' })
+  })
+
+  it('shows those of one page at a time, and nobody else’s', async () => {
+    const guest = await world.visit('many@example.com')
+    const { db } = world.patchbay.services
+    const { id: userId } = await db.user.findFirstOrThrow({ where: { email: 'many@example.com' } })
+    const serverId = world.serverUrl.split('/').at(-1) ?? ''
+    for (let count = 0; count < 51; count++) {
+      const { client_id } = await registerClient(world.origin, { client_name: `App ${count}` })
+      await insertGrant(world.patchbay.services, { origin: world.origin, userId, serverId, clientId: client_id })
+    }
+    const first = await guest.get(PATH)
+    const [, next = ''] = /<a href="([^"]*)">More of them/.exec(first.text) ?? []
+    const second = await guest.get(next)
+    const shown = [first, second].map(({ text }) => [...text.matchAll(/<b>(App \d+)<\/b>/g)].map(([, name]) => name))
+    expect(shown.map(({ length }) => length)).toEqual([50, 1])
+    expect(new Set(shown.flat()).size).toBe(51)
+    // A private server of another's: what it is called is not for them to know.
+    expect(first.text).not.toContain('Shipment desk')
+    expect(first.text).toContain('A server that you may not use any more')
+    expect((await guest.get(`${PATH}?cursor=nonsense`)).status).toBe(400)
+  })
+})
