@@ -11,6 +11,8 @@ export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().t
 export const timeSchema = z.iso.datetime()
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
+/** They reorder the text around them: a name on another's page, or in a letter, would show something else there. */
+const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/u
 /** Text that people name things with: one line. */
 export const nameSchema = z
   .string()
@@ -18,3 +20,4 @@ export const nameSchema = z
   .min(1, 'is empty')
   .max(100, 'is longer than 100 characters')
   .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
+  .refine(text => !DIRECTION_CHARACTERS.test(text), 'holds characters that turn the direction of the text')
