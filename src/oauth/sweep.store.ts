@@ -1,39 +1,38 @@
-import type { Transaction } from '../platform/db/index.ts'
+import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
 
-/** Whether fewer were found than asked for: there are no more. */
-export type Swept = { isDone: boolean }
+/** Each stands in eight indexes. */
+const ARTIFACTS_PER_BATCH = 100
 
-export const removeExpiredArtifacts = async (tx: Transaction, now: Date, limit: number): Promise<Swept> => {
-  const rows = await tx.oAuthArtifact.findMany({ where: { expiresAt: { lt: now } }, select: { id: true }, take: limit })
-  await tx.oAuthArtifact.deleteMany({ where: { id: { in: rows.map(({ id }) => id) } } })
-  return { isDone: rows.length < limit }
+export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
+  const where = { expiresAt: { lt: now } }
+  return removeInBatches(limit => db.oAuthArtifact.deleteMany({ where, limit }), signal, ARTIFACTS_PER_BATCH)
 }
 
 /** Of clients that registered themselves: never used since before `neverUsedBefore`, or not since `idleSince`. */
-export const removeIdleClients = async (
-  tx: Transaction,
+export const removeIdleClients = (
+  db: Database,
   { neverUsedBefore, idleSince }: { neverUsedBefore: Date; idleSince: Date },
-  limit: number,
-): Promise<Swept> => {
+  signal: AbortSignal,
+): Promise<void> => {
   const isIdle = [{ lastUsedAt: null, createdAt: { lt: neverUsedBefore } }, { lastUsedAt: { lt: idleSince } }]
   const where = { organizationId: null, OR: isIdle }
-  const rows = await tx.oAuthClient.findMany({ where, select: { id: true }, take: limit })
-  // Asked once more: one may have been used since.
-  await tx.oAuthClient.deleteMany({ where: { id: { in: rows.map(({ id }) => id) }, ...where } })
-  return { isDone: rows.length < limit }
+  return removeInBatches(limit => db.oAuthClient.deleteMany({ where, limit }), signal)
 }
 
-/** Of the grants after `afterId` that were made before `madeBefore`, those that nothing was given out by any more. */
+/**
+ * Of the next grants that were made before `madeBefore`, those that nothing was given out by any more. They come in the
+ * order of their hashes, after `afterHash`: that is the index which leads to all grants.
+ */
 export const removeSpentGrants = async (
   tx: Transaction,
   madeBefore: Date,
-  afterId: string | undefined,
+  afterHash: string,
   limit: number,
-): Promise<{ lastId: string | undefined }> => {
+): Promise<{ lastHash: string | undefined }> => {
   const rows = await tx.oAuthArtifact.findMany({
-    where: { kind: 'Grant', createdAt: { lt: madeBefore }, ...(afterId !== undefined && { id: { gt: afterId } }) },
-    select: { id: true },
-    orderBy: { id: 'asc' },
+    where: { kind: 'Grant', handleHash: { gt: afterHash }, createdAt: { lt: madeBefore } },
+    select: { id: true, handleHash: true },
+    orderBy: { handleHash: 'asc' },
     take: limit,
   })
   const ids = rows.map(({ id }) => id)
@@ -41,5 +40,5 @@ export const removeSpentGrants = async (
   const counts = await tx.oAuthArtifact.groupBy({ by: ['grantId'], where: { grantId: { in: ids } }, _count: true })
   const spent = counts.flatMap(({ grantId, _count }) => (grantId !== null && _count === 1 ? [grantId] : []))
   await tx.oAuthArtifact.deleteMany({ where: { kind: 'Grant', id: { in: spent } } })
-  return { lastId: rows.length < limit ? undefined : ids.at(-1) }
+  return { lastHash: rows.length < limit ? undefined : rows.at(-1)?.handleHash }
 }

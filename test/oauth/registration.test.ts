@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeWhatIsOver } from '../../src/oauth/index.ts'
 import { connect, knock, makeRequest, postRegistration, registerClient } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
 import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
@@ -173,5 +175,27 @@ describe('what nobody uses', () => {
     await letTimePass(world, 60 * DAY_MS)
     await sweep()
     expect(await clientIds()).not.toContain(used)
+  })
+
+  it('goes bit by bit: the process does other things in between', async () => {
+    const { db } = world.patchbay.services
+    const rows = Array.from({ length: 1_000 }, () => ({
+      kind: 'Interaction',
+      handleHash: randomUUID(),
+      payload: {},
+      expiresAt: new Date(0),
+    }))
+    await db.oAuthArtifact.createMany({ data: rows })
+    let isSweeping = true
+    let turns = 0
+    const count = (): void => {
+      turns++
+      if (isSweeping) setImmediate(count)
+    }
+    setImmediate(count)
+    await removeWhatIsOver(db, new Date(), new AbortController().signal)
+    isSweeping = false
+    expect(turns).toBeGreaterThan(5)
+    expect(await db.oAuthArtifact.count({ where: { kind: 'Interaction', expiresAt: { lte: new Date(0) } } })).toBe(0)
   })
 })

@@ -10,6 +10,7 @@ const ROWS_PER_BATCH = 500
 export const removeInBatches = async (
   removeBatch: (limit: number) => Promise<{ count: number }>,
   signal: AbortSignal | undefined,
+  rowsPerBatch = ROWS_PER_BATCH,
 ): Promise<void> => {
-  while (!signal?.aborted && (await removeBatch(ROWS_PER_BATCH)).count === ROWS_PER_BATCH) await setImmediate()
+  while (!signal?.aborted && (await removeBatch(rowsPerBatch)).count === rowsPerBatch) await setImmediate()
 }
