@@ -83,7 +83,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     })
     const subscriber: Subscriber = {
       toolsChanged: () => stream.send(toolsChanged),
-      ...access.watch(exchange, caller, stream, stream.end),
+      ...access.watch(exchange, mounted, caller, stream, stream.end),
       end: () => {
         connection.isEnding = true
         endWhenDone(connection)

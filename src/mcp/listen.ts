@@ -58,7 +58,7 @@ export const createListen =
     const end = (): void => stream.end(farewell(mounted, subscription))
     const subscriber = {
       toolsChanged: () => stream.send(stamped(TOOLS_CHANGED, subscription)),
-      ...access.watch(exchange, caller, stream, end),
+      ...access.watch(exchange, mounted, caller, stream, end),
       end,
     }
     // Nothing that could ever be sent: the stream has said all it has to say.

@@ -26,7 +26,7 @@ export const createSessionStreams = (access: StreamAccess, now: () => number) =>
       feed.detach(stream, now())
       session.feeds?.forgetBroken()
     })
-    feed.attach({ stream, ...access.watch(exchange, caller, stream, stream.end) }, after)
+    feed.attach({ stream, ...access.watch(exchange, mounted, caller, stream, stream.end) }, after)
   }
 
   /** The answer of a slow call; should its connection break, the client can come back for it. */

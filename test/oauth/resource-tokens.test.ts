@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { beginSession, openStream, POST_HEADERS, statelessRequest, type WireStream } from '../mcp/wire.ts'
@@ -167,6 +169,25 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
       await othersEnd
     },
   )
+
+  it('opens no stream to whoever loses it while the body of their request is on its way', async () => {
+    const { token, grantId } = await mint()
+    const { db } = first.services
+    const listening = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    const headers = { ...POST_HEADERS, ...listening.headers, authorization: `Bearer ${token}` }
+    const options = { method: 'POST', host: '127.0.0.1', port: first.settings.port, path: `/s/${serverId}`, headers }
+    const asking = request(options)
+    const answered = once(asking, 'response')
+    asking.flushHeaders()
+    const wasLetIn = () => db.oAuthArtifact.count({ where: { id: grantId, lastUsedAt: { not: null } } })
+    await expect.poll(wasLetIn).toBe(1)
+    await ada.expectOk('DELETE', `/grants/${grantId}`)
+    asking.end(JSON.stringify(listening.body))
+    const [answer]: IncomingMessage[] = await answered
+    answer?.resume()
+    await once(answer ?? asking, 'end')
+    expect(answer?.complete).toBe(true)
+  })
 
   it('is good for as long as its user may use the server', async () => {
     const { token } = await mint({ userId: bob.userId })
