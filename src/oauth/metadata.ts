@@ -1,6 +1,5 @@
 import { MCP_SCOPES } from '../kernel/index.ts'
-
-const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post']
+import { AUTH_METHODS } from './oauth-client.ts'
 
 /**
  * What clients learn of the authorization server (RFC 8414 §2, RFC 9207 §3, and what OpenID Connect Discovery asks of
@@ -17,8 +16,8 @@ export const buildMetadata = (baseUrl: string) => ({
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   grant_types_supported: ['authorization_code', 'refresh_token'],
-  token_endpoint_auth_methods_supported: AUTH_METHODS,
-  revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+  token_endpoint_auth_methods_supported: [...AUTH_METHODS],
+  revocation_endpoint_auth_methods_supported: [...AUTH_METHODS],
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
   client_id_metadata_document_supported: true,

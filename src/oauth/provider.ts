@@ -11,6 +11,7 @@ import type { Counters } from '../platform/counters/index.ts'
 import type { HttpClient } from '../platform/net/index.ts'
 import { normaliseRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './client-documents.ts'
+import { AUTH_METHODS } from './oauth-client.ts'
 import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 import type { Visits } from './visits.ts'
@@ -25,7 +26,8 @@ const LIFETIMES = {
   AccessToken: HOUR,
   RefreshToken: 30 * DAY,
   Interaction: 30 * MINUTE,
-  Session: 14 * DAY,
+  // Only goes along with the dashboard's, and is made anew by three redirects; no shorter than an interaction.
+  Session: HOUR,
 } as const
 
 /** No shorter than this is a document remembered, whatever it says, and no longer. Seconds. */
@@ -142,7 +144,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       revocation: '/oauth/revoke',
       jwks: '/oauth/jwks',
     },
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientAuthMethods: [...AUTH_METHODS],
     // What says nothing of itself may be a program on somebody's machine: such are asked about each time.
     clientDefaults: {
       application_type: 'native',

@@ -5,6 +5,7 @@ import type { Database } from '../platform/db/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { sealClientSecret } from './client-secrets.ts'
 import { createSelfRegisteredClient } from './known-clients.store.ts'
+import { AUTH_METHODS } from './oauth-client.ts'
 import { checkRedirectUris, type RedirectKind } from './redirects.ts'
 
 export type RegistrationRefusal = {
@@ -25,7 +26,7 @@ const Registration = z.object({
   redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
   client_name: z.string().max(1_000).optional().catch(undefined),
   client_uri: z.string().max(MAX_URI_CHARACTERS).optional().catch(undefined),
-  token_endpoint_auth_method: z.enum(['none', 'client_secret_basic', 'client_secret_post']).default('none'),
+  token_endpoint_auth_method: z.enum(AUTH_METHODS).default('none'),
   application_type: z.enum(['web', 'native']).default('native'),
   grant_types: words.optional(),
   response_types: words.optional(),

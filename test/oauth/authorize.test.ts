@@ -294,6 +294,18 @@ describe('the documents', () => {
   })
 })
 
+describe('the session of the authorization server', () => {
+  it('is kept for an hour, which is for the dashboard’s to go beyond', async () => {
+    const visitor = await world.visit('short@example.com')
+    await visitor.get(authorizeUrl(world.origin, makeRequest(clientId, world.serverUrl)))
+    const { db } = world.patchbay.services
+    const user = await db.user.findUniqueOrThrow({ where: { email: 'short@example.com' } })
+    const sessions = await db.oAuthArtifact.findMany({ where: { kind: 'Session', userId: user.id } })
+    expect(sessions).toHaveLength(1)
+    for (const { expiresAt } of sessions) expect(expiresAt?.getTime()).toBeLessThan(Date.now() + 3_601_000)
+  })
+})
+
 describe('a browser in which somebody else signs in', () => {
   it('gives the client a token of who is signed in now', async () => {
     const url = await world.makeServer({ access: 'public' })
