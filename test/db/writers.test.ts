@@ -8,6 +8,7 @@ import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 
 /** Ten processes start at once on what may be two cores. */
 const TIMEOUT_MS = 120_000
+const WRITES = 200
 
 type Writer = {
   /** Ids of what the database has acknowledged so far. */
@@ -53,6 +54,23 @@ describe.each(databaseKinds)('on $kind', { timeout: TIMEOUT_MS }, ({ create }) =
     database = await create()
   })
   afterEach(() => database.drop())
+
+  it('many writes at once leave the thread to others in between', async () => {
+    const db = await openDatabase(database.target)
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await Promise.all(
+      Array.from({ length: WRITES }, (_, index) => db.organization.create({ data: { name: `${index}` } })),
+    )
+    isOver = true
+    await db.close()
+    expect(turns).toBeGreaterThan(WRITES / 2)
+  })
 
   it('ten processes that write at once all succeed', async () => {
     const writers = Array.from({ length: 10 }, () => startWriter(database.url, 10))

@@ -42,7 +42,8 @@ export const createTurns = () => {
     return new Promise((resolve, reject) => {
       const enter = () => {
         clearTimeout(timer)
-        resolve()
+        // SQLite works on this thread: without a break many that wait would let nothing else happen until all are through.
+        setImmediate(resolve)
       }
       const leave = () => {
         waiting.splice(waiting.indexOf(enter), 1)
