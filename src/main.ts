@@ -28,8 +28,8 @@ const announce = async ({ baseUrl }: Settings, services: Services, asJson: boole
   const needsAccount = !(await services.accounts.isAnyUser())
   const lines = [`Patchbay is ready at ${baseUrl}`]
   if (needsAccount) {
-    const token = setupToken === undefined ? '' : ` with setupToken "${setupToken}"`
-    lines.push(`Nobody has an account yet: the first one (POST /api/v1/signup${token}) becomes the operator.`)
+    const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
+    lines.push(`Nobody has an account yet: the first one, made at ${baseUrl}/sign-up${token}, becomes the operator.`)
   }
   const value = { ready: true, baseUrl, ...(needsAccount && setupToken !== undefined && { setupToken }) }
   process.stdout.write(asJson ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`)

@@ -78,7 +78,7 @@ it('the log of every level holds no password, token, cookie, CSRF token or secre
 
   const { stdout, stderr } = await patchbay.stop()
   expect(stderr).toBe('')
-  const announcement = `Nobody has an account yet: the first one (POST /api/v1/signup with setupToken "${setupToken}")`
+  const announcement = `/sign-up, with the setup token "${setupToken}", becomes the operator.`
   expect(stdout).toContain(announcement)
   const log = stdout.replace(announcement, '')
   // There is a log to look through: the API writes a line for each answer.
