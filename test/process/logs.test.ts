@@ -22,7 +22,7 @@ it('the log of every level holds no password, token, cookie, CSRF token or secre
     else answerJson(response, { url, headers }, url.startsWith('/fail') ? 500 : 200)
   })
   onTestFinished(api.close)
-  const setupToken = /setupToken "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
+  const setupToken = /setup token "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
 
   const browser = createBrowser(origin)
   const statuses = [

@@ -242,7 +242,7 @@ describe.concurrent('the setup token', () => {
 
   it('is printed when Patchbay listens beyond loopback, and makes the first account and only that', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_HOST: '0.0.0.0' } })
-    const setupToken = /setupToken "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
+    const setupToken = /setup token "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
     expect(setupToken).toMatch(/^[0-9a-f]{32}$/)
     expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(403)
     expect(await signUpAt(patchbay.port, { email: 'ada@example.com', setupToken: 'a'.repeat(32) })).toBe(403)
