@@ -131,7 +131,8 @@ describe('documents for anybody', () => {
         await ada.expectOk('PATCH', `/servers/${id}`, { description: 'Changed' })
         return patchOf(await read(id))
       }
-      await expect.poll(changed).toBeGreaterThan(before)
+      // Versions count seconds.
+      await expect.poll(changed, { timeout: 10_000 }).toBeGreaterThan(before)
     })
 
     it.each(['organization', 'private', 'unknown'])('are none of one that is %s', async tier => {
