@@ -9,5 +9,6 @@ export default defineConfig({
     // What waits for an event waits as long as a busy machine takes.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

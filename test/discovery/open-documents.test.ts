@@ -132,7 +132,7 @@ describe('documents for anybody', () => {
         return patchOf(await read(id))
       }
       // Versions count seconds.
-      await expect.poll(changed, { timeout: 10_000 }).toBeGreaterThan(before)
+      await expect.poll(changed).toBeGreaterThan(before)
     })
 
     it.each(['organization', 'private', 'unknown'])('are none of one that is %s', async tier => {
