@@ -38,7 +38,12 @@ it('does not wait for ever for a letter that hangs, and sends none that waited b
   const { logged, postbox } = newPostbox({ maxAtOnce: 1, maxWaiting: 1, maxSettleMs: 1 })
   const hanging = Promise.withResolvers<void>()
   const sent: string[] = []
-  postbox.post('first', () => hanging.promise)
+  const started = Promise.withResolvers<void>()
+  postbox.post('first', () => {
+    started.resolve()
+    return hanging.promise
+  })
+  await started.promise
   postbox.post('second', async () => void sent.push('second'))
   await postbox.settle()
   hanging.resolve()
