@@ -1,4 +1,3 @@
-import fastifyStatic from '@fastify/static'
 import {
   accountRoutes,
   auditRoutes,
@@ -14,6 +13,7 @@ import {
   secondFactorRoutes,
   signInPages,
 } from './accounts/index.ts'
+import { designPages, themePages } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -32,6 +32,8 @@ import {
   createHttpServer,
   createOriginPolicy,
   type HttpServer,
+  listAssets,
+  serveAssets,
 } from './platform/http/index.ts'
 import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
@@ -103,14 +105,18 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     logger,
   })
   await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
-  await http.register(fastifyStatic, { root: PUBLIC_DIRECTORY, prefix: '/assets/', index: false, decorateReply: false })
+  await http.register(app => serveAssets(app, PUBLIC_DIRECTORY))
+  const isDevelopment = !settings.isProduction
+  const assets = listAssets(PUBLIC_DIRECTORY, isDevelopment)
   await http.register(async pages => {
     await configurePages(pages, {
       origins: ownOrigin,
       sessions,
       actors: accounts,
-      views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment: !settings.isProduction },
+      views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment, assets },
     })
+    await pages.register(themePages(sessions))
+    if (isDevelopment) await pages.register(designPages)
     await pages.register(signInPages(services))
     await pages.register(linkPages(services))
     await pages.register(ownAccountPages(services))

@@ -16,6 +16,14 @@ export { instanceRoutes } from './instances.routes.ts'
 export { createInstanceService, type InstanceService } from './instances.service.ts'
 export type { AccessTier, Bindings, Global, Instance, Server, ServerBlueprint } from './server.ts'
 export { deriveServerChanges } from './server-changes.ts'
+export {
+  getServerFrame,
+  liveTextOf,
+  type ServerFrame,
+  type ServerFrameParts,
+  type ServerTab,
+  serverTabPath,
+} from './server-frame.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { serverRoutes } from './servers.routes.ts'
 export { assertOwnOrManaged, createServerService, getServerFor, type ServerService } from './servers.service.ts'

@@ -511,6 +511,8 @@ const ownAccount: Row[] = [
 ]
 
 const pages: Row[] = [
+  { route: 'POST /theme', path: at('/theme'), statuses: everybody(303) },
+  { route: 'GET /design', path: at('/design'), statuses: everybody(200) },
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
   { route: 'GET /', path: at('/'), statuses: everybody(200) },

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../../kernel/index.ts'
+import type { PageData } from './views.ts'
 
 /** A field of a form; one that is missing, or there twice, is empty. */
 export const formText = z.string().catch('')
@@ -11,7 +12,7 @@ export const parseForm = <Shape extends z.ZodRawShape>(shape: Shape, body: unkno
 export type FormPage = {
   view: string
   /** What the page shows, with the texts typed so far; never a password. */
-  data: { title: string } & Record<string, unknown>
+  data: PageData
   /** What each field is called in a sentence, by its path in the errors: `e-mail address`. */
   labels: Readonly<Record<string, string>>
 }

@@ -1,5 +1,7 @@
 export { actorOf, bearerOf } from './access.ts'
 export { configureApi } from './api.ts'
+export { listAssets, serveAssets } from './assets.ts'
+export { formatBytes, formatCount, formatDuration, formatNumber } from './format.ts'
 export { type FormPage, formText, parseForm, showForm, submitForm } from './forms.ts'
 export { signalOf } from './gone.ts'
 export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
@@ -24,3 +26,4 @@ export {
 } from './sessions.ts'
 export { timeText } from './time-text.ts'
 export { parseInput } from './validation.ts'
+export { isFragmentRequest, keepTheme, type PageData } from './views.ts'

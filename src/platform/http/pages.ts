@@ -1,3 +1,4 @@
+import compress from '@fastify/compress'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,7 +7,7 @@ import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { createErrorReader, toProblem } from './problem.ts'
 import { keepSessions, type SessionOptions } from './sessions.ts'
-import { renderViews, type ViewOptions } from './views.ts'
+import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
 
 export type PagesOptions = {
   origins: OriginPolicy
@@ -24,6 +25,9 @@ declare module 'fastify' {
 
 /** Forms are small: what a page's own form holds fits many times. */
 const MAX_FORM_BYTES = 256 * 1_024
+
+/** What is smaller fits one packet anyway. */
+const MIN_COMPRESSED_BYTES = 1_024
 
 const signInAddress = ({ method, url }: FastifyRequest): string =>
   method === 'GET' ? `/sign-in?${new URLSearchParams({ return_to: url })}` : '/sign-in'
@@ -47,6 +51,10 @@ const forPeople = (error: AppError): AppError => {
 const answerErrors = (pages: FastifyInstance): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
+    // A part of a page stays where it is, with what was typed around it.
+    if (isFragmentRequest(request)) {
+      return reply.fragment('errors/fragment', toProblem(error, request.id), error.status)
+    }
     // Nobody is told what lies behind a page before they have signed in.
     if (error.code === 'unauthenticated' && request.actor === undefined) {
       return reply.redirect(signInAddress(request), 303)
@@ -94,6 +102,8 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     reply.header('x-request-id', request.id)
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
   })
+  // The tokens in pages are salted anew each time: compressing them tells nothing (BREACH).
+  await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
   renderViews(pages, options.views)
   answerErrors(pages)
   refuseForeignOrigins(pages, options.origins)

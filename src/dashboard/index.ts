@@ -1,0 +1,2 @@
+export { designPages } from './design.pages.ts'
+export { themePages } from './theme.pages.ts'

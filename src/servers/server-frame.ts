@@ -1,0 +1,78 @@
+import { type Actor, AppError, mayRole, organizationIdsOf } from '../kernel/index.ts'
+import type { Database } from '../platform/db/index.ts'
+import { formatCount, formatNumber } from '../platform/http/index.ts'
+import type { AccessTier } from './server.ts'
+import { findServerFrame } from './server-frame.store.ts'
+
+const TABS = [
+  ['overview', 'Overview'],
+  ['tools', 'Tools'],
+  ['sources', 'Sources'],
+  ['bindings', 'Bindings'],
+  ['globals', 'Globals'],
+  ['inspector', 'Inspector'],
+  ['access', 'Access'],
+  ['history', 'History'],
+  ['settings', 'Settings'],
+] as const
+export type ServerTab = (typeof TABS)[number][0]
+
+/** What stands around each tab of a server's page. */
+export type ServerFrame = {
+  id: string
+  name: string
+  description: string | undefined
+  tier: AccessTier
+  organizationId: string
+  organizationName: string
+  /** What the one who looks may do with it. */
+  mayBuild: boolean
+  mayManage: boolean
+  isOwner: boolean
+  /** How many connections are open, in words, and the sign beside it. */
+  liveText: string
+  liveState: 'good' | 'idle'
+  counts: { tools: number; sources: number; globals: number }
+  tabs: readonly { href: string; text: string; count?: string; isCurrent: boolean }[]
+}
+
+/** `openStreams`: connections that clients hold open to a server, in this process. */
+export type ServerFrameParts = { db: Database; openStreams: (serverId: string) => number }
+
+/** Where a tab of a server's page is. */
+export const serverTabPath = (serverId: string, tab: ServerTab): string =>
+  tab === 'overview' ? `/servers/${serverId}` : `/servers/${serverId}/${tab}`
+
+/** "Live on 3 open connections", also where there is none. */
+export const liveTextOf = (openStreams: number): string =>
+  openStreams === 0 ? 'Live, no open connection' : `Live on ${formatCount(openStreams, 'open connection')}`
+
+/** The frame of the server's page for who looks at it; `not_found` where it is none of theirs. */
+export const getServerFrame = async (
+  { db, openStreams }: ServerFrameParts,
+  actor: Actor,
+  serverId: string,
+  current: ServerTab,
+): Promise<ServerFrame> => {
+  const found = await findServerFrame(db, serverId, organizationIdsOf(actor))
+  if (found === undefined) throw new AppError('not_found', 'There is no such server.')
+  const { ownerId, ...server } = found
+  const role = actor.memberships.get(server.organizationId)
+  const open = openStreams(serverId)
+  const countOf = (tab: ServerTab): { count?: string } =>
+    tab === 'tools' || tab === 'sources' || tab === 'globals' ? { count: formatNumber(server.counts[tab]) } : {}
+  return {
+    ...server,
+    mayBuild: role !== undefined && mayRole(role, 'build'),
+    mayManage: role !== undefined && mayRole(role, 'manage'),
+    isOwner: ownerId === actor.userId,
+    liveText: liveTextOf(open),
+    liveState: open === 0 ? 'idle' : 'good',
+    tabs: TABS.map(([tab, text]) => ({
+      href: serverTabPath(serverId, tab),
+      text,
+      ...countOf(tab),
+      isCurrent: tab === current,
+    })),
+  }
+}
