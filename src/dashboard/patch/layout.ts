@@ -1,0 +1,140 @@
+import { type PlacedCallers, placeCallers } from './callers.ts'
+import { giveLanes } from './lanes.ts'
+import {
+  BAND,
+  CALLERS,
+  COLLECTOR,
+  FRAME,
+  type Point,
+  type Rect,
+  rightOf,
+  SHEET,
+  SOURCES,
+  STUB,
+  TAG_HEIGHT,
+  TOOLS,
+} from './measures.ts'
+import { type PlacedRack, placeRack, RACK_EDGE } from './rack.ts'
+import { routeBetween } from './route.ts'
+import { type Placed, type PlacedPanel, type PlacedSource, placeSources } from './rows.ts'
+import type { Sheet, WiredRow } from './sheet.ts'
+import { cutText } from './text.ts'
+
+/** All branches of one global, which merge where they run together. */
+export type Cable = { source: 'global' | 'secret' | 'exposed'; lane: number; branches: readonly (readonly Point[])[] }
+
+/** A value, or the key of a global that has no row in the rack, on a short stub at its socket. */
+export type Tag = { source: 'fixed' | 'global' | 'secret'; text: string; box: Rect; y: number }
+
+/** A socket that nothing reaches. */
+export type Gap = { text: string; y: number }
+
+/** Where everything of the picture is. Nothing in it is drawn over another box, and no cable over a box. */
+export type Layout = {
+  height: number
+  /** What stands behind everything: of each source the frame of its tools, and the band between its box and that. */
+  frames: readonly Rect[]
+  bands: readonly Rect[]
+  sources: readonly PlacedSource[]
+  rack: PlacedRack | undefined
+  callers: PlacedCallers
+  /** The one whose lane is furthest left comes last: it is drawn over the others. */
+  cables: readonly Cable[]
+  collector: Cable | undefined
+  tags: readonly Tag[]
+  gaps: readonly Gap[]
+  /** Keys of the rack from which a cable leads. */
+  wiredKeys: ReadonlySet<string>
+}
+
+/** What a stack shows behind it, the furthest first. */
+export const sheetsBehind = ({ panel, box }: PlacedPanel): readonly Rect[] =>
+  panel.isStack
+    ? [2 * SHEET, SHEET].map(by => ({ x: box.x + by, y: box.y + by, width: box.width - 2 * by, height: box.height }))
+    : []
+
+const bandOf = ({ box, frame }: PlacedSource): readonly Rect[] =>
+  frame === undefined
+    ? []
+    : [
+        {
+          x: rightOf(SOURCES) - BAND.overlap,
+          y: box.y + BAND.y,
+          width: FRAME.x - rightOf(SOURCES) + BAND.overlap,
+          height: BAND.height,
+        },
+      ]
+
+const cablesOf = (rack: PlacedRack, left: readonly Placed<WiredRow>[]): readonly Cable[] => {
+  const leads = rack.rows.flatMap(({ row: { key, source }, y: from }) => {
+    const to = left.flatMap(({ row, y }) => ('key' in row && row.source !== 'missing' && row.key === key ? y : []))
+    return to.length === 0 ? [] : [{ source, from, to }]
+  })
+  const lanes = giveLanes(leads)
+  return leads
+    .map(({ source, from, to }, index): Cable => {
+      const lane = lanes[index] ?? 0
+      return { source, lane, branches: to.map(y => routeBetween([RACK_EDGE, from], lane, [TOOLS.x, y])) }
+    })
+    .sort((a, b) => b.lane - a.lane)
+}
+
+const collectorOf = ({ jackY }: PlacedCallers, sockets: readonly number[]): Cable | undefined => {
+  if (jackY === undefined) return undefined
+  const branches = sockets.map(y => routeBetween([CALLERS.x, jackY], COLLECTOR, [rightOf(TOOLS), y]))
+  return { source: 'exposed', lane: COLLECTOR, branches }
+}
+
+const TAG_ROOM = TOOLS.x - STUB - FRAME.x - 1
+const TAG_PADDING = 9
+
+const tagOf = (source: Tag['source'], text: string, y: number): Tag => {
+  const cut = cutText(text, 'value', TAG_ROOM - 2 * TAG_PADDING)
+  const width = Math.max(TAG_HEIGHT, cut.width + 2 * TAG_PADDING)
+  const box = { x: TOOLS.x - STUB - width, y: y - TAG_HEIGHT / 2, width, height: TAG_HEIGHT }
+  return { source, text: cut.text, box, y }
+}
+
+/** Values, and globals that have no row in the rack. */
+const tagsOf = (left: readonly Placed<WiredRow>[], inRack: ReadonlySet<string>): readonly Tag[] =>
+  left.flatMap(({ row, y }) => {
+    if (row.source === 'fixed') return [tagOf(row.source, row.value, y)]
+    return row.source === 'missing' || inRack.has(row.key) ? [] : [tagOf(row.source, row.key, y)]
+  })
+
+const GAP_ROOM = TOOLS.x - STUB - FRAME.x - 9
+/** What stands around a key. */
+const GAP_WORDS_WIDTH = 28
+
+const gapText = (key: string | undefined): string =>
+  key === undefined ? 'no value' : `no “${cutText(key, 'sans', GAP_ROOM - GAP_WORDS_WIDTH).text}”`
+
+const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
+
+/** Gives everything that is drawn its place: the same for the same sheet. */
+export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: Sheet): Layout => {
+  const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
+  const panels = sources.flatMap(source => source.panels)
+  const left = panels.flatMap(panel => panel.left)
+  const exposed = panels.flatMap(panel => panel.right.map(({ y }) => y))
+  const frames = sources.flatMap(({ frame }) => frame ?? [])
+  const boxes = [...sources.map(({ box }) => box), ...frames]
+  const rack = placeRack(unplacedRack, sources, lowestEdge(boxes))
+  const end = lowestEdge(rack === undefined ? boxes : [...boxes, rack.box])
+  const callers = placeCallers(unplacedCallers, exposed, end)
+  const inRack = new Set(rack?.rows.map(({ row }) => row.key))
+  const drawnKeys = left.flatMap(({ row }) => ('key' in row && row.source !== 'missing' ? (row.key ?? []) : []))
+  return {
+    height: Math.max(end, lowestEdge([callers.box])),
+    frames,
+    bands: sources.flatMap(bandOf),
+    sources,
+    rack,
+    callers,
+    cables: rack === undefined ? [] : cablesOf(rack, left),
+    collector: collectorOf(callers, exposed),
+    tags: tagsOf(left, inRack),
+    gaps: left.flatMap(({ row, y }) => (row.source === 'missing' ? [{ text: gapText(row.key), y }] : [])),
+    wiredKeys: new Set(drawnKeys.filter(key => inRack.has(key))),
+  }
+}

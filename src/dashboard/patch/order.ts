@@ -1,0 +1,114 @@
+import { formatCount, formatNumber } from '../../platform/http/index.ts'
+import { MAX_GLOBALS } from './detail.ts'
+import type { PatchGlobal, PatchGroup, PatchLinks, PatchState } from './patch.ts'
+import { placeSources } from './rows.ts'
+import type { Panel, Rack, Source, WiredRow } from './sheet.ts'
+
+const callsOf = ({ tools }: PatchGroup): number => tools.reduce((sum, { calls }) => sum + calls, 0)
+
+const wiredSockets = ({ tools }: PatchGroup): number =>
+  tools.reduce((sum, { parameters }) => sum + parameters.filter(({ source }) => source !== 'exposed').length, 0)
+
+/** Numbers are worked out once for each item; what is equal stays in its order. */
+const sortedBy = <Item>(items: readonly Item[], weightOf: (item: Item) => number): Item[] =>
+  items
+    .map(item => ({ item, weight: weightOf(item) }))
+    .sort((a, b) => a.weight - b.weight)
+    .map(({ item }) => item)
+
+/** Worst first. */
+const STATES: readonly PatchState[] = ['failed', 'slow', 'good', 'idle']
+const STATE_WORDS: Readonly<Record<PatchState, string>> = {
+  failed: 'failing',
+  slow: 'slow',
+  good: 'answering',
+  idle: 'not called',
+}
+
+const mergeGroups = (groups: readonly PatchGroup[], { sources }: PatchLinks): PatchGroup => {
+  const states = STATES.filter(state => groups.some(group => group.state === state))
+  const countOf = (wanted: PatchState) => groups.filter(({ state }) => state === wanted).length
+  return {
+    kind: groups.every(({ kind }) => kind === 'upstream') ? 'upstream' : 'toolkit',
+    name: formatCount(groups.length, 'more source'),
+    href: sources,
+    health: states.map(state => `${formatNumber(countOf(state))} ${STATE_WORDS[state]}`).join(', '),
+    state: states[0] ?? 'idle',
+    tools: groups.flatMap(({ tools }) => tools),
+  }
+}
+
+/**
+ * The most called ones, toolkits before upstreams, those with most wired sockets first; one at the end stands for the
+ * rest. Upstreams seldom use globals: at the foot they leave the lanes short.
+ */
+export const orderGroups = (groups: readonly PatchGroup[], limit: number, links: PatchLinks): readonly PatchGroup[] => {
+  const byCalls = sortedBy(groups, group => -callsOf(group))
+  const kept = sortedBy(byCalls.slice(0, limit), group => -wiredSockets(group))
+  const rest = byCalls.slice(limit)
+  return [
+    ...kept.filter(({ kind }) => kind === 'toolkit'),
+    ...kept.filter(({ kind }) => kind === 'upstream'),
+    ...(rest.length === 0 ? [] : [mergeGroups(rest, links)]),
+  ]
+}
+
+const keyOf = (row: WiredRow): string | undefined =>
+  row.source === 'global' || row.source === 'secret' ? row.key : undefined
+
+/** Globals and secrets in the order of the rack, then those that have no row there, fixed and missing ones. */
+const orderRows = (panel: Panel, ranks: ReadonlyMap<string, number>): Panel => {
+  const rankOf = (row: WiredRow): number => {
+    if (row.source === 'missing') return MAX_GLOBALS + 2
+    if (row.source === 'fixed') return MAX_GLOBALS + 1
+    return ranks.get(row.key) ?? MAX_GLOBALS
+  }
+  return { ...panel, left: sortedBy(panel.left, rankOf) }
+}
+
+const orderSources = (sources: readonly Source[], rack: readonly PatchGlobal[]): readonly Source[] => {
+  const ranks = new Map(rack.map(({ key }, index) => [key, index]))
+  return sources.map(source => ({ ...source, panels: source.panels.map(panel => orderRows(panel, ranks)) }))
+}
+
+/** Where the sockets of each global are, were the panels drawn with their rows in this order. */
+const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly number[]> => {
+  const heights = new Map<string, number[]>()
+  for (const { row, y } of placeSources(sources, true).flatMap(source => source.panels.flatMap(({ left }) => left))) {
+    const key = keyOf(row)
+    if (key !== undefined) heights.set(key, [...(heights.get(key) ?? []), y])
+  }
+  return heights
+}
+
+const meanOf = (numbers: readonly number[]): number =>
+  numbers.length === 0 ? Number.POSITIVE_INFINITY : numbers.reduce((sum, value) => sum + value, 0) / numbers.length
+
+/** Globals that drawn rows use, the most used first, by how many parameters use them there. */
+const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
+  const uses = new Map<string, number>()
+  for (const row of sources.flatMap(({ panels }) => panels.flatMap(({ left }) => left))) {
+    const key = keyOf(row)
+    if (key !== undefined) uses.set(key, (uses.get(key) ?? 0) + (row.count ?? 1))
+  }
+  return uses
+}
+
+/**
+ * Gives the globals that are used most a row in the rack, by the mean height of their sockets, unused ones last; and
+ * sorts the rows of every panel by it, so that two tools with the same wiring look the same.
+ */
+export const orderWiring = (
+  unordered: readonly Source[],
+  globals: readonly PatchGlobal[],
+  href: string | undefined,
+): { sources: readonly Source[]; rack: Rack } => {
+  const uses = drawnUses(unordered)
+  const chosen = sortedBy(globals, ({ key }) => -(uses.get(key) ?? 0)).slice(0, MAX_GLOBALS)
+  const heights = heightsByKey(orderSources(unordered, chosen))
+  const rows = sortedBy(chosen, ({ key }) => meanOf(heights.get(key) ?? []))
+  return {
+    sources: orderSources(unordered, rows),
+    rack: { rows, hiddenGlobals: globals.length - rows.length, href },
+  }
+}

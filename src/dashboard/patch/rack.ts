@@ -1,0 +1,111 @@
+import { RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './measures.ts'
+import type { PatchGlobal } from './patch.ts'
+import type { Placed, PlacedSource } from './rows.ts'
+import type { Rack, WiredRow } from './sheet.ts'
+
+export type PlacedRack = {
+  rack: Rack
+  box: Rect
+  rows: readonly Placed<PatchGlobal>[]
+  /** Middle of the row that says how many globals there are besides. */
+  moreY: number | undefined
+}
+
+/** A free part of the left column, wide enough for the rack; `to` is the lowest y that the rack may have. */
+type Stretch = { from: number; to: number }
+
+/** What a height is worth, and costs. */
+const LEVEL = 60
+const OWN_MISSED = 30
+const OTHER_CLOSE = 12
+/** Another's cable in the very same line: the two would be seen as one. */
+const OTHER_LEVEL = 60
+const PER_PIXEL = 0.25
+/** A row this close to a socket, and not level with it, makes a step smaller than its two corners. */
+const CLOSE = 2 * RADIUS
+
+const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
+
+const rackHeight = ({ rows, hiddenGlobals }: Rack): number =>
+  RACK.head + (rows.length + (hiddenGlobals > 0 ? 1 : 0)) * ROW + RACK.foot
+
+/** The stretch below the last box has no end: `reach` says how far down it is looked at. */
+const freeStretches = (sources: readonly PlacedSource[], height: number, reach: number): readonly Stretch[] => {
+  const stretches = sources.map(({ box }, index) => {
+    const from = box.y + box.height + RACK.margin
+    const next = sources[index + 1]
+    return { from, to: next === undefined ? from + reach : next.box.y - RACK.margin - height }
+  })
+  return stretches.filter(({ from, to }) => from <= to)
+}
+
+type Socket = { key: string | undefined; y: number; isFixed: boolean }
+
+const socketsOf = (sources: readonly PlacedSource[]): readonly Socket[] =>
+  sources
+    .flatMap(({ panels }) => panels.flatMap(({ left }) => left))
+    .map(({ row, y }: Placed<WiredRow>) => ({
+      key: row.source === 'global' || row.source === 'secret' ? row.key : undefined,
+      y,
+      isFixed: row.source === 'fixed',
+    }))
+
+const worthOf = (distance: number, isOwn: boolean, isFixed: boolean): number => {
+  if (isOwn) return distance === 0 ? LEVEL : -OWN_MISSED
+  if (distance !== 0) return -OTHER_CLOSE
+  // A cable that ends in its lane stays clear of a fixed value's tag.
+  return isFixed ? 0 : -OTHER_LEVEL
+}
+
+/** What each height from 0 to `last` is worth for the cables. Each pair of row and socket speaks of few heights. */
+const worthByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
+  const worth = new Float64Array(last + 1)
+  rows.forEach(({ key }, index) => {
+    for (const { key: wanted, y, isFixed } of sockets) {
+      const level = y - rowOffset(index)
+      for (let height = Math.max(0, level - CLOSE + 1); height < level + CLOSE && height <= last; height++) {
+        const change = worthOf(Math.abs(height - level), wanted === key, isFixed)
+        worth[height] = (worth[height] ?? 0) + change
+      }
+    }
+  })
+  return worth
+}
+
+const meanHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[]): number => {
+  const keys = new Set(rows.map(({ key }) => key))
+  const heights = sockets.filter(({ key }) => key !== undefined && keys.has(key)).map(({ y }) => y)
+  return heights.length === 0 ? 0 : heights.reduce((sum, y) => sum + y, 0) / heights.length
+}
+
+const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => number): number => {
+  let best = { y: stretches[0]?.from ?? 0, score: Number.NEGATIVE_INFINITY }
+  for (const { from, to } of stretches) {
+    for (let y = from; y <= to; y++) {
+      const score = scoreOf(y)
+      if (score > best.score) best = { y, score }
+    }
+  }
+  return best.y
+}
+
+/** The rack at the height that gives the straightest cables; undefined where there is no global. */
+export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number): PlacedRack | undefined => {
+  if (rack.rows.length === 0) return undefined
+  const height = rackHeight(rack)
+  const sockets = socketsOf(sources)
+  const stretches = freeStretches(sources, height, end)
+  const last = Math.max(0, ...stretches.map(({ to }) => to))
+  const worth = worthByHeight(rack.rows, sockets, last)
+  const mean = meanHeight(rack.rows, sockets)
+  const y = bestHeight(stretches, at => (worth[at] ?? 0) - Math.abs(at + height / 2 - mean) * PER_PIXEL)
+  return {
+    rack,
+    box: { ...SOURCES, y, height },
+    rows: rack.rows.map((row, index) => ({ row, y: y + rowOffset(index) })),
+    moreY: rack.hiddenGlobals > 0 ? y + rowOffset(rack.rows.length) : undefined,
+  }
+}
+
+/** Where the cables of the rack begin. */
+export const RACK_EDGE = rightOf(SOURCES)

@@ -1,0 +1,75 @@
+import { FRAME, GROUP_GAP, PANEL, RACK, type Rect, ROW, SHEET, SOURCE_HEIGHT, SOURCES, TOOLS } from './measures.ts'
+import type { ExposedRow, Panel, Source, WiredRow } from './sheet.ts'
+
+/** `y` is the middle of the row, where its jack is. */
+export type Placed<R> = { row: R; y: number }
+
+export type PlacedPanel = {
+  panel: Panel
+  box: Rect
+  left: readonly Placed<WiredRow>[]
+  right: readonly Placed<ExposedRow>[]
+  /** Middle of the row that says how many rows there are besides. */
+  moreY: number | undefined
+}
+
+export type PlacedSource = {
+  source: Source
+  box: Rect
+  /** Nothing comes from a source without tools. */
+  frame: Rect | undefined
+  panels: readonly PlacedPanel[]
+}
+
+const placePanel = (panel: Panel, y: number): PlacedPanel => {
+  const yOf = (index: number): number => y + PANEL.head + PANEL.beforeRows + index * ROW + ROW / 2
+  const place = <R>(row: R, index: number): Placed<R> => ({ row, y: yOf(index) })
+  const { left, right, hiddenRows } = panel
+  const rows = Math.max(left.length + (hiddenRows > 0 ? 1 : 0), right.length)
+  return {
+    panel,
+    box: { ...TOOLS, y, height: PANEL.head + PANEL.beforeRows + rows * ROW + PANEL.foot },
+    left: left.map(place),
+    right: right.map(place),
+    moreY: hiddenRows > 0 ? yOf(left.length) : undefined,
+  }
+}
+
+/** Room below a stack for the sheets that show that it is one. */
+const sheetsBelow = ({ isStack }: Panel): number => (isStack ? 2 * SHEET : 0)
+
+const placePanels = (panels: readonly Panel[], from: number): { placed: readonly PlacedPanel[]; end: number } => {
+  const placed: PlacedPanel[] = []
+  let y = from
+  for (const panel of panels) {
+    const one = placePanel(panel, y)
+    placed.push(one)
+    y += one.box.height + sheetsBelow(panel) + PANEL.gap
+  }
+  return { placed, end: y - PANEL.gap }
+}
+
+/** A single tool stands level with the rack, which is below the box of its source: all cables run straight. */
+const LEVEL_WITH_RACK = SOURCE_HEIGHT + RACK.margin + RACK.head - PANEL.head - PANEL.beforeRows
+
+const isSingleTool = (sources: readonly Source[]): boolean =>
+  sources.length === 1 && sources[0]?.panels.length === 1 && !sources[0].panels[0]?.isStack
+
+/** Sources from top to bottom, each with its frame and the panels on it. */
+export const placeSources = (sources: readonly Source[], hasRack: boolean): readonly PlacedSource[] => {
+  const padding = hasRack && isSingleTool(sources) ? LEVEL_WITH_RACK : FRAME.padding
+  const placed: PlacedSource[] = []
+  let y = 0
+  for (const source of sources) {
+    const panels = placePanels(source.panels, y + padding)
+    const height = source.panels.length === 0 ? 0 : panels.end + FRAME.padding - y
+    placed.push({
+      source,
+      box: { ...SOURCES, y, height: SOURCE_HEIGHT },
+      frame: height === 0 ? undefined : { x: FRAME.x, width: FRAME.width, y, height },
+      panels: panels.placed,
+    })
+    y += Math.max(height, SOURCE_HEIGHT) + GROUP_GAP
+  }
+  return placed
+}

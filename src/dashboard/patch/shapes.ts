@@ -1,0 +1,83 @@
+import type { Rect } from './measures.ts'
+import type { PatchParameter, PatchState } from './patch.ts'
+import { cutText, type Face } from './text.ts'
+
+/** One element of SVG, for a template that escapes: names and values in it may hold anything. */
+export type Shape = {
+  tag: 'a' | 'circle' | 'g' | 'path' | 'rect' | 'text' | 'title'
+  attributes: Readonly<Record<string, string | number>>
+  text?: string
+  children?: readonly Shape[]
+}
+
+type Attributes = Shape['attributes']
+
+export const path = (className: string, d: string, more: Attributes = {}): Shape => ({
+  tag: 'path',
+  attributes: { class: className, ...more, d },
+})
+
+export const circle = (className: string, cx: number, cy: number, r: number, more: Attributes = {}): Shape => ({
+  tag: 'circle',
+  attributes: { class: className, ...more, cx, cy, r },
+})
+
+export const rect = (className: string, { x, y, width, height }: Rect, more: Attributes = {}): Shape => ({
+  tag: 'rect',
+  attributes: { class: className, x, y, width, height, ...more },
+})
+
+/** A box with a line around it, which is sharp on whole pixels only half a unit inside. */
+export const box = ({ x, y, width, height }: Rect): Shape =>
+  rect('box', { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1 }, { rx: 8 })
+
+export const words = (x: number, y: number, className: string, text: string): Shape => ({
+  tag: 'text',
+  attributes: { x, y, class: className },
+  text,
+})
+
+const FACES: Readonly<Record<string, Face>> = { name: 'name', port: 'port', value: 'value', head: 'head' }
+
+/** Words that are cut to the room they have; the class says in which face they are. */
+export const cutWords = (x: number, y: number, className: string, text: string, room: number): Shape =>
+  words(x, y, className, cutText(text, FACES[className.split(' ')[0] ?? ''] ?? 'sans', room).text)
+
+export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
+
+/** A link, where there is somewhere to go. What is cut in it is named in full. */
+export const link = (href: string | undefined, fullName: string, children: readonly Shape[]): Shape => {
+  const isCut = !children.some(({ text }) => text === fullName)
+  const title: readonly Shape[] = isCut ? [{ tag: 'title', attributes: {}, text: fullName }] : []
+  return href === undefined
+    ? { tag: 'g', attributes: {}, children: [...title, ...children] }
+    : { tag: 'a', attributes: { href }, children: [...title, ...children] }
+}
+
+/** The signs in the jacks: colour is never the only one. */
+const GLYPHS: Readonly<Record<Exclude<PatchParameter['source'], 'missing'>, readonly Shape[]>> = {
+  fixed: [{ tag: 'path', attributes: { d: 'M-3-1.7h6M-3 1.7h6' } }],
+  global: [{ tag: 'circle', attributes: { class: 'solid', r: 2.6 } }],
+  secret: [path('solid', 'M-3-.6h6v3.9h-6z'), { tag: 'path', attributes: { d: 'M-1.9-.8v-1a1.9 1.9 0 0 1 3.8 0v1' } }],
+  exposed: [path('solid', 'M-3.6 0 2.4-3.6v7.2z')],
+}
+
+export const jack = (x: number, y: number, source: keyof typeof GLYPHS): Shape =>
+  group({ class: 'jack', 'data-source': source, transform: `translate(${x} ${y})` }, [
+    { tag: 'circle', attributes: { r: 8 } },
+    ...GLYPHS[source],
+  ])
+
+/** Health as a shape: round, diamond, square, empty ring. */
+export const lamp = (x: number, y: number, state: PatchState): Shape => {
+  const square = { x: x - 4, y: y - 4, width: 8, height: 8 }
+  switch (state) {
+    case 'slow':
+      return rect('lamp', square, { 'data-state': state, rx: 1, transform: `rotate(45 ${x} ${y})` })
+    case 'failed':
+      return rect('lamp', square, { 'data-state': state, rx: 1 })
+    case 'good':
+    case 'idle':
+      return circle('lamp', x, y, 4, { 'data-state': state })
+  }
+}

@@ -1,0 +1,79 @@
+import { formatNumber } from '../../platform/http/index.ts'
+import { valueInWords } from './draw-rack.ts'
+import type { PatchState } from './patch.ts'
+import type { Panel, Row, Sheet } from './sheet.ts'
+
+/** The same as the picture, as a list. */
+export type Wiring = {
+  sources: readonly {
+    name: string
+    href: string | undefined
+    health: string
+    state: PatchState
+    panels: readonly WiringPanel[]
+  }[]
+  globals: readonly { source: 'global' | 'secret'; text: string; value: string }[]
+  /** How many more globals there are, in words. */
+  moreGlobals: string | undefined
+  callers: { tier: string; list: readonly { name: string; what: string; state: 'good' | 'idle' }[] }
+}
+
+export type WiringPanel = {
+  name: string
+  href: string | undefined
+  meta: string
+  isFailed: boolean
+  rows: readonly WiringRow[]
+  more: string | undefined
+}
+
+/** `source` is missing where nothing reaches the parameter; `text` says then what is not there. */
+export type WiringRow = {
+  name: string
+  count: string | undefined
+  source: 'fixed' | 'global' | 'secret' | 'exposed' | undefined
+  text: string
+}
+
+const textOf = (row: Row): string => {
+  switch (row.source) {
+    case 'fixed':
+      return row.value
+    case 'global':
+    case 'secret':
+      return row.value === undefined ? row.key : `${row.key} in ${row.value}`
+    case 'exposed':
+      return 'caller'
+    case 'missing':
+      return row.key === undefined ? 'no value' : `no “${row.key}”`
+  }
+}
+
+const toRow = (row: Row): WiringRow => ({
+  name: row.name,
+  count: row.count === undefined ? undefined : `×${formatNumber(row.count)}`,
+  source: row.source === 'missing' ? undefined : row.source,
+  text: textOf(row),
+})
+
+const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel): WiringPanel => ({
+  name,
+  href,
+  meta,
+  isFailed,
+  rows: [...left, ...right].map(toRow),
+  more: hiddenRows === 0 ? undefined : `and ${formatNumber(hiddenRows)} more`,
+})
+
+export const toWiring = ({ sources, rack, callers }: Sheet): Wiring => ({
+  sources: sources.map(({ name, href, health, state, panels }) => ({
+    name,
+    href,
+    health,
+    state,
+    panels: panels.map(toPanel),
+  })),
+  globals: rack.rows.map(global => ({ source: global.source, text: global.key, value: valueInWords(global) })),
+  moreGlobals: rack.hiddenGlobals === 0 ? undefined : `${formatNumber(rack.hiddenGlobals)} more`,
+  callers: { tier: callers.tier, list: callers.list },
+})
