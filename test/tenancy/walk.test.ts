@@ -2,20 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
+import { readRoutes } from '../support/read-routes.ts'
 import { ROUTES, type Row } from './routes.ts'
 import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
-
-/** `METHOD /path` of every route, out of the tree that Fastify prints. */
-const readRoutes = (tree: string): string[] => {
-  const parts: string[] = []
-  return tree.split('\n').flatMap(line => {
-    const found = /^(?<branch>[│├└─ ]*)(?<part>\S+?)(?: \((?<methods>[A-Z, ]+)\))?$/u.exec(line)?.groups
-    if (found === undefined) return []
-    const { branch = '', part = '', methods = '' } = found
-    parts.splice(branch.length / 4 - 1, parts.length, part)
-    return methods === '' ? [] : methods.split(', ').map(method => `${method} ${parts.join('')}`)
-  })
-}
 
 /** As a text, in JSON and in a URL. */
 const SECRET_FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), 'sk-9f3b']

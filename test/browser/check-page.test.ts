@@ -1,0 +1,52 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium } from '../support/chromium.ts'
+import { checkPage } from './check-page.ts'
+
+let browser: Browser
+let page: Page
+beforeAll(async () => {
+  browser = await launchChromium()
+  page = await browser.newPage()
+})
+afterAll(() => browser?.close())
+
+/** A page without a fault but for what stands in its middle, with the stylesheet given. */
+const show = (middle: string, style = '') =>
+  page.setContent(`<!doctype html><html lang="en"><head><title>Planted · Patchbay</title><style>${style}</style></head>
+    <body><header>Bar</header><main><h1>Planted</h1>${middle}</main><footer>Foot</footer></body></html>`)
+
+describe('the check of a page', () => {
+  it('finds nothing where there is nothing', async () => {
+    await show(
+      '<p><a href="/x">A link</a></p><form><label for="a">A</label> <input id="a"> <button>Send</button></form>',
+    )
+    expect(await checkPage(page)).toEqual([])
+  })
+
+  it.each([
+    [
+      'a part that is too wide',
+      '<div class="wide">x</div>',
+      '.wide { width: 500px }',
+      /360 px, light: scrolls sideways/,
+    ],
+    ['a button on another', '<button>A</button><button class="b">B</button>', '.b { margin-left: -20px }', /overlaps/],
+    [
+      'a button under something',
+      '<div class="around"><button>A</button><i></i></div>',
+      '.around { position: relative; width: 60px } i { position: absolute; inset: 0; background: red }',
+      /<button> A is covered by <i>/,
+    ],
+    ['pale text', '<p class="pale">Pale</p>', '.pale { color: #ccc; background: #fff }', /axe color-contrast/],
+    ['a field without a name', '<input>', '', /axe label/],
+    ['a heading that skips a level', '<h4>Deep</h4>', '', /axe heading-order/],
+    ['two first headings', '<h1>Again</h1>', '', /has 2 of h1/],
+    ['an id that is there twice', '<p id="a">A</p><p id="a">B</p>', '', /has the id "a" twice/],
+    ['a focus that nothing shows', '<button>A</button>', ':focus { outline: none }', /nothing shows that <button> A/],
+    ['a button that the keyboard is kept from', '<div inert><button>A</button></div>', '', /Tab does not reach/],
+  ])('finds %s', async (_what, middle, style, fault) => {
+    await show(middle, style)
+    expect((await checkPage(page)).join('\n')).toMatch(fault)
+  })
+})

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { z } from 'zod'
+
+export const WIDTHS = [360, 768, 1_280] as const
+const HEIGHT = 900
+/** Of a page with everything it loads, as it is encoded. */
+const MAX_PAGE_BYTES = 100_000
+
+/** Wrapped, so that it can be given to the same page twice. */
+const PROBE = `(() => {${readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')}})()`
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const Faults = z.array(z.string())
+const Violations = z.array(z.object({ id: z.string(), help: z.string(), nodes: z.array(z.string()) }))
+
+const probe = async (page: Page, call: string): Promise<string[]> =>
+  Faults.parse(await page.evaluate(`${PROBE}; pageProbe.${call}()`))
+
+/** Nothing scrolls sideways, and whatever can be pressed is covered by nothing, at the width that the page has now. */
+export const listLayoutFaults = (page: Page): Promise<string[]> => probe(page, 'listLayoutFaults')
+
+/** What axe-core finds, with every one of its rules. Page.evaluate is not held to the page's security policy. */
+export const listAxeFaults = async (page: Page): Promise<string[]> => {
+  await page.evaluate(`${AXE}; undefined`)
+  const found = await page.evaluate(
+    `axe.run(document, { preload: false, resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => html.slice(0, 160)) })))`,
+  )
+  return Violations.parse(found).map(({ id, help, nodes }) => `axe ${id}: ${help}: ${nodes.slice(0, 3).join(' and ')}`)
+}
+
+/** Tab reaches whatever can be pressed or typed into, and one sees where one is. */
+export const listKeyboardFaults = async (page: Page): Promise<string[]> => {
+  const presses = z.int().parse(await page.evaluate(`${PROBE}; pageProbe.beginKeyboard()`))
+  const session = await page.context().newCDPSession(page)
+  const tab = { type: 'rawKeyDown', key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 } as const
+  await Promise.all(Array.from({ length: presses }, () => session.send('Input.dispatchKeyEvent', tab)))
+  await session.detach()
+  return Faults.parse(await page.evaluate('pageProbe.endKeyboard()'))
+}
+
+const listWeightFaults = async (page: Page): Promise<string[]> => {
+  const bytes = z.int().parse(await page.evaluate(`${PROBE}; pageProbe.weigh()`))
+  return bytes < MAX_PAGE_BYTES ? [] : [`weighs ${bytes} bytes`]
+}
+
+/**
+ * What look.md asks of a page, of the one that is open: at three widths, in both schemes, by keyboard, for readers of
+ * screens, and its weight. Answers what is wrong, as sentences; leaves the page 1280 px wide in the light scheme.
+ * `seen` is called at each width and scheme, for screenshots.
+ */
+export const checkPage = async (
+  page: Page,
+  seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
+): Promise<string[]> => {
+  await page.evaluate('document.fonts.ready.then(() => undefined)')
+  const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
+  const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
+  for (const scheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: HEIGHT })
+      add(`${width} px, ${scheme}`, await listLayoutFaults(page))
+      // The narrow page has nothing that the wide one has not, or the other way about: each scheme takes one.
+      if (width === (scheme === 'dark' ? 360 : 1_280)) add(`${width} px, ${scheme}`, await listAxeFaults(page))
+      await seen(scheme, width)
+    }
+  }
+  add('1280 px', await listKeyboardFaults(page))
+  return faults
+}
+
+/** Notes what the browser complains of from now on: breaches of the security policy, errors of scripts, of loading. */
+export const watchComplaints = (page: Page) => {
+  let complaints: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`)
+  })
+  page.on('pageerror', ({ message }) => {
+    // The browser gives up fading from page to page when the next comes too soon: no script of ours is in it.
+    if (!message.startsWith('Transition was ')) complaints.push(`script: ${message}`)
+  })
+  return {
+    /** What there was since the last time. `status` is the one that the page itself was to be answered with. */
+    take: (status = 200): string[] => {
+      const expected = `Failed to load resource: the server responded with a status of ${status}`
+      const taken = complaints.filter(text => status < 400 || !text.startsWith(expected))
+      complaints = []
+      return taken
+    },
+  }
+}

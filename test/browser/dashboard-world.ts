@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { Role } from '../../src/kernel/index.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { createBrowser } from '../support/browser.ts'
+import { startFakeApi } from '../support/fake-api.ts'
+import { answerCarrier, CARRIER_TOOLS, WIRING } from './carrier.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+/** Names that people may give, and that pages have to bear: markup, another direction, signs, no place to break. */
+export const HOSTILE_NAME = `"><script>alert(1)</script>'<%= 1 %>{{x}}&amp;`
+const NAMES = {
+  rightToLeft: 'مكتب الشحن والتسليم',
+  signs: '🚚 Pickups 📦 & <b>returns</b>',
+  long: 'Unbreakable_'.repeat(8).slice(0, 100),
+}
+
+const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
+const Token = z.object({ token: z.string() })
+
+/** A server with an instance of each of the tools, wired as `WIRING` says where it says something. */
+const fillServer = async (api: ApiClient, serverId: string, toolIds: ReadonlyMap<string, string>) => {
+  const instanceIds = new Map<string, string>()
+  for (const [name, toolId] of toolIds) {
+    const instance = { toolId, name, bindings: WIRING[name] ?? {} }
+    instanceIds.set(name, (await api.create(`/servers/${serverId}/instances`, instance)).id)
+  }
+  return instanceIds
+}
+
+const makeTools = async (api: ApiClient, toolkitId: string, tools: readonly { name: string }[]) => {
+  const ids = new Map<string, string>()
+  for (const tool of tools) ids.set(tool.name, (await api.create(`/toolkits/${toolkitId}/tools`, tool)).id)
+  return ids
+}
+
+/**
+ * The application with what somebody has made in it who has used it for a while: the carrier of the mock, wired to its
+ * globals and called; an empty server and a large one; hostile names; an organization with a member of each role.
+ */
+export const startDashboardWorld = async () => {
+  const carrier = await startFakeApi(answerCarrier)
+  const app = await startTestApp({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
+  const { origin, services } = app
+  const { db, recorder } = services
+  const owner = await signUp(origin, 'dispatch@kestrel.example')
+  const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
+  await db.organization.update({ where: { id: organizationId }, data: { name: 'Kestrel Freight' } })
+  const join = async (email: string, role: Role) => {
+    const user = await signUp(origin, email)
+    await db.membership.create({ data: { organizationId, userId: user.userId, role } })
+    return user
+  }
+  const viewer = await join('viewer@kestrel.example', 'viewer')
+  await join('yard-operations.and-night-desk@subsidiary.kestrel.example', 'builder')
+
+  const toolkit = await owner.create('/toolkits', {
+    title: 'Carrier API',
+    description: 'Track, quote and book with the carrier.',
+    visibility: 'public',
+  })
+  const tools = await makeTools(owner, toolkit.id, CARRIER_TOOLS)
+  const server = await owner.create('/servers', {
+    name: 'Shipment desk',
+    description: 'What dispatch asks the carrier.',
+    access: 'organization',
+  })
+  await owner.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
+  for (const [key, value, secret] of [
+    ['carrier_url', carrier.origin, false],
+    ['carrier_token', 'sk-carrier-0123456789', true],
+    ['account_no', '40-118', false],
+    ['unused', 'nothing reads this', false],
+  ] as const) {
+    await owner.expectOk('PUT', `/servers/${server.id}/globals/${key}`, { value, secret })
+  }
+  const instances = await fillServer(owner, server.id, tools)
+  const call = (name: string, args: object) =>
+    owner.send('POST', `/instances/${instances.get(name)}/call`, { arguments: args })
+  for (let turn = 0; turn < 6; turn++) await call('track_shipment', { shipment_id: `KF-20${turn}` })
+  await call('quote_rate', { from: 'LEJ', to: 'CPH', weight_kg: 120.5 })
+  await call('book_pickup', { depot: HOSTILE_NAME, on: '2027-02-01' })
+  await call('track_shipment', {})
+
+  const emptyServer = await owner.create('/servers', { name: NAMES.rightToLeft, access: 'private' })
+  const longServer = await owner.create('/servers', { name: NAMES.long, description: HOSTILE_NAME, access: 'public' })
+  await owner.create('/servers', { name: NAMES.signs, access: 'public' })
+  const hostileToolkit = await owner.create('/toolkits', { title: HOSTILE_NAME, description: NAMES.rightToLeft })
+  const many = Array.from({ length: 30 }, (_, index) => ({
+    name: `${'tool_with_a_long_name_'.repeat(2)}${index}`,
+    title: index === 0 ? HOSTILE_NAME : undefined,
+    description: HOSTILE_NAME,
+    method: 'POST',
+    url: `${carrier.origin}/{{string:first}}/{{integer:second=${index}}}?q={{third?}}`,
+  }))
+  const hostileTools = await makeTools(owner, hostileToolkit.id, many)
+  await owner.expectOk('PUT', `/servers/${longServer.id}/toolkits/${hostileToolkit.id}`)
+  await fillServer(owner, longServer.id, hostileTools)
+  const emptyToolkit = await owner.create('/toolkits', { title: NAMES.long })
+
+  await owner.expectOk('POST', `/organizations/${organizationId}/invitations`, {
+    email: 'night@kestrel.example',
+    role: 'builder',
+  })
+  await owner.expectOk('POST', '/tokens', { name: HOSTILE_NAME, scopes: ['read', 'mcp'], expiresInDays: 30 })
+  await recorder.flush()
+  const executions = Executions.parse((await owner.expectOk('GET', `/servers/${server.id}/executions`)).body)
+
+  return {
+    origin,
+    app,
+    owner,
+    viewer,
+    organizationId,
+    serverId: server.id,
+    emptyServerId: emptyServer.id,
+    longServerId: longServer.id,
+    toolkitId: toolkit.id,
+    emptyToolkitId: emptyToolkit.id,
+    hostileToolkitId: hostileToolkit.id,
+    toolId: tools.get('track_shipment') ?? '',
+    hostileToolId: [...hostileTools.values()][0] ?? '',
+    instanceId: instances.get('track_shipment') ?? '',
+    executionId: executions.items[0]?.id ?? '',
+    /** A new personal access token of the owner's. */
+    makeToken: async () => Token.parse((await owner.expectOk('POST', '/tokens', { name: 'script' })).body).token,
+    /** Cookies of a browser in which this person is signed in. */
+    signIn: async (email: string) => {
+      const browser = createBrowser(origin)
+      const { status, text } = await browser.signIn(email, PASSWORD)
+      if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
+      return [...browser.cookies].map(([name, value]) => ({ name, value, url: origin }))
+    },
+    close: async (): Promise<void> => {
+      await app.close()
+      await carrier.close()
+    },
+  }
+}
+export type DashboardWorld = Awaited<ReturnType<typeof startDashboardWorld>>

@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core'
+import type { DashboardWorld } from './dashboard-world.ts'
+
+/** One page as somebody meets it. A route whose page has several states has a row for each that looks different. */
+export type PageRow = {
+  /** As Fastify prints it. */
+  route: string
+  path: (world: DashboardWorld) => string | Promise<string>
+  /** Of this row among those of its route; names the screenshot. */
+  state?: string
+  /** Left out: the owner, who is the operator as well. */
+  who?: 'owner' | 'viewer' | 'stranger'
+  /** Left out: 200. */
+  status?: number
+  /** What is done on the page before it is looked at, such as sending its form. */
+  act?: (page: Page) => Promise<void>
+}
+
+const at =
+  (path: string): PageRow['path'] =>
+  () =>
+    path
+
+const strangers: PageRow[] = [
+  { route: 'GET /', path: at('/'), state: 'landing', who: 'stranger' },
+  { route: 'GET /sign-in', path: at('/sign-in'), who: 'stranger' },
+  {
+    route: 'GET /sign-in',
+    path: at('/sign-in'),
+    state: 'refused',
+    who: 'stranger',
+    status: 401,
+    act: async page => {
+      await page.getByLabel('E-mail address').fill('nobody@kestrel.example')
+      await page.getByLabel('Password').fill('wrong password')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').waitFor()
+    },
+  },
+  { route: 'GET /sign-up', path: at('/sign-up'), who: 'stranger' },
+  { route: 'GET /forgot-password', path: at('/forgot-password'), who: 'stranger' },
+  { route: 'GET /verify-email', path: at('/verify-email?token=x'), who: 'stranger' },
+  { route: 'GET /change-email', path: at('/change-email?token=x'), who: 'stranger' },
+  { route: 'GET /reset-password', path: at('/reset-password?token=x'), who: 'stranger' },
+]
+
+const account: PageRow[] = [
+  { route: 'GET /account', path: at('/account') },
+  { route: 'GET /account/second-factor', path: at('/account/second-factor') },
+  { route: 'GET /account/identities', path: at('/account/identities') },
+  { route: 'GET /account/applications', path: at('/account/applications') },
+]
+
+const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
+
+/** Every page of the dashboard: a test says which is missing. */
+export const PAGES: readonly PageRow[] = [
+  ...strangers,
+  ...account,
+  ...errors,
+  { route: 'GET /design', path: at('/design') },
+]
+
+/** Routes that browsers ask and that answer no page of their own. */
+export const NOT_PAGES: Readonly<Record<string, string>> = {
+  'GET /sign-in/code': 'only in the middle of a sign-in; without one it leads to /sign-in',
+  'GET /sign-in/external': 'leads to the external provider',
+  'GET /sign-in/external/callback': 'leads on',
+  'GET /sign-in/link': 'only in the middle of a sign-in; without one it leads to /sign-in',
+  'GET /oauth/authorize': 'leads to the page that asks for consent',
+  'GET /oauth/authorize/:uid': 'leads on',
+  'GET /oauth/interaction/:uid': 'looked at in test/oauth/browser.test.ts, in the middle of a request',
+}
+
+/** Where no page is: documents, streams, files, the API. */
+export const NO_PAGES_UNDER = /^GET \/(\*|api\/v1|assets|\.well-known|s\/|healthz|readyz|oauth\/jwks|oauth\/end)/

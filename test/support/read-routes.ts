@@ -1,0 +1,11 @@
+/** `METHOD /path` of every route, out of the tree that Fastify prints without common prefixes. */
+export const readRoutes = (tree: string): string[] => {
+  const parts: string[] = []
+  return tree.split('\n').flatMap(line => {
+    const found = /^(?<branch>[│├└─ ]*)(?<part>\S+?)(?: \((?<methods>[A-Z, ]+)\))?$/u.exec(line)?.groups
+    if (found === undefined) return []
+    const { branch = '', part = '', methods = '' } = found
+    parts.splice(branch.length / 4 - 1, parts.length, part)
+    return methods === '' ? [] : methods.split(', ').map(method => `${method} ${parts.join('')}`)
+  })
+}
