@@ -1,3 +1,11 @@
+export {
+  type CallFigureStore,
+  createCallFigureStore,
+  type HourFigures,
+  type ServerCallCounts,
+  type ServerCallFigures,
+  type ToolCallFigures,
+} from './call-figures.store.ts'
 export { newExecutionId } from './execution-id.ts'
 export type { ExecutionGap, ExecutionRecord, MaskedRequest, Recorder } from './execution-record.ts'
 export { createExecutionStore, type StoredExecution } from './executions.store.ts'

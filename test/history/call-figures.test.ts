@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { createCallFigureStore, type ExecutionRecord } from '../../src/history/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { buildExecution } from './execution.ts'
+import { createHistoryWorld, createServer, type HistoryWorld } from './history-world.ts'
+
+const NOW = new Date('2026-11-22T12:30:00.000Z')
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const ago = (milliseconds: number): Date => new Date(NOW.getTime() - milliseconds)
+
+const store = async ({ recorder }: HistoryWorld, records: readonly ExecutionRecord[]): Promise<void> => {
+  for (const record of records) recorder.record(record)
+  await recorder.flush()
+}
+
+describe.each(databaseKinds)('the figures of calls on $kind', kind => {
+  it('count the last day by hour, and leave out what was before and whoever else’s calls', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const other = await createServer(world.db)
+    const quiet = await createServer(world.db)
+    await store(world, [
+      buildExecution(serverId, { startedAt: ago(24 * HOUR_MS) }),
+      buildExecution(serverId, { startedAt: new Date('2026-11-21T13:00:00.000Z') }),
+      buildExecution(serverId, { startedAt: ago(40 * MINUTE_MS), outcome: 'error' }),
+      buildExecution(serverId, { startedAt: ago(10 * MINUTE_MS) }),
+      buildExecution(serverId, { startedAt: ago(5 * MINUTE_MS), tool: 'other_tool', outcome: 'error' }),
+      buildExecution(other, { startedAt: ago(5 * MINUTE_MS) }),
+    ])
+    const figures = createCallFigureStore(world.db)
+    const counts = await figures.countOfServers([serverId, quiet], NOW)
+    expect([...counts.keys()]).toEqual([serverId, quiet])
+    const mine = counts.get(serverId)
+    expect(mine).toMatchObject({ calls: 4, errors: 2, isCut: false, calledTools: 2, failingTools: 1 })
+    expect(mine?.since).toEqual(new Date('2026-11-21T13:00:00.000Z'))
+    expect(mine?.hours).toHaveLength(24)
+    expect(mine?.hours.at(0)).toEqual({ startsAt: mine?.since, calls: 1, errors: 0 })
+    expect(mine?.hours.at(-2)).toMatchObject({ calls: 1, errors: 1 })
+    expect(mine?.hours.at(-1)).toEqual({ startsAt: new Date('2026-11-22T12:00:00.000Z'), calls: 2, errors: 1 })
+    expect(counts.get(quiet)).toMatchObject({ calls: 0, errors: 0, calledTools: 0, failingTools: 0 })
+  })
+
+  it('say how long calls took: the least duration that half, or 99 of a hundred, do not exceed', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const durations = Array.from({ length: 100 }, (_, index) => index + 0.5)
+    await store(world, [
+      ...durations.map(durationMs => buildExecution(serverId, { startedAt: ago(MINUTE_MS), durationMs })),
+      buildExecution(serverId, { startedAt: ago(2 * HOUR_MS), durationMs: 7.25 }),
+    ])
+    const figures = await createCallFigureStore(world.db).ofServer(serverId, NOW)
+    expect(figures.hours.at(-1)).toMatchObject({ calls: 100, p50Ms: 49.5, p95Ms: 94.5, p99Ms: 98.5 })
+    expect(figures.hours.at(-3)).toMatchObject({ calls: 1, p50Ms: 7.25, p99Ms: 7.25 })
+    expect(figures.hours.at(-2)).toEqual({ startsAt: new Date('2026-11-22T11:00:00.000Z'), calls: 0, errors: 0 })
+    expect(figures).toMatchObject({ calls: 101, errors: 0, p50Ms: 49.5, p99Ms: 98.5 })
+  })
+
+  it('are given for each tool, with its last call and whether that one failed', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const at = (minutes: number, changes: Partial<ExecutionRecord>) =>
+      buildExecution(serverId, { startedAt: ago(minutes * MINUTE_MS), ...changes })
+    await store(world, [
+      at(9, { tool: 'b', outcome: 'error' }),
+      at(8, { tool: 'b' }),
+      at(7, { tool: 'a', durationMs: 10 }),
+      at(6, { tool: 'a', durationMs: 20, outcome: 'error' }),
+      at(5, { tool: '<b>“naïve”</b>', outcome: 'error' }),
+    ])
+    const tools = await createCallFigureStore(world.db).ofTools(serverId, NOW)
+    expect(tools.map(({ tool, calls, errors, isFailing }) => [tool, calls, errors, isFailing])).toEqual([
+      ['a', 2, 1, true],
+      ['b', 2, 1, false],
+      ['<b>“naïve”</b>', 1, 1, true],
+    ])
+    expect(tools[0]).toMatchObject({ p50Ms: 10, p95Ms: 20, lastCallAt: ago(6 * MINUTE_MS) })
+    expect(await createCallFigureStore(world.db).ofTools(await createServer(world.db), NOW)).toEqual([])
+  })
+
+  it('read no more of a busy server than its newest calls, and say since when', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const records = Array.from({ length: 10_050 }, (_, index) =>
+      buildExecution(serverId, { startedAt: ago(index + 1), outcome: index < 3_000 ? 'ok' : 'error' }),
+    )
+    await store(world, records)
+    const figures = createCallFigureStore(world.db)
+    expect((await figures.countOfServers([serverId], NOW)).get(serverId)).toMatchObject({
+      calls: 3_000,
+      errors: 0,
+      isCut: true,
+      since: ago(3_000),
+    })
+    expect(await figures.ofServer(serverId, NOW)).toMatchObject({ calls: 10_000, errors: 7_000, since: ago(10_000) })
+  })
+})
