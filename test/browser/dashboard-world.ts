@@ -35,13 +35,21 @@ const makeTools = async (api: ApiClient, toolkitId: string, tools: readonly { na
   return ids
 }
 
+export type WorldOptions = {
+  /** What the pages say where they are, in place of a port on this machine. */
+  baseUrl?: string
+  /** What they say where the carrier's API is, once it has been called. */
+  carrierUrl?: string
+}
+
 /**
  * The application with what somebody has made in it who has used it for a while: the carrier of the mock, wired to its
  * globals and called; an empty server and a large one; hostile names; an organization with a member of each role.
  */
-export const startDashboardWorld = async () => {
+export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions = {}) => {
   const carrier = await startFakeApi(answerCarrier)
-  const app = await startTestApp({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
+  const env = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128', ...(baseUrl && { PATCHBAY_BASE_URL: baseUrl }) }
+  const app = await startTestApp({ env })
   const { origin, services } = app
   const { db, recorder } = services
   const owner = await signUp(origin, 'dispatch@kestrel.example')
@@ -82,6 +90,9 @@ export const startDashboardWorld = async () => {
   await call('quote_rate', { from: 'LEJ', to: 'CPH', weight_kg: 120.5 })
   await call('book_pickup', { depot: HOSTILE_NAME, on: '2027-02-01' })
   await call('track_shipment', {})
+  if (carrierUrl !== undefined) {
+    await owner.expectOk('PUT', `/servers/${server.id}/globals/carrier_url`, { value: carrierUrl, secret: false })
+  }
 
   const emptyServer = await owner.create('/servers', { name: NAMES.rightToLeft, access: 'private' })
   const longServer = await owner.create('/servers', { name: NAMES.long, description: HOSTILE_NAME, access: 'public' })
@@ -130,7 +141,9 @@ export const startDashboardWorld = async () => {
       const browser = createBrowser(origin)
       const { status, text } = await browser.signIn(email, PASSWORD)
       if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
-      return [...browser.cookies].map(([name, value]) => ({ name, value, url: origin }))
+      // What is bound to https is also sent to this machine itself.
+      const url = (baseUrl ?? origin).startsWith('https:') ? origin.replace('http:', 'https:') : origin
+      return [...browser.cookies].map(([name, value]) => ({ name, value, url, secure: url.startsWith('https:') }))
     },
     close: async (): Promise<void> => {
       await app.close()

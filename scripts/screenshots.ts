@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DashboardWorld, startDashboardWorld } from '../test/browser/dashboard-world.ts'
+import { launchChromium } from '../test/support/chromium.ts'
+
+// `npm run screenshots`: makes the README's pictures anew, out of the pages as they are, with the data of their tests.
+
+const IMAGES = join(import.meta.dirname, '../docs/img')
+const SIZE = { width: 1_280, height: 860 }
+/** Of 100: letters stay sharp, and a picture stays under 100 kB. */
+const QUALITY = 88
+
+const PICTURES: readonly { name: string; path: (world: DashboardWorld) => string }[] = [
+  { name: 'server', path: ({ serverId }) => `/servers/${serverId}` },
+  { name: 'tool', path: ({ toolId }) => `/tools/${toolId}` },
+  { name: 'bindings', path: ({ serverId }) => `/servers/${serverId}/bindings` },
+]
+
+const world = await startDashboardWorld({
+  baseUrl: 'https://tools.kestrel.example',
+  carrierUrl: 'https://api.carrier.example',
+})
+const browser = await launchChromium()
+try {
+  mkdirSync(IMAGES, { recursive: true })
+  const context = await browser.newContext({ baseURL: world.origin, viewport: SIZE, colorScheme: 'light' })
+  await context.addCookies(await world.signIn(world.owner.email))
+  const page = await context.newPage()
+  const session = await context.newCDPSession(page)
+  for (const { name, path } of PICTURES) {
+    const answer = await page.goto(path(world))
+    if (answer?.status() !== 200) throw new Error(`${path(world)} is answered with ${answer?.status()}`)
+    await page.evaluate('document.fonts.ready.then(() => undefined)')
+    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY })
+    const image = Buffer.from(data, 'base64')
+    writeFileSync(join(IMAGES, `${name}.webp`), image)
+    console.log(`docs/img/${name}.webp  ${Math.round(image.length / 1_000)} kB`)
+  }
+} finally {
+  await browser.close()
+  await world.close()
+}
