@@ -1,0 +1,1 @@
+export { countTokens, TOKEN_ENCODING } from './tokens.ts'

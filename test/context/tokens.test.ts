@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import { expect, it } from 'vitest'
+import { countTokens } from '../../src/context/index.ts'
+
+it('a text counts as many tokens as the encoding makes of it', async () => {
+  expect(await countTokens('')).toBe(0)
+  expect(await countTokens('Lists what has happened to a shipment, newest first.')).toBe(11)
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 200 }), async text => {
+      expect(await countTokens(text)).toBe(encode(text, { disallowedSpecial: new Set() }).length)
+    }),
+  )
+})
+
+it('what looks like a control token is counted as the text that it is', async () => {
+  expect(await countTokens('<|endoftext|>')).toBeGreaterThan(1)
+})
+
+it('a run without end is counted in pieces, to within one token a piece', async () => {
+  const text = 'a'.repeat(5_000)
+  const exact = encode(text).length
+  const counted = await countTokens(text)
+  expect(counted).toBeGreaterThanOrEqual(exact)
+  expect(counted).toBeLessThanOrEqual(exact + 5_000 / 256)
+})
