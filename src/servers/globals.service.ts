@@ -6,7 +6,7 @@ import { checkDefinition } from '../toolkits/index.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from './bindings.ts'
 import * as store from './globals.store.ts'
 import { listAllInstances } from './instances.store.ts'
-import type { Global } from './server.ts'
+import type { Global, Server } from './server.ts'
 import { auditGlobal } from './server-audit.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 
@@ -54,42 +54,95 @@ const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string)
   }
 }
 
+export type GlobalInput = { value: string; secret?: boolean | undefined }
+
+/**
+ * Sets a global inside a transaction of the caller's, who may build in the server and announces it. A secret stays a
+ * secret until it is said to be none. `isNew` tells a creation from a replacement.
+ */
+export const setGlobal = async (
+  tx: Transaction,
+  { actor, server, sealing }: { actor: Actor; server: Server; sealing: Sealing },
+  key: string,
+  input: GlobalInput,
+): Promise<{ global: Global; isNew: boolean }> => {
+  assertKey(key)
+  const existing = await store.findGlobal(tx, server.id, key)
+  const isSecret = input.secret ?? existing?.isSecret ?? false
+  assertValue(input.value, isSecret)
+  if (existing === undefined) await assertRoom(tx, server.id)
+  if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
+  const content = isSecret
+    ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(server.id, key)) }
+    : { isSecret, value: input.value }
+  const global = await store.putGlobal(tx, server.id, key, content)
+  await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
+  return { global, isNew: existing === undefined }
+}
+
+/** As `setGlobal`, for one that must be new: throws `conflict` where the key is taken. */
+export const addGlobal = async (
+  tx: Transaction,
+  by: { actor: Actor; server: Server; sealing: Sealing },
+  key: string,
+  input: GlobalInput,
+): Promise<Global> => {
+  if ((await store.findGlobal(tx, by.server.id, key)) === undefined) return (await setGlobal(tx, by, key, input)).global
+  throw new AppError('conflict', `This server has a global "${key}" already.`, {
+    errors: [{ path: 'key', message: 'is taken in this server' }],
+  })
+}
+
+const noGlobal = () => new AppError('not_found', 'This server has no such global.')
+
 export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => ({
   listGlobals: async (actor: Actor, serverId: string, page: IdPage): Promise<Global[]> => {
     await getServerFor(db, actor, serverId, 'read')
     return store.listGlobalPage(db, serverId, page)
   },
 
-  /** A secret stays a secret until it is said to be none. `isNew` tells a creation from a replacement. */
+  /** All of them, by key. */
+  listAllGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
+    await getServerFor(db, actor, serverId, 'read')
+    return store.listGlobals(db, serverId)
+  },
+
+  getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
+    await getServerFor(db, actor, serverId, 'read')
+    const global = await store.findGlobal(db, serverId, key)
+    if (global === undefined) throw noGlobal()
+    return global
+  },
+
   putGlobal: (
     actor: Actor,
     serverId: string,
     key: string,
-    input: { value: string; secret?: boolean | undefined },
+    input: GlobalInput,
   ): Promise<{ global: Global; isNew: boolean }> => {
     assertKey(key)
     return changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const existing = await store.findGlobal(tx, serverId, key)
-      const isSecret = input.secret ?? existing?.isSecret ?? false
-      assertValue(input.value, isSecret)
-      if (existing === undefined) await assertRoom(tx, serverId)
-      if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, serverId, key)
-      const content = isSecret
-        ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(serverId, key)) }
-        : { isSecret, value: input.value }
-      const global = await store.putGlobal(tx, serverId, key, content)
-      await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
+      const done = await setGlobal(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
-      return { global, isNew: existing === undefined }
+      return done
     })
   },
+
+  /** Throws `conflict` where there is one of that key already. */
+  createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
+    changes.commit(async (tx, announce) => {
+      const server = await getServerFor(tx, actor, serverId, 'build')
+      const global = await addGlobal(tx, { actor, server, sealing }, key, input)
+      announce({ type: 'server_changed', serverId })
+      return global
+    }),
 
   removeGlobal: (actor: Actor, serverId: string, key: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
       const existing = await store.findGlobal(tx, serverId, key)
-      if (existing === undefined) throw new AppError('not_found', 'This server has no such global.')
+      if (existing === undefined) throw noGlobal()
       await store.removeGlobal(tx, serverId, key)
       await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })
       announce({ type: 'server_changed', serverId })

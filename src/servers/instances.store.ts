@@ -19,7 +19,7 @@ type InstanceRow = {
   updatedAt: Date
 }
 
-const toBinding = ({ source, value }: BindingRow): Binding => {
+export const toBinding = ({ source, value }: BindingRow): Binding => {
   switch (source) {
     case 'instance':
       return { source, value: z.json().parse(value) }
@@ -30,12 +30,16 @@ const toBinding = ({ source, value }: BindingRow): Binding => {
   }
 }
 
+/** Rows to domain; also for stores that read bindings without their instances. */
+export const toBindings = (rows: readonly BindingRow[]): Bindings =>
+  Object.fromEntries(rows.map(binding => [binding.parameter, toBinding(binding)]))
+
 const toInstance = (row: InstanceRow): Instance => ({
   id: row.id,
   serverId: row.serverId,
   name: row.name,
   description: row.description ?? undefined,
-  bindings: Object.fromEntries(row.bindings.map(binding => [binding.parameter, toBinding(binding)])),
+  bindings: toBindings(row.bindings),
   tool: toTool(row.tool),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
@@ -53,11 +57,13 @@ const storedValueOf = (binding: Binding): JsonValue | undefined => {
   }
 }
 
+export const toStoredBinding = (parameter: string, binding: Binding) => {
+  const value = storedValueOf(binding)
+  return { parameter, source: binding.source, ...(value === undefined || value === null ? {} : { value }) }
+}
+
 const bindingRows = (bindings: Bindings) =>
-  Object.entries(bindings).map(([parameter, binding]) => {
-    const value = storedValueOf(binding)
-    return { parameter, source: binding.source, ...(value === undefined || value === null ? {} : { value }) }
-  })
+  Object.entries(bindings).map(([parameter, binding]) => toStoredBinding(parameter, binding))
 
 export const createInstance = async (
   tx: Transaction,
@@ -90,6 +96,16 @@ export const listInstances = async (tx: Transaction, serverId: string, page: IdP
 
 export const listAllInstances = async (tx: Transaction, serverId: string): Promise<Instance[]> =>
   (await tx.instance.findMany({ where: { serverId }, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
+
+/** Those of these that are the server's, by name. */
+export const listInstancesById = async (
+  tx: Transaction,
+  serverId: string,
+  ids: readonly string[],
+): Promise<Instance[]> => {
+  const where = { serverId, id: { in: [...ids] } }
+  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
+}
 
 export const listInstancesOfTool = async (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> => {
   const where = { serverId, toolId }

@@ -1,0 +1,95 @@
+import { AppError, describeJsonFault, type FieldError, findJsonFault, type JsonValue } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type CheckedParameter, castValue } from '../templates/index.ts'
+import { assertDefinition, type CompiledDefinition } from '../toolkits/index.ts'
+import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
+import { listGlobals } from './globals.store.ts'
+import type { Binding, Bindings, Instance } from './server.ts'
+
+/** Where a value shall come from, as a form says it: a fixed value is the text that was typed. */
+export type WantedBinding =
+  | { source: 'fixed'; text: string }
+  | { source: 'global'; key: string }
+  | { source: 'exposed' }
+
+/** A typed text as the value that is kept: a number or a truth value where it is one, else the text as it stands. */
+const toFixedValue = ({ parameter }: CheckedParameter, text: string): JsonValue => {
+  if (parameter.type === 'string' || parameter.type === 'url' || parameter.type === 'json') return text
+  const cast = castValue(parameter.type, text, 'text')
+  return cast.ok ? cast.value : text
+}
+
+export const toBindingOf = (parameter: CheckedParameter, wanted: WantedBinding): Binding => {
+  switch (wanted.source) {
+    case 'fixed':
+      return { source: 'instance', value: toFixedValue(parameter, wanted.text) }
+    case 'global':
+      return { source: 'server', key: wanted.key }
+    case 'exposed':
+      return { source: 'exposed' }
+  }
+}
+
+/** Where a text stops being JSON; empty where JSON is not what is wrong with it. */
+const whereInJson = ({ parameter }: CheckedParameter, value: JsonValue): string => {
+  const fault = parameter.type === 'json' && typeof value === 'string' ? findJsonFault(value) : undefined
+  return fault === undefined ? '' : ` (${describeJsonFault(fault)})`
+}
+
+/** Why a binding cannot be: its parameter is unknown, its key is none, or its fixed value does not fit. */
+const bindingError = ({ parameters }: CompiledDefinition, name: string, binding: Binding): string | undefined => {
+  const compiled = parameters.find(({ parameter }) => parameter.name === name)
+  if (compiled === undefined) {
+    const known = parameters.map(({ parameter }) => `"${parameter.name}"`).join(', ')
+    return known === '' ? 'the tool has no parameters' : `the tool has no such parameter; it has ${known}`
+  }
+  if (binding.source === 'server' && binding.key !== undefined && !GLOBAL_KEY.test(binding.key)) {
+    return 'value is no key of a global'
+  }
+  if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
+  // No global is in it, but a literal brace pair may be.
+  const checked = compiled.check(
+    fillFixedValue(compiled, binding.value, key => key),
+    'text',
+  )
+  if (checked.ok) return undefined
+  return `value must be ${checked.error.expected}, not ${checked.error.got}${whereInJson(compiled, binding.value)}`
+}
+
+type Wired = { tool: Instance['tool']; bindings: Bindings }
+
+export type BindingFault = { parameter: string; message: string; isSecretAtRisk: boolean }
+
+/**
+ * What is wrong with how a tool is wired, by parameter: with these `changed` bindings, else with how they all go
+ * together. `isSecret` says which globals are secrets.
+ */
+export const findBindingFaults = (
+  compiled: CompiledDefinition,
+  { tool, bindings }: Wired,
+  { isSecret, changed = bindings }: { isSecret: (key: string) => boolean; changed?: Bindings },
+): BindingFault[] => {
+  const faults = Object.entries(changed).flatMap(([parameter, binding]) => {
+    const message = bindingError(compiled, parameter, binding)
+    return message === undefined ? [] : [{ parameter, message, isSecretAtRisk: false }]
+  })
+  if (faults.length > 0) return faults
+  const risk = findSecretAtRisk(compiled, tool, bindings, isSecret)
+  if (risk === undefined) return []
+  return [{ parameter: risk.boundAt, message: explainSecretAtRisk(risk), isSecretAtRisk: true }]
+}
+
+export const listSecretKeys = async (tx: Transaction, serverId: string): Promise<ReadonlySet<string>> =>
+  new Set((await listGlobals(tx, serverId)).flatMap(global => (global.isSecret ? global.key : [])))
+
+/** Throws `invalid_request` with every fault beside its binding. */
+export const assertBindings = async (tx: Transaction, serverId: string, instance: Wired): Promise<void> => {
+  const compiled = assertDefinition(instance.tool)
+  const secretKeys = await listSecretKeys(tx, serverId)
+  const faults = findBindingFaults(compiled, instance, { isSecret: key => secretKeys.has(key) })
+  const [first] = faults
+  if (first === undefined) return
+  const errors: FieldError[] = faults.map(({ parameter, message }) => ({ path: `bindings.${parameter}`, message }))
+  const summary = first.isSecretAtRisk ? first.message : 'Not every binding can be: see errors.'
+  throw new AppError('invalid_request', summary, { errors })
+}

@@ -1,0 +1,157 @@
+import { type Actor, AppError, type FieldError } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import type { Sealing } from '../platform/sealing.ts'
+import { checkDefinition } from '../toolkits/index.ts'
+import { findBindingFaults, listSecretKeys, toBindingOf, type WantedBinding } from './binding-checks.ts'
+import { globalKeysOf } from './bindings.ts'
+import { addGlobal, type GlobalInput } from './globals.service.ts'
+import { listGlobals } from './globals.store.ts'
+import { changeInstance, rethrowTaken, type Unchanged } from './instances.service.ts'
+import { type InstancePatch, listInstancesById } from './instances.store.ts'
+import { createParameterIndex } from './parameter-index.ts'
+import { bindAll, listWiredTools } from './rewiring.store.ts'
+import type { Binding, Global, Instance } from './server.ts'
+import { getServerFor, type ServerServiceParts } from './servers.service.ts'
+import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
+
+/** One parameter of one tool at work. */
+export type SocketAddress = { instanceId: string; parameter: string }
+
+/** A tool at work with where each of its parameters gets its value. */
+export type WiredPanel = { id: string; name: string; sockets: readonly Socket[] }
+
+/** A global that a tool reads; several of its parameters may. */
+export type GlobalUse = { instanceId: string; tool: string; parameters: readonly string[] }
+
+/** One with a new binding, or why it cannot have it. */
+type Rewired = { binding: Binding } | { fault: string }
+
+const changedMeanwhile = () =>
+  new AppError('conflict', 'Not all of the tools that you picked are there any more: nothing was changed. Pick again.')
+
+const rewire = (
+  instance: Instance,
+  parameters: readonly string[],
+  wanted: WantedBinding,
+  isSecret: (key: string) => boolean,
+): { bindings: Instance['bindings']; faults: { parameter: string; message: string }[] } => {
+  const compiled = checkDefinition(instance.tool)
+  const known = compiled.ok ? compiled.value.parameters : []
+  const results = parameters.map((name): [string, Rewired] => {
+    const parameter = known.find(one => one.parameter.name === name)
+    return [name, parameter ? { binding: toBindingOf(parameter, wanted) } : { fault: 'the tool has no such parameter' }]
+  })
+  const changed = Object.fromEntries(results.flatMap(([name, one]) => ('binding' in one ? [[name, one.binding]] : [])))
+  const absent = results.flatMap(([parameter, one]) => ('fault' in one ? [{ parameter, message: one.fault }] : []))
+  if (!compiled.ok || absent.length > 0) return { bindings: changed, faults: absent }
+  // What is wrong with others that were not picked is left for when they are.
+  const after = { tool: instance.tool, bindings: { ...instance.bindings, ...changed } }
+  return { bindings: changed, faults: findBindingFaults(compiled.value, after, { isSecret, changed }) }
+}
+
+const refuse = (errors: readonly FieldError[], tools: number): AppError =>
+  new AppError(
+    'invalid_request',
+    `Nothing was changed: ${tools === 1 ? 'one of the tools' : `${tools} of the tools`} cannot take this.`,
+    { errors },
+  )
+
+export const createRewiringService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => {
+  const readParameters = createParameterIndex()
+
+  const listPanels = async (tx: Transaction, serverId: string): Promise<WiredPanel[]> => {
+    const tools = await listWiredTools(tx, serverId)
+    const parametersOf = await readParameters(tx, serverId, tools)
+    const globals = knownGlobalsOf(await listGlobals(tx, serverId))
+    return tools.map(tool => ({
+      id: tool.id,
+      name: tool.name,
+      sockets: socketsOf(parametersOf(tool), tool.bindings, globals),
+    }))
+  }
+
+  return {
+    /** All tools at work in a server, by name, with where each parameter gets its value. */
+    listPanels: async (actor: Actor, serverId: string): Promise<WiredPanel[]> => {
+      await getServerFor(db, actor, serverId, 'read')
+      return listPanels(db, serverId)
+    },
+
+    /** Which tools read which global of the server, in force; also of keys that no global has. */
+    listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, readonly GlobalUse[]>> => {
+      await getServerFor(db, actor, serverId, 'read')
+      const tools = await listWiredTools(db, serverId)
+      const parametersOf = await readParameters(db, serverId, tools)
+      const uses = new Map<string, GlobalUse[]>()
+      for (const tool of tools) {
+        const read = parametersOf(tool).flatMap(({ name }) => {
+          const binding = tool.bindings[name]
+          return binding === undefined ? [] : [...globalKeysOf(name, binding)].map(key => ({ key, name }))
+        })
+        for (const [key, found] of Map.groupBy(read, one => one.key)) {
+          const use = { instanceId: tool.id, tool: tool.name, parameters: found.map(({ name }) => name) }
+          uses.set(key, [...(uses.get(key) ?? []), use])
+        }
+      }
+      return uses
+    },
+
+    /**
+     * Gives many parameters the same source at once: all of them or none. Throws `invalid_request` with what speaks
+     * against it, by `tool.parameter`.
+     */
+    bindMany: (
+      actor: Actor,
+      serverId: string,
+      { sockets, wanted }: { sockets: readonly SocketAddress[]; wanted: WantedBinding },
+    ): Promise<{ sockets: number; tools: number }> =>
+      changes.commit(async (tx, announce) => {
+        await getServerFor(tx, actor, serverId, 'build')
+        const picked = Map.groupBy(sockets, ({ instanceId }) => instanceId)
+        const instances = await listInstancesById(tx, serverId, [...picked.keys()])
+        if (instances.length !== picked.size) throw changedMeanwhile()
+        const secretKeys = await listSecretKeys(tx, serverId)
+        const rewired = instances.map(instance => {
+          const parameters = [...new Set((picked.get(instance.id) ?? []).map(({ parameter }) => parameter))]
+          return { instance, ...rewire(instance, parameters, wanted, key => secretKeys.has(key)) }
+        })
+        const errors = rewired.flatMap(({ instance: { name }, faults }) =>
+          faults.map(({ parameter, message }) => ({ path: `${name}.${parameter}`, message })),
+        )
+        if (errors.length > 0) throw refuse(errors, rewired.filter(({ faults }) => faults.length > 0).length)
+        const bindings = rewired.flatMap(({ instance, bindings: changed }) =>
+          Object.entries(changed).map(([parameter, binding]) => ({ instanceId: instance.id, parameter, binding })),
+        )
+        await bindAll(tx, serverId, bindings)
+        announce({ type: 'server_changed', serverId })
+        return { sockets: bindings.length, tools: instances.length }
+      }),
+
+    /** Changes an instance together with the globals that are made for it: all of it or nothing. */
+    saveInstance: (
+      actor: Actor,
+      id: string,
+      {
+        newGlobals,
+        patch,
+        ...unchanged
+      }: Unchanged & { patch: InstancePatch; newGlobals: readonly ({ key: string } & GlobalInput)[] },
+    ): Promise<{ instance: Instance; globals: Global[] }> =>
+      changes
+        .commit(async (tx, announce) => {
+          // First, so that nobody makes globals in a server that is not theirs.
+          const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
+          const server = await getServerFor(tx, actor, serverId, 'build')
+          const globals: Global[] = []
+          for (const { key, ...input } of newGlobals) {
+            globals.push(await addGlobal(tx, { actor, server, sealing }, key, input))
+          }
+          const instance = await changeInstance(tx, actor, id, { patch })
+          announce({ type: 'server_changed', serverId })
+          return { instance, globals }
+        })
+        .catch(rethrowTaken(patch.name)),
+  }
+}
+
+export type RewiringService = ReturnType<typeof createRewiringService>

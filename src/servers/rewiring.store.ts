@@ -1,0 +1,46 @@
+import type { Transaction } from '../platform/db/index.ts'
+import { type Tool, toTool } from '../toolkits/index.ts'
+import { toBindings, toStoredBinding } from './instances.store.ts'
+import type { Binding, Bindings } from './server.ts'
+
+/** A tool at work, without what it sends: little enough to read all of a server's. */
+export type WiredTool = { id: string; name: string; tool: { id: string; updatedAt: Date }; bindings: Bindings }
+
+const BINDING = { select: { parameter: true, source: true, value: true } } as const
+
+/** All tools at work in a server, by name. */
+export const listWiredTools = async (tx: Transaction, serverId: string): Promise<WiredTool[]> => {
+  const rows = await tx.instance.findMany({
+    where: { serverId },
+    orderBy: { name: 'asc' },
+    select: { id: true, name: true, tool: { select: { id: true, updatedAt: true } }, bindings: BINDING },
+  })
+  return rows.map(({ bindings, ...row }) => ({ ...row, bindings: toBindings(bindings) }))
+}
+
+/** Tools of a server's instances, in pieces that any database takes. */
+export const listToolsAtWork = async (
+  tx: Transaction,
+  serverId: string,
+  toolIds: readonly string[],
+): Promise<Tool[]> => {
+  const rows = await tx.tool.findMany({ where: { id: { in: [...toolIds] }, instances: { some: { serverId } } } })
+  return rows.map(toTool)
+}
+
+/** Binds these parameters of these instances of a server, each in place of the binding there is, and marks them changed. */
+export const bindAll = async (
+  tx: Transaction,
+  serverId: string,
+  bindings: readonly { instanceId: string; parameter: string; binding: Binding }[],
+): Promise<void> => {
+  for (const [parameter, ofParameter] of Map.groupBy(bindings, ({ parameter: name }) => name)) {
+    const ids = ofParameter.map(({ instanceId }) => instanceId)
+    await tx.binding.deleteMany({ where: { parameter, instanceId: { in: ids }, instance: { serverId } } })
+    await tx.binding.createMany({
+      data: ofParameter.map(({ instanceId, binding }) => ({ instanceId, ...toStoredBinding(parameter, binding) })),
+    })
+  }
+  const ids = [...new Set(bindings.map(({ instanceId }) => instanceId))]
+  await tx.instance.updateMany({ where: { id: { in: ids }, serverId }, data: { updatedAt: new Date() } })
+}
