@@ -74,7 +74,7 @@ export const findJsonFault = (text: string): JsonFault | undefined => {
     const char = text.charAt(at)
     const bracket = open.at(-1)
     if (char === '' && expected === 'nothing') return undefined
-    const wantsValue = expected === 'value' || expected === 'first value'
+    const wantsValue: boolean = expected === 'value' || expected === 'first value'
     const isClosing = bracket !== undefined && char === CLOSING[bracket]
     if (isClosing && (expected === 'comma or end' || expected === 'first key' || expected === 'first value')) {
       open.pop()
