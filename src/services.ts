@@ -47,6 +47,7 @@ import {
   createServerRemoval,
   createServerService,
   createServerTransfer,
+  createServerWiring,
   createToolkitUseService,
   deriveServerChanges,
   holdings,
@@ -186,6 +187,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
   const toolkitUses = createToolkitUseService({ db, changes })
+  const readServerWiring = createServerWiring({ db })
   deriveServerChanges({ db, bus })
 
   const execution = createExecutionService({
@@ -236,6 +238,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     globals,
     instances,
     toolkitUses,
+    readServerWiring,
     execution,
     changes,
     counters,

@@ -25,6 +25,7 @@ export {
   serverTabPath,
 } from './server-frame.ts'
 export { createServerRemoval } from './server-removal.ts'
+export { type BoundParameter, createServerWiring, type ServerWiring } from './server-wiring.ts'
 export { serverRoutes } from './servers.routes.ts'
 export { assertOwnOrManaged, createServerService, getServerFor, type ServerService } from './servers.service.ts'
 export { exposedSchemaOf, serverUrl } from './servers.view.ts'

@@ -9,6 +9,7 @@ export {
 } from './snapshots.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
+export { createToolOutlines } from './tool-outlines.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
 export { createToolkitService, noToolkit, type Uses } from './toolkits.service.ts'
 export { countToolkits, findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'

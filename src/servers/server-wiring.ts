@@ -1,0 +1,72 @@
+import type { Actor } from '../kernel/index.ts'
+import type { Database } from '../platform/db/index.ts'
+import { createToolOutlines } from '../toolkits/index.ts'
+import { bindingOf, globalKeysOf } from './bindings.ts'
+import type { AccessTier, Binding, Bindings } from './server.ts'
+import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows } from './server-wiring.store.ts'
+import { getServerFor } from './servers.service.ts'
+
+/** A parameter of a tool at work, with what it is bound to and the keys of the globals that this reads. */
+export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
+
+export type BoundTool = {
+  /** Of the instance. */
+  id: string
+  /** The MCP tool name. */
+  name: string
+  toolId: string
+  toolkitId: string
+  method: string
+  /** Undefined where the tool's template does not compile: nobody can call it. */
+  parameters: readonly BoundParameter[] | undefined
+}
+
+/** All of a server that is joined with something: where its tools come from, and what their parameters are bound to. */
+export type ServerWiring = {
+  server: { id: string; name: string; access: AccessTier }
+  /** Of a snapshot, `id` is its own: nobody edits it. */
+  toolkits: readonly { id: string; title: string; isSnapshot: boolean }[]
+  /** By name. */
+  tools: readonly BoundTool[]
+  /** By key; `value` is undefined of a secret one. */
+  globals: readonly { key: string; value: string | undefined }[]
+}
+
+export type ReadServerWiring = (actor: Actor, serverId: string) => Promise<ServerWiring>
+
+const bind = (parameters: readonly string[], bindings: Bindings): readonly BoundParameter[] =>
+  parameters.map(name => {
+    const binding = bindingOf(bindings, name)
+    return { name, binding, globalKeys: [...globalKeysOf(name, binding)] }
+  })
+
+/**
+ * Reads the wiring of a server, in few and flat queries, however many tools there are. `not_found` where the server is
+ * none that the actor may read.
+ */
+export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
+  const outlineOf = createToolOutlines()
+
+  const listTools = async (serverId: string): Promise<BoundTool[]> => {
+    const instances = await listBoundInstances(db, serverId)
+    const rows = await listToolRows(db, [...new Set(instances.map(({ toolId }) => toolId))])
+    const tools = new Map(rows.map(row => [row.id, { toolkitId: row.toolkitId, ...outlineOf(row) }]))
+    return instances.flatMap(({ id, name, toolId, bindings }) => {
+      const tool = tools.get(toolId)
+      // Its tool went between the two queries.
+      if (tool === undefined) return []
+      const { toolkitId, method, parameters } = tool
+      return [{ id, name, toolId, toolkitId, method, parameters: parameters && bind(parameters, bindings) }]
+    })
+  }
+
+  return async (actor, serverId) => {
+    const { id, name, access } = await getServerFor(db, actor, serverId, 'read')
+    const [toolkits, tools, globals] = await Promise.all([
+      listToolkitsInUse(db, id),
+      listTools(id),
+      listGlobalValues(db, id),
+    ])
+    return { server: { id, name, access }, toolkits, tools, globals }
+  }
+}
