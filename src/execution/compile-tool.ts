@@ -119,10 +119,9 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     call: async (args, { caller, client, signal }) => {
-      const plan = findPlan()
-      const outcome = await performCall(plan, http, args, signal, onInternalError)
+      const outcome = await performCall(findPlan, http, args, signal, onInternalError)
       recorder.record(
-        toExecutionRecord(outcome, plan.masker, {
+        toExecutionRecord(outcome, globals.masker, {
           id: newExecutionId(),
           serverId,
           instanceId,

@@ -2,16 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
-import type { OutboundResponse } from '../platform/net/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
-import { type Bindings, getServerFor, type InstanceService, listGlobals, readBlueprint } from '../servers/index.ts'
+import { getServerFor, type InstanceService, listGlobals, readBlueprint } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
-import { toCurl } from './curl.ts'
-import { createMasker, type Masker } from './masking.ts'
-import { maskRequest, performCall, toMicroseconds } from './perform-call.ts'
+import { performCall } from './perform-call.ts'
+import { bindingsByName, createToolDrafts } from './tool-draft.ts'
+import { showTest, type ToolTest } from './tool-test.ts'
 
 export type ExecutionServiceParts = ExecutionParts & {
   db: Database
@@ -23,41 +22,6 @@ export type ExecutionServiceParts = ExecutionParts & {
 
 /** How long a reader of history waits for records on their way to the database. */
 const SETTLE_MS = 1_000
-
-/** What `POST /tools/:id/test` shows; secrets masked. */
-export type ToolTest = {
-  request:
-    | { method: string; url: string; headers: readonly (readonly [string, string])[]; body?: string | undefined }
-    | undefined
-  response: { status: number; headers: Record<string, string | string[]>; body: string; durationMs: number } | undefined
-  curl: string | undefined
-  result: ToolResult
-}
-
-const NO_GLOBALS: OpenedGlobals = { values: new Map(), secretKeys: new Set(), masker: createMasker([]) }
-
-/** Arguments are the caller's; parameters that none was given for take the server's global of their name, if there is one. */
-const bindingsForTest = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
-  Object.fromEntries(
-    names.flatMap(name =>
-      !Object.hasOwn(args, name) && globals.values.has(name) ? [[name, { source: 'server', key: name } as const]] : [],
-    ),
-  )
-
-const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? masker.text(value) : value.map(masker.text),
-    ]),
-  )
-
-const shownResponse = (response: OutboundResponse, durationMs: number, masker: Masker): ToolTest['response'] => ({
-  status: response.status,
-  headers: maskHeaders(response.headers, masker),
-  body: masker.text(response.body.toString('utf8')).toWellFormed(),
-  durationMs: toMicroseconds(durationMs),
-})
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, sealing, tools, instances, http, recorder, limits, onInternalError } = parts
@@ -75,7 +39,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
   /** Secrets stay within their organization, whatever others the actor belongs to. */
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
-    if (serverId === undefined) return NO_GLOBALS
+    if (serverId === undefined) return openGlobals([], sealing)
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
     if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
@@ -83,6 +47,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   return {
+    ...createToolDrafts(parts),
+
     /** The whole server as one value; undefined when there is none. For the runtime's registry. */
     compile,
 
@@ -98,15 +64,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const compiled = assertDefinition(tool)
       const globals = await globalsFor(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
-      const plan = planCall(tool, compiled, bindingsForTest(names, args, globals), globals, limits)
-      const { result, request, response, durationMs } = await performCall(plan, http, args, signal, onInternalError)
-      const shown = request && maskRequest(request, globals.masker)
-      return {
-        request: shown,
-        response: response && shownResponse(response, durationMs, globals.masker),
-        curl: shown && toCurl(shown),
-        result,
-      }
+      const bindings = bindingsByName(names, args, globals)
+      const findPlan = () => planCall(tool, compiled, bindings, globals, limits)
+      return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker)
     },
 
     /** Calls an instance as its server would, and records it. */

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
 import type { JsonValue } from '../kernel/index.ts'
 import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
-import type { ToolTest } from './execution.service.ts'
 import type { CallToolResultView, ExecutionView, GapView, ToolTestView } from './executions.schema.ts'
+import type { ToolTest } from './tool-test.ts'
 
 const toRequestView = ({ method, url, headers, body }: MaskedRequest) => ({
   method,
@@ -27,9 +27,16 @@ export const toResultView = (result: ToolResult): z.infer<typeof CallToolResultV
   }
 }
 
+const toResponseView = ({ status, headers, body, durationMs }: NonNullable<ToolTest['response']>) => ({
+  status,
+  headers: toHeaderViews(headers),
+  body,
+  durationMs,
+})
+
 export const toToolTestView = ({ request, response, curl, result }: ToolTest): z.infer<typeof ToolTestView> => ({
   request: request === undefined ? null : toRequestView(request),
-  response: response === undefined ? null : { ...response, headers: toHeaderViews(response.headers) },
+  response: response === undefined ? null : toResponseView(response),
   curl: curl ?? null,
   result: toResultView(result),
 })

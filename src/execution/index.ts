@@ -1,4 +1,6 @@
 export type * from './compiled-server.ts'
 export { isLongText } from './compiled-server.ts'
 export { executionRoutes } from './execution.routes.ts'
-export { createExecutionService } from './execution.service.ts'
+export { createExecutionService, type ExecutionService } from './execution.service.ts'
+export type { DraftPreview, ToolDraft } from './tool-draft.ts'
+export type { ToolTest } from './tool-test.ts'

@@ -1,5 +1,5 @@
 import type { ExecutionRecord, MaskedRequest } from '../history/index.ts'
-import type { JsonValue } from '../kernel/index.ts'
+import { failure, type JsonValue, type Result } from '../kernel/index.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
@@ -49,9 +49,23 @@ export const maskRequest = ({ method, url, headers, body }: RenderedRequest, mas
 /** Milliseconds to the microsecond: what lies beyond is noise. */
 export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-/** The one way a tool runs: resolve, render, send, shape. Never throws; `onInternalError` hears what should not happen. */
+/** The request that these arguments make, or why they make none. */
+export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
+  const mismatch = plan.inputCheck?.(args ?? {})
+  if (mismatch !== undefined) return failure(boundError(`Wrong arguments: ${mismatch}.`))
+  // Not masked: made of names and declarations only. A mask in it would tell who guesses that the guess is a secret.
+  const values = resolveCall(plan.resolution, args)
+  if (!values.ok) return values
+  const rendered = plan.template.render(values.value)
+  return rendered.ok ? rendered : failure(`"${rendered.error.parameter}": ${rendered.error.message}`)
+}
+
+/**
+ * The one way a tool runs: plan, resolve, render, send, shape. Never throws; `onInternalError` hears what should not
+ * happen. `findPlan` is asked inside: a plan that is made with its first call may fail as the call may.
+ */
 export const performCall = async (
-  plan: CallPlan,
+  findPlan: () => CallPlan,
   http: HttpClient,
   args: JsonValue | undefined,
   signal: AbortSignal | undefined,
@@ -59,6 +73,7 @@ export const performCall = async (
 ): Promise<CallOutcome> => {
   const startedAt = new Date()
   const startedMs = performance.now()
+  let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
   const end = (result: ToolResult): CallOutcome => ({
@@ -69,19 +84,17 @@ export const performCall = async (
     durationMs: performance.now() - startedMs,
   })
   try {
-    const mismatch = plan.inputCheck?.(args ?? {})
-    if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
-    // Not masked: made of names and declarations only. A mask in it would tell who guesses that the guess is a secret.
-    const values = resolveCall(plan.resolution, args)
-    if (!values.ok) return end(errorResult(values.error))
-    const rendered = plan.template.render(values.value)
-    if (!rendered.ok) return end(errorResult(`"${rendered.error.parameter}": ${rendered.error.message}`))
-    request = rendered.value
+    plan = findPlan()
+    const prepared = prepareRequest(plan, args)
+    if (!prepared.ok) return end(errorResult(prepared.error))
+    request = prepared.value
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
     return end(shapeAnswer(response, plan.masker, plan.outputCheck))
   } catch (error) {
-    if (error instanceof OutboundError) return end(errorResult(plan.masker.text(faultText(error))))
+    if (plan !== undefined && error instanceof OutboundError) {
+      return end(errorResult(plan.masker.text(faultText(error))))
+    }
     onInternalError(error)
     return end(errorResult(INTERNAL_FAULT))
   }

@@ -12,7 +12,7 @@ import {
 import { collectParameters, type Field } from './parameters.ts'
 import { type HeaderPlan, renderRequest } from './render.ts'
 import { scanTemplate } from './scan.ts'
-import type { CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
+import type { BodyKind, CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
 /** Every method there is a use for (IANA's registry has a digit in none); RFC 9110 would allow `GET|ID`. */
@@ -97,8 +97,8 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
   return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
 }
 
-/** Parses a template once. Errors are told all at once (the first 100), with where they are. */
-export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
+/** Every text of a template understood, as far as each can be. */
+const readFields = (template: RequestTemplate) => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)
   const headers = readHeaders(template.headers)
@@ -114,7 +114,21 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
     ...(body !== undefined && method === 'HEAD' ? [errorAtStart('body', 'a HEAD request has no body: remove it')] : []),
     ...errors,
   ]
-  if (all.length > 0) return failure(all.slice(0, MAX_TEMPLATE_ERRORS))
+  return { method, url, headers, body, bodyPlan, parameters, errors: all.slice(0, MAX_TEMPLATE_ERRORS) }
+}
+
+/** What is to be found in a template that is still being written: with the errors the parameters all the same. */
+export const readTemplate = (
+  template: RequestTemplate,
+): { parameters: readonly TemplateParameter[]; bodyKind: BodyKind; errors: readonly TemplateError[] } => {
+  const { parameters, bodyPlan, errors } = readFields(template)
+  return { parameters, bodyKind: bodyPlan?.kind ?? 'none', errors }
+}
+
+/** Parses a template once. Errors are told all at once (the first 100), with where they are. */
+export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
+  const { method, url, headers, body, bodyPlan, parameters, errors } = readFields(template)
+  if (errors.length > 0) return failure(errors)
 
   const byName = new Map(parameters.map(parameter => [parameter.name, parameter]))
   return success({

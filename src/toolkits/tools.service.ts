@@ -1,15 +1,27 @@
-import { type Actor, AppError, assertMay, MAX_TOOLS_PER_TOOLKIT, organizationIdsOf } from '../kernel/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Actor,
+  AppError,
+  assertMay,
+  MAX_TOOLS_PER_TOOLKIT,
+  organizationForNew,
+  organizationIdsOf,
+} from '../kernel/index.ts'
+import { writeAudit } from '../platform/audit/index.ts'
 import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
-import type { Tool, ToolDefinition } from './tool.ts'
+import { toStored } from './stored-definition.ts'
+import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import {
   assertDefinition,
   assertDefinitionSize,
+  type CompiledDefinition,
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
+import { findToolByName, findToolInToolkitTitled, listToolNames, updateVersion } from './tool-versions.store.ts'
 import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
-import { findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
+import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
 /** Changed fields of a tool: what is undefined stays, `null` takes an optional one away. */
@@ -24,6 +36,24 @@ const nameTaken = (name: string) =>
 
 const rethrowTaken = (name: string) => (error: unknown) => {
   throw isUniqueViolation(error) ? nameTaken(name) : error
+}
+
+/** Somebody was faster: what is about to be saved was written from another version. */
+const staleTool = () =>
+  new AppError('conflict', 'This tool was changed meanwhile: what you typed is not saved yet.', {
+    errors: [{ path: 'version', message: 'is not the newest' }],
+  })
+
+/** Whether they are stored alike. */
+const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
+  isDeepStrictEqual(toStored(one), toStored(other))
+
+/** `name_2`, or the next number that is free; within the 64 characters that a name may have. */
+const nameOfCopy = (name: string, taken: readonly string[]): string => {
+  const base = name.slice(0, 58)
+  let number = 2
+  while (taken.includes(`${base}_${number}`)) number++
+  return `${base}_${number}`
 }
 
 const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => {
@@ -58,10 +88,10 @@ export const createToolService = ({
   uses,
   maxTimeoutMs,
 }: ToolkitServiceParts & { maxTimeoutMs: number }) => {
-  const assertTool = (definition: ToolDefinition): void => {
+  const assertTool = (definition: ToolDefinition): CompiledDefinition => {
     assertDefinitionSize(definition)
-    assertDefinition(definition)
-    if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return
+    const compiled = assertDefinition(definition)
+    if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return compiled
     throw new AppError(
       'invalid_request',
       `A tool may take at most ${maxTimeoutMs} ms (PATCHBAY_MAX_TOOL_TIMEOUT_MS).`,
@@ -69,6 +99,13 @@ export const createToolService = ({
         errors: [{ path: 'timeoutMs', message: `is over ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
       },
     )
+  }
+
+  const getToolkitForTools = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<Toolkit> => {
+    const toolkit = await findToolkit(tx, toolkitId, organizationIdsOf(actor))
+    if (toolkit === undefined) throw noToolkit()
+    assertMay(actor, toolkit.organizationId, 'build')
+    return toolkit
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
@@ -79,13 +116,20 @@ export const createToolService = ({
   }
 
   return {
+    /** The longest a tool may take, in milliseconds: a setting. */
+    maxTimeoutMs,
+
+    /** What is asserted of a tool before it is saved: for what sends one that is not. */
+    assertTool,
+
+    /** The toolkit, for who may save tools in it. */
+    getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> => getToolkitForTools(db, actor, toolkitId),
+
     createTool: (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
       assertTool(definition)
       return changes
         .commit(async (tx, announce) => {
-          const toolkit = await findToolkit(tx, toolkitId, organizationIdsOf(actor))
-          if (toolkit === undefined) throw noToolkit()
-          assertMay(actor, toolkit.organizationId, 'build')
+          await getToolkitForTools(tx, actor, toolkitId)
           await assertRoom(tx, toolkitId)
           const tool = await store.createTool(tx, toolkitId, definition)
           await touchToolkit(tx, toolkitId)
@@ -94,6 +138,50 @@ export const createToolService = ({
         })
         .catch(rethrowTaken(definition.name))
     },
+
+    /** The tool of this name and content that the toolkit has already, such as when a form is sent twice. */
+    findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
+      await getToolkitForTools(db, actor, toolkitId)
+      const found = await findToolByName(db, toolkitId, definition.name)
+      return found !== undefined && isSame(found, definition) ? found : undefined
+    },
+
+    /**
+     * A tool in a private toolkit that is made with it. What is there already, toolkit and tool alike, is answered as
+     * it is: a form that is sent twice makes one of each.
+     */
+    createToolWithToolkit: (
+      actor: Actor,
+      toolkit: { title: string; organizationId: string | undefined },
+      definition: ToolDefinition,
+    ): Promise<Tool> => {
+      assertTool(definition)
+      const organizationId = organizationForNew(actor, toolkit.organizationId)
+      const { title } = toolkit
+      return changes.commit(async (tx, announce) => {
+        const known = await findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
+        if (known !== undefined && isSame(known, definition)) return known
+        const visibility = 'private'
+        const made = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
+        const target = { type: 'toolkit', id: made.id, name: title } as const
+        await writeAudit(tx, { action: 'toolkit.created', actor, organizationId, target, change: { visibility } })
+        const tool = await store.createTool(tx, made.id, definition)
+        announce({ type: 'toolkit_changed', toolkitId: made.id })
+        return tool
+      })
+    },
+
+    /** The same tool once more in its toolkit, under a name of its own. */
+    duplicateTool: (actor: Actor, id: string): Promise<Tool> =>
+      changes.commit(async (tx, announce) => {
+        const { toolkitId, ...tool } = await getForChange(tx, actor, id)
+        await assertRoom(tx, toolkitId)
+        const name = nameOfCopy(tool.name, await listToolNames(tx, toolkitId))
+        const copy = await store.createTool(tx, toolkitId, { ...tool, name })
+        await touchToolkit(tx, toolkitId)
+        announce({ type: 'toolkit_changed', toolkitId })
+        return copy
+      }),
 
     /** One's own, or one of a public toolkit. */
     getTool: async (actor: Actor, id: string): Promise<Tool> => {
@@ -111,13 +199,22 @@ export const createToolService = ({
       return store.listTools(db, toolkitId, page)
     },
 
-    updateTool: (actor: Actor, id: string, patch: ToolPatch): Promise<Tool> =>
+    /** Throws `conflict` with the path `version` where it is not any more as it was at `ifUnchangedSince`. */
+    updateTool: (
+      actor: Actor,
+      id: string,
+      patch: ToolPatch,
+      { ifUnchangedSince }: { ifUnchangedSince?: Date | undefined } = {},
+    ): Promise<Tool> =>
       changes
         .commit(async (tx, announce) => {
           const tool = await getForChange(tx, actor, id)
+          if (ifUnchangedSince !== undefined && ifUnchangedSince.getTime() !== tool.updatedAt.getTime())
+            throw staleTool()
           const definition = applyPatch(tool, patch)
           assertTool(definition)
-          const updated = await store.updateTool(tx, id, definition)
+          const updated = await updateVersion(tx, tool, definition, ifUnchangedSince !== undefined)
+          if (updated === undefined) throw staleTool()
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated

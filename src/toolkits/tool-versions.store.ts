@@ -1,0 +1,42 @@
+import type { Transaction } from '../platform/db/index.ts'
+import { toStored } from './stored-definition.ts'
+import type { Tool, ToolDefinition } from './tool.ts'
+import { toTool } from './tools.store.ts'
+
+/**
+ * Writes a tool; with `isHeld` only while it still is the version that was read, else it answers undefined. Each
+ * version is a later time than the one before, however fast they follow, so that none is taken for another.
+ */
+export const updateVersion = async (
+  tx: Transaction,
+  { id, updatedAt }: Pick<Tool, 'id' | 'updatedAt'>,
+  definition: ToolDefinition,
+  isHeld: boolean,
+): Promise<Tool | undefined> => {
+  const next = new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
+  const { count } = await tx.tool.updateMany({
+    where: isHeld ? { id, updatedAt } : { id },
+    data: { ...toStored(definition), updatedAt: next },
+  })
+  return count === 0 ? undefined : toTool(await tx.tool.findUniqueOrThrow({ where: { id } }))
+}
+
+export const listToolNames = async (tx: Transaction, toolkitId: string): Promise<string[]> =>
+  (await tx.tool.findMany({ where: { toolkitId }, select: { name: true } })).map(({ name }) => name)
+
+export const findToolByName = async (tx: Transaction, toolkitId: string, name: string): Promise<Tool | undefined> => {
+  const row = await tx.tool.findFirst({ where: { toolkitId, name } })
+  return row === null ? undefined : toTool(row)
+}
+
+/** The tool of that name in the newest toolkit of that title. */
+export const findToolInToolkitTitled = async (
+  tx: Transaction,
+  { organizationId, title, name }: { organizationId: string; title: string; name: string },
+): Promise<Tool | undefined> => {
+  const row = await tx.tool.findFirst({
+    where: { name, toolkit: { organizationId, title, snapshotOfId: null } },
+    orderBy: { id: 'desc' },
+  })
+  return row === null ? undefined : toTool(row)
+}

@@ -1,0 +1,56 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { openGlobals } from '../../src/execution/compile-server.ts'
+import { compileTool } from '../../src/execution/compile-tool.ts'
+import { createAddressPolicy, createHttpClient } from '../../src/platform/net/index.ts'
+import { assertDefinition } from '../../src/toolkits/index.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+
+const History = z.object({ items: z.array(z.object({ tool: z.string(), outcome: z.string(), error: z.string() })) })
+
+it('a call whose plan cannot be made is answered and recorded as any failed call, and the operator hears why', async () => {
+  const patchbay = await startTestApp()
+  const http = createHttpClient({
+    policy: createAddressPolicy({ allow: [] }),
+    maxRedirects: 0,
+    connectTimeoutMs: 1_000,
+    maxSockets: 1,
+    ownOrigins: [],
+  })
+  onTestFinished(async () => {
+    await http.close()
+    await patchbay.close()
+  })
+  const builder = await signUp(patchbay.origin)
+  const { serverId, instanceIds } = await makeServer(builder, [
+    { name: 'tool', method: 'GET', url: 'http://a.example/' },
+  ])
+  const { db, recorder, sealing } = patchbay.services
+  const row = await db.instance.findUniqueOrThrow({ where: { id: instanceIds.tool ?? '' }, include: { tool: true } })
+  const definition = { name: 'tool', method: 'GET', url: 'http://a.example/', headers: [], parameters: {} }
+  const { id, toolkitId, createdAt, updatedAt } = row.tool
+  // As another version of the program might have stored it: it compiled when the server was mounted, and does not now.
+  const broken = { ...definition, url: '{{', id, toolkitId, originId: undefined, createdAt, updatedAt }
+  const heard: unknown[] = []
+  const tool = compileTool(
+    { id: row.id, serverId, name: 'tool', description: undefined, bindings: {}, tool: broken, createdAt, updatedAt },
+    assertDefinition(definition),
+    openGlobals([], sealing),
+    {
+      http,
+      recorder,
+      limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
+      onInternalError: error => heard.push(error),
+    },
+  )
+
+  const { signal } = new AbortController()
+  const result = await tool.call({}, { caller: undefined, client: undefined, signal })
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Patchbay failed/) }] })
+  expect(heard).toMatchObject([{ message: 'the tool tool compiled before, and does not now' }])
+  const history = History.parse((await builder.expectOk('GET', `/servers/${serverId}/executions`)).body)
+  expect(history.items).toMatchObject([
+    { tool: 'tool', outcome: 'error', error: expect.stringMatching(/^Patchbay failed/) },
+  ])
+})

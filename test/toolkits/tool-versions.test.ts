@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../src/kernel/index.ts'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+
+describe.each(databaseKinds)('tools on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  let builder: ApiClient & { userId: string }
+  let actor: Actor
+  let organizationId: string
+  let toolkitId: string
+  beforeAll(async () => {
+    builder = await signUp(patchbay.origin)
+    const { userId } = builder
+    ;({ organizationId } = await patchbay.services.db.membership.findFirstOrThrow({ where: { userId } }))
+    const memberships = new Map([[organizationId, 'owner' as const]])
+    actor = { userId, email: '', isOperator: false, scopes: new Set(), memberships }
+    toolkitId = (await builder.create('/toolkits', { title: 'Toolkit' })).id
+  })
+  const definition = (name: string) => ({ name, method: 'GET', url: 'http://a.example/', headers: [], parameters: {} })
+  const make = (name: string) => patchbay.services.tools.createTool(actor, toolkitId, definition(name))
+
+  it('saved by two who saw the same version: one is told, and nothing of the other is lost', async () => {
+    const { tools } = patchbay.services
+    const { id, updatedAt } = await make('contested')
+    const saves = ['First', 'Second', 'Third'].map(title =>
+      tools.updateTool(actor, id, { title }, { ifUnchangedSince: updatedAt }),
+    )
+    const outcomes = await Promise.allSettled(saves)
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    const refused = outcomes.find(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject({ reason: { code: 'conflict', errors: [{ path: 'version' }] } })
+    const won = outcomes.findIndex(({ status }) => status === 'fulfilled')
+    expect((await tools.getTool(actor, id)).title).toBe(['First', 'Second', 'Third'][won])
+  })
+
+  it('saved again and again within a millisecond: each version has a time of its own', async () => {
+    const { tools } = patchbay.services
+    const { id } = await make('hurried')
+    const times = new Set<number>()
+    for (let turn = 0; turn < 20; turn++) {
+      times.add((await tools.updateTool(actor, id, { title: `${turn + 1}` })).updatedAt.getTime())
+    }
+    expect(times.size).toBe(20)
+  })
+
+  it('without a version, as the API saves, the last one stays', async () => {
+    const { tools } = patchbay.services
+    const { id } = await make('free')
+    await Promise.all(['First', 'Second'].map(title => tools.updateTool(actor, id, { title })))
+    expect((await tools.getTool(actor, id)).title).toMatch(/^(First|Second)$/)
+  })
+
+  it('duplicated get the next free name, however long theirs is', async () => {
+    const { tools } = patchbay.services
+    const { id } = await make('copied')
+    expect([(await tools.duplicateTool(actor, id)).name, (await tools.duplicateTool(actor, id)).name]).toEqual([
+      'copied_2',
+      'copied_3',
+    ])
+    const long = await make('x'.repeat(64))
+    expect((await tools.duplicateTool(actor, long.id)).name).toBe(`${'x'.repeat(58)}_2`)
+  })
+
+  it('made with their toolkit twice, the same, are one tool in one toolkit; other ones are not', async () => {
+    const { tools, db } = patchbay.services
+    const toolkit = { title: 'On the way', organizationId }
+    const first = await tools.createToolWithToolkit(actor, toolkit, definition('one'))
+    const again = await tools.createToolWithToolkit(actor, toolkit, definition('one'))
+    expect(again.id).toBe(first.id)
+    const other = await tools.createToolWithToolkit(actor, toolkit, { ...definition('one'), method: 'POST' })
+    expect(other.id).not.toBe(first.id)
+    expect(await db.toolkit.count({ where: { title: 'On the way' } })).toBe(2)
+  })
+})
