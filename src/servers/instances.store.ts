@@ -19,12 +19,16 @@ type InstanceRow = {
   updatedAt: Date
 }
 
+// Made once: that takes longer than reading thousands of values with them.
+const FIXED_VALUE = z.json()
+const GLOBAL_KEY = z.string().nullable()
+
 export const toBinding = ({ source, value }: BindingRow): Binding => {
   switch (source) {
     case 'instance':
-      return { source, value: z.json().parse(value) }
+      return { source, value: FIXED_VALUE.parse(value) }
     case 'server':
-      return { source, key: z.string().nullable().parse(value) ?? undefined }
+      return { source, key: GLOBAL_KEY.parse(value) ?? undefined }
     case 'exposed':
       return { source }
   }

@@ -25,7 +25,10 @@ export const listBoundInstances = async (tx: Transaction, serverId: string) => {
 
 /** Rows of the tools with these ids, which are those of a server's instances. */
 export const listToolRows = (tx: Transaction, ids: readonly string[]) =>
-  tx.tool.findMany({ where: { id: { in: [...ids] } } })
+  tx.tool.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, toolkitId: true, updatedAt: true, definition: true },
+  })
 
 /** Keys and plain values; of a secret one not even the sealed form. */
 export const listGlobalValues = async (tx: Transaction, serverId: string) => {

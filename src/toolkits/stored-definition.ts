@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { RequestTemplate } from '../templates/index.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /**
@@ -36,6 +37,11 @@ const Stored = z.object({
     .optional(),
   allowedOrigins: z.array(z.string()).optional(),
 })
+
+const StoredTemplate = Stored.pick({ method: true, url: true, headers: true, body: true })
+
+/** Only what is sent, of a document in `Tool.definition`: reading all of 2,000 takes several times as long. */
+export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
 
 type Columns = { name: string; title: string | null; description: string | null; definition: unknown }
 
