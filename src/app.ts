@@ -39,7 +39,7 @@ import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
 import { instanceRoutes, serverRoutes, serverTransferRoutes } from './servers/index.ts'
 import type { Services } from './services.ts'
-import { toolkitRoutes } from './toolkits/index.ts'
+import { toolkitPages, toolkitRoutes, toolkitsPages } from './toolkits/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 /** A mounted server that nobody used for this long is let go. */
@@ -140,6 +140,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(accountRoutes(services))
       await api.register(mailFlowRoutes(services))
       await api.register(ownAccountRoutes(services))
+    await pages.register(toolkitsPages(services))
+    await pages.register(toolkitPages(services))
       await api.register(secondFactorRoutes(services))
       await api.register(externalIdentityRoutes(services))
       await api.register(auditRoutes(services))

@@ -55,7 +55,7 @@ import {
   uses,
   type VerifyMcpToken,
 } from './servers/index.ts'
-import { createToolkitService, createToolService } from './toolkits/index.ts'
+import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
 import { MIGRATIONS_DIRECTORY } from './version.ts'
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
@@ -175,6 +175,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
 
   const toolkitParts = { db, changes, uses }
   const toolkits = createToolkitService(toolkitParts)
+  const toolkitCatalogue = createToolkitCatalogue(toolkitParts)
   const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
 
   const servers = createServerService({
@@ -232,6 +233,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     members,
     invitations,
     toolkits,
+    toolkitCatalogue,
     tools,
     servers,
     serverTransfer,

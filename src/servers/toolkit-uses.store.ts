@@ -1,6 +1,6 @@
 import type { Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import { findSnapshot, type Uses } from '../toolkits/index.ts'
+import { findSnapshot, type ServerRef, type Uses } from '../toolkits/index.ts'
 
 /** Lets a server take tools from a toolkit; nothing happens when it may already. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
@@ -47,6 +47,19 @@ export const findToolForServer = async (
   return (await findSnapshot(tx, server.id, own.toolkitId)) === undefined ? own : undefined
 }
 
+/** The servers by what they use, each once, by name. */
+const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): ReadonlyMap<string, ServerRef[]> => {
+  const servers = new Map<string, Map<string, ServerRef>>()
+  for (const { usedId, server } of rows) {
+    const users = servers.get(usedId) ?? new Map<string, ServerRef>()
+    servers.set(usedId, users.set(server.id, server))
+  }
+  const byName = (a: ServerRef, b: ServerRef): number => a.name.localeCompare(b.name, 'en')
+  return new Map([...servers].map(([usedId, users]) => [usedId, [...users.values()].sort(byName)]))
+}
+
+const SERVER = { select: { id: true, name: true } } as const
+
 /** What toolkits ask before they let something go: the names of the servers that use it. */
 export const uses: Uses = {
   ofToolkit: async (tx, toolkitId) => {
@@ -60,5 +73,15 @@ export const uses: Uses = {
       distinct: ['serverId'],
     })
     return rows.map(row => row.server.name)
+  },
+  ofToolkits: async (tx, toolkitIds) => {
+    const where = { toolkitId: { in: [...toolkitIds] } }
+    const rows = await tx.toolkitUse.findMany({ where, select: { toolkitId: true, server: SERVER } })
+    return groupServers(rows.map(({ toolkitId, server }) => ({ usedId: toolkitId, server })))
+  },
+  ofTools: async (tx, toolIds) => {
+    const where = { toolId: { in: [...toolIds] } }
+    const rows = await tx.instance.findMany({ where, select: { toolId: true, server: SERVER } })
+    return groupServers(rows.map(({ toolId, server }) => ({ usedId: toolId, server })))
   },
 }

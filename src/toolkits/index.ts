@@ -1,3 +1,4 @@
+export { createToolkitCatalogue, type ToolkitCatalogue } from './catalogue.service.ts'
 export { findMove } from './destination.ts'
 export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
 export {
@@ -7,11 +8,13 @@ export {
   type SnapshotDifference,
   takeSnapshot,
 } from './snapshots.ts'
-export type { Tool, ToolAnnotations, ToolDefinition, Toolkit } from './tool.ts'
+export type { Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolOutlines } from './tool-outlines.ts'
+export { toolkitPages } from './toolkit.pages.ts'
+export { toolkitsPages } from './toolkits.pages.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
-export { createToolkitService, noToolkit, type Uses } from './toolkits.service.ts'
+export { createToolkitService, noToolkit, type ServerRef, type Uses } from './toolkits.service.ts'
 export { countToolkits, findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'
 export { createToolService, type ToolService } from './tools.service.ts'
 export { toTool } from './tools.store.ts'

@@ -50,5 +50,8 @@ export type Toolkit = {
   updatedAt: Date
 }
 
+/** A toolkit as lists show it. `tools`: how many it holds. */
+export type ToolkitCard = Toolkit & { organizationName: string; tools: number }
+
 /** A frozen copy of another organization's toolkit, made for one server. */
 export type Snapshot = Toolkit & { snapshotOfId: string; snapshotAt: Date; serverId: string }

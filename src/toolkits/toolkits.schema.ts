@@ -30,7 +30,7 @@ const origin = z
 /** What a tool may lack. Sizes of what holds places are checked with the template. */
 const optional = {
   title: z.string().trim().min(1).max(200),
-  description: z.string().max(10_000),
+  description: z.string().max(10_000, 'is longer than 10,000 characters'),
   body: z.string(),
   // The most is a setting: the service knows it.
   timeoutMs: z.int().min(1),
@@ -87,10 +87,10 @@ export const UpdateTool = z.strictObject({
   allowedOrigins: optional.allowedOrigins.nullish(),
 })
 
-const visibility = z.enum(['private', 'public'])
+const visibility = z.enum(['private', 'public'], 'is neither private nor public')
 
 export const CreateToolkit = z.strictObject({
-  title: z.string().trim().min(1).max(200),
+  title: z.string().trim().min(1, 'is empty').max(200, 'is longer than 200 characters'),
   description: absentable(optional.description),
   visibility: visibility.default('private'),
   organizationId: z.uuid().optional(),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type Actor,
   AppError,
@@ -13,10 +14,17 @@ import type { IdPage } from '../platform/http/index.ts'
 import type { Toolkit, Visibility } from './tool.ts'
 import * as store from './toolkits.store.ts'
 
-/** Names of the servers that use a toolkit or a tool; supplied by what knows servers. */
+/** A server as a link to it needs it. */
+export type ServerRef = { id: string; name: string }
+
+/** Which servers use toolkits or tools; supplied by what knows servers. */
 export type Uses = {
+  /** Their names. */
   ofToolkit: (tx: Transaction, toolkitId: string) => Promise<readonly string[]>
   ofTool: (tx: Transaction, toolId: string) => Promise<readonly string[]>
+  /** By the id of what they use; one that nobody uses is not there. */
+  ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
+  ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
@@ -33,6 +41,19 @@ const inUse = (what: string, servers: readonly string[]) =>
 /** Refuses to remove what servers use, naming them. */
 export const assertUnused = (what: string, servers: readonly string[]): void => {
   if (servers.length > 0) throw inUse(what, servers)
+}
+
+/** Stands for what people edit of a toolkit itself: it changes with that, and not with its tools. */
+export const toolkitVersion = ({
+  title,
+  description,
+  visibility,
+}: Pick<Toolkit, 'title' | 'description' | 'visibility'>): string =>
+  hash('sha256', JSON.stringify([title, description ?? null, visibility]), 'base64url')
+
+const assertVersionOf = (toolkit: Toolkit, version: string | undefined): void => {
+  if (version === undefined || version === toolkitVersion(toolkit)) return
+  throw new AppError('conflict', 'Somebody else changed this toolkit meanwhile: what you typed is not saved yet.')
 }
 
 const audit = (
@@ -86,6 +107,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     /** Public toolkits of everybody. */
     listGallery: (page: IdPage): Promise<Toolkit[]> => store.listGallery(db, page),
 
+    /** Throws `conflict` where title, description or visibility are no longer those of `ifVersion`: see `toolkitVersion`. */
     updateToolkit: (
       actor: Actor,
       id: string,
@@ -94,9 +116,11 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         description?: string | null | undefined
         visibility?: Visibility | undefined
       },
+      ifVersion?: string,
     ): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
         const before = await getForChange(tx, actor, id)
+        assertVersionOf(before, ifVersion)
         const updated = await store.updateToolkit(tx, id, input)
         if (before.visibility !== updated.visibility) {
           const visibility = { from: before.visibility, to: updated.visibility }

@@ -15,7 +15,8 @@ type ToolkitRow = {
   updatedAt: Date
 }
 
-const toToolkit = (row: ToolkitRow): Toolkit => ({
+/** Row to domain; also for stores that read more along with it. */
+export const toToolkit = (row: ToolkitRow): Toolkit => ({
   id: row.id,
   organizationId: row.organizationId,
   title: row.title,

@@ -51,6 +51,21 @@ const account: PageRow[] = [
   { route: 'GET /account/applications', path: at('/account/applications') },
 ]
 
+const toolkits: PageRow[] = [
+  { route: 'GET /toolkits', path: at('/toolkits') },
+  { route: 'GET /toolkits', path: at('/toolkits?q=zzz'), state: 'nothing-found' },
+  { route: 'GET /toolkits/new', path: at('/toolkits/new') },
+    route: 'GET /toolkits/new',
+    path: at('/toolkits/new'),
+      await page.getByRole('button', { name: 'Make the toolkit' }).click()
+  { route: 'GET /toolkits/:id', path: ({ toolkitId }) => `/toolkits/${toolkitId}` },
+  { route: 'GET /toolkits/:id', path: ({ toolkitId }) => `/toolkits/${toolkitId}`, state: 'viewer', who: 'viewer' },
+  { route: 'GET /toolkits/:id', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}`, state: 'empty' },
+  { route: 'GET /toolkits/:id', path: ({ hostileToolkitId }) => `/toolkits/${hostileToolkitId}`, state: 'hostile' },
+  { route: 'GET /toolkits/:id/edit', path: ({ toolkitId }) => `/toolkits/${toolkitId}/edit` },
+    route: 'GET /toolkits/:id/removal',
+    path: ({ hostileToolkitId }) => `/toolkits/${hostileToolkitId}/removal`,
+  { route: 'GET /toolkits/:id/removal', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}/removal` },
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 /** Every page of the dashboard: a test says which is missing. */
@@ -70,6 +85,7 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /oauth/authorize': 'leads to the page that asks for consent',
   'GET /oauth/authorize/:uid': 'leads on',
   'GET /oauth/interaction/:uid': 'looked at in test/oauth/browser.test.ts, in the middle of a request',
+  ...toolkits,
 }
 
 /** Where no page is: documents, streams, files, the API. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mayRole, type Permission, type Role } from '../../src/kernel/index.ts'
+import { toolkitVersion } from '../../src/toolkits/toolkits.service.ts'
 import { CANARY, type World } from './world.ts'
 
 /** One status for each of ASKERS: nobody, stranger, viewer, builder, admin, owner, token to read, to write, for MCP. */
@@ -12,6 +13,8 @@ export type Row = {
   /** The address to ask, made anew for each asker where it is to be removed. */
   path: (world: World) => string | Promise<string>
   body?: (world: World) => object
+  /** In place of a body: what the form of a page sends. */
+  form?: (world: World) => Record<string, string> | Promise<Record<string, string>>
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
@@ -31,6 +34,9 @@ const manage = (done: number): Statuses => needing('manage', done)
 const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
 /** A private server of the owner's, at its address. */
 const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
+
+/** The same on a page, which sends who is not signed in to where they can. */
+const asPage = ([, ...rest]: Statuses): Statuses => [303, ...rest]
 
 const at =
   (path: string): Row['path'] =>
@@ -234,6 +240,45 @@ const toolkits: Row[] = [
     path: ({ toolId }) => `/api/v1/tools/${toolId}/test`,
     statuses: build(200),
     body: ({ serverId }) => ({ arguments: {}, serverId }),
+  },
+]
+
+/** What pages let everybody who has an account look at. */
+const OWN_PAGE = asPage(OWN)
+const ofToolkit =
+  (rest = ''): Row['path'] =>
+  ({ toolkitId }) =>
+    `/toolkits/${toolkitId}${rest}`
+const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
+const toolkitPages: Row[] = [
+  { route: 'GET /toolkits', path: at('/toolkits'), statuses: OWN_PAGE },
+  { route: 'GET /toolkits/new', path: at('/toolkits/new'), statuses: OWN_PAGE },
+  {
+    route: 'POST /toolkits/new',
+    path: at('/toolkits/new'),
+    statuses: asPage(build(303)),
+    form: ({ organizationId }) => ({ title: 'Plain', visibility: 'private', organizationId }),
+  },
+  { route: 'GET /toolkits/:id', path: ofToolkit(), statuses: asPage(READ) },
+  { route: 'GET /toolkits/:id/edit', path: ofToolkit('/edit'), statuses: asPage(seeing('build')) },
+  {
+    route: 'POST /toolkits/:id/edit',
+    path: async ({ spare }) => `/toolkits/${await spare.plainToolkit()}/edit`,
+    statuses: asPage(build(303)),
+    form: () => ({ title: 'Saved', visibility: 'private', version: PLAIN_VERSION }),
+  },
+  {
+    route: 'POST /toolkits/:id/transfer',
+    path: async ({ spare }) => `/toolkits/${await spare.toolkit()}/transfer`,
+    statuses: asPage(manage(303)),
+    form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
+  },
+  { route: 'GET /toolkits/:id/removal', path: ofToolkit('/removal'), statuses: asPage(seeing('build')) },
+  {
+    route: 'POST /toolkits/:id/removal',
+    path: async ({ spare }) => `/toolkits/${await spare.plainToolkit()}/removal`,
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'Plain' }),
   },
 ]
 
@@ -444,6 +489,8 @@ const discovery: Row[] = [
 const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
 /** The same on a page, which sends who is not signed in to where they can. */
 const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
+/** One's own page, which a token needs the scope to read for. */
+const SEEN_PAGE: Statuses = [303, 200, 200, 200, 200, 200, 200, 403, 403]
 const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
@@ -477,10 +524,22 @@ const ownAccount: Row[] = [
     { route: `POST /${name}`, path: at(`/${name}`), statuses: everybody(400) },
   ]),
   { route: 'GET /account', path: at('/account'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  ...['security', 'tokens', 'sessions'].map(tab => ({
+    route: `GET /account/${tab}`,
+    path: at(`/account/${tab}`),
+    statuses: SEEN_PAGE,
+  })),
+  { route: 'POST /account/tokens', path: at('/account/tokens'), statuses: ownPage(400) },
   {
-    route: 'GET /account/second-factor',
-    path: at('/account/second-factor'),
-    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
+    route: 'GET /account/tokens/:id/removal',
+    path: async ({ spare }) => `/account/tokens/${await spare.token()}/removal`,
+    statuses: [303, 404, 404, 404, 404, 200, 200, 403, 403],
+  },
+  {
+    route: 'POST /account/tokens/:id/removal',
+    path: async ({ spare }) => `/account/tokens/${await spare.token()}/removal`,
+    // Without the name typed.
+    statuses: [303, 404, 404, 404, 404, 400, 403, 400, 403],
   },
   ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
     route: `POST /account/second-factor${rest}`,
@@ -576,6 +635,7 @@ export const ROUTES: readonly Row[] = [
   ...organizations,
   ...connections,
   ...toolkits,
+  ...toolkitPages,
   ...servers,
   ...runtime,
 ]

@@ -79,6 +79,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
   /** Things made to be removed. */
   const spare = {
     toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
+    /** Of a name that nobody minds to be seen. */
+    plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,

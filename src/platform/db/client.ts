@@ -2,7 +2,7 @@ import { databaseBusy, isConflict, namingFailures } from './failures.ts'
 import type { PrismaClient as PostgresClient } from './generated/postgresql/client.ts'
 import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
 import { toPgConfig } from './postgres.ts'
-import type { DatabaseTarget } from './target.ts'
+import type { DatabaseKind, DatabaseTarget } from './target.ts'
 import { DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
 type Models<Client> = {
@@ -14,7 +14,10 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
  * Either database. The types are those of the SQLite client, whose queries PostgreSQL takes as well; where the two
  * do not have the same models this is `never`, and nothing compiles.
  */
-export type Database = Same<Models<PrismaClient>, Models<PostgresClient>> extends true ? PrismaClient : never
+export type Database =
+  Same<Models<PrismaClient>, Models<PostgresClient>> extends true
+    ? PrismaClient & { readonly kind: DatabaseKind }
+    : never
 /** A database inside of a transaction. */
 export type Transaction = Prisma.TransactionClient
 /** A database and the end of it: `close` waits for what is under way. */
@@ -30,7 +33,7 @@ const OPTIONS = {
   errorFormat: 'minimal',
 } as const
 
-const createClient = async (target: DatabaseTarget) => {
+const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
   // Only the client that is asked for is loaded: each brings a query compiler of some megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
@@ -45,7 +48,7 @@ const createClient = async (target: DatabaseTarget) => {
   ])
   const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
   // Generated from the same models, it differs in what it can do besides (skipDuplicates, other isolation levels).
-  return client as unknown as Database
+  return client as unknown as PrismaClient
 }
 
 /**
@@ -71,6 +74,7 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       // Its begin and its commit are no operations in the sense above.
       $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
       close: () => client.$disconnect(),
+      kind: target.kind,
     }) as unknown as OpenDatabase
   })
 

@@ -6,6 +6,7 @@ export { type FormPage, formText, parseForm, showForm, submitForm } from './form
 export { signalOf } from './gone.ts'
 export { type IdPage, idPageOf, idPageQuery, toIdPage } from './id-paging.ts'
 export { readJsonBodies } from './json-body.ts'
+export { addressOf, listQuery } from './list-query.ts'
 export { sendNdjson } from './ndjson.ts'
 export { createOriginPolicy, type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 export { configurePages } from './pages.ts'
@@ -25,5 +26,6 @@ export {
   sessionIdOf,
 } from './sessions.ts'
 export { timeText } from './time-text.ts'
+export { assertTypedName } from './typed-name.ts'
 export { parseInput } from './validation.ts'
 export { isFragmentRequest, keepTheme, type PageData } from './views.ts'
