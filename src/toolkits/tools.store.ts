@@ -3,7 +3,7 @@ import { type IdPage, idPageQuery } from '../platform/http/index.ts'
 import { fromStored, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 
-export type ToolRow = {
+type ToolRow = {
   id: string
   toolkitId: string
   originId: string | null
