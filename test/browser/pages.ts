@@ -55,23 +55,37 @@ const toolkits: PageRow[] = [
   { route: 'GET /toolkits', path: at('/toolkits') },
   { route: 'GET /toolkits', path: at('/toolkits?q=zzz'), state: 'nothing-found' },
   { route: 'GET /toolkits/new', path: at('/toolkits/new') },
+  {
     route: 'GET /toolkits/new',
     path: at('/toolkits/new'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('Title').fill('   ')
       await page.getByRole('button', { name: 'Make the toolkit' }).click()
+      await page.getByText('The title is empty.').waitFor()
+    },
+  },
   { route: 'GET /toolkits/:id', path: ({ toolkitId }) => `/toolkits/${toolkitId}` },
   { route: 'GET /toolkits/:id', path: ({ toolkitId }) => `/toolkits/${toolkitId}`, state: 'viewer', who: 'viewer' },
   { route: 'GET /toolkits/:id', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}`, state: 'empty' },
   { route: 'GET /toolkits/:id', path: ({ hostileToolkitId }) => `/toolkits/${hostileToolkitId}`, state: 'hostile' },
   { route: 'GET /toolkits/:id/edit', path: ({ toolkitId }) => `/toolkits/${toolkitId}/edit` },
+  {
     route: 'GET /toolkits/:id/removal',
     path: ({ hostileToolkitId }) => `/toolkits/${hostileToolkitId}/removal`,
+    state: 'in-use',
+  },
   { route: 'GET /toolkits/:id/removal', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}/removal` },
+]
+
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 /** Every page of the dashboard: a test says which is missing. */
 export const PAGES: readonly PageRow[] = [
   ...strangers,
   ...account,
+  ...toolkits,
   ...errors,
   { route: 'GET /design', path: at('/design') },
 ]
@@ -85,7 +99,6 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /oauth/authorize': 'leads to the page that asks for consent',
   'GET /oauth/authorize/:uid': 'leads on',
   'GET /oauth/interaction/:uid': 'looked at in test/oauth/browser.test.ts, in the middle of a request',
-  ...toolkits,
 }
 
 /** Where no page is: documents, streams, files, the API. */
