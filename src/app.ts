@@ -17,7 +17,7 @@ import { designPages, themePages } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
-import { createMcpRegistry, mcpRoutes } from './mcp/index.ts'
+import { createInProcessClient, createMcpRegistry, inspectorPages, mcpRoutes } from './mcp/index.ts'
 import { applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
 import {
   accountDeletionRoutes,
@@ -107,6 +107,14 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
   await http.register(app => serveAssets(app, PUBLIC_DIRECTORY))
   const isDevelopment = !settings.isProduction
+  const frames = { db, openStreams: registry.openStreams }
+  const inspectorClient = createInProcessClient({
+    registry,
+    limits,
+    clientInfo: { name: 'Patchbay inspector', version: VERSION },
+    report: (error, message) => logger.error({ err: error }, message),
+    now,
+  })
   const assets = listAssets(PUBLIC_DIRECTORY, isDevelopment)
   await http.register(async pages => {
     await configurePages(pages, {
@@ -126,6 +134,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(secondFactorAccountPages(services))
     await pages.register(externalAccountPages(services))
     await pages.register(applicationPages({ ...services, baseUrl }))
+    await pages.register(toolkitsPages(services))
+    await pages.register(toolkitPages(services))
+    await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))
     await pages.register(authorizationPages(oauth))
   })
   await http.register(
@@ -140,8 +151,6 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(accountRoutes(services))
       await api.register(mailFlowRoutes(services))
       await api.register(ownAccountRoutes(services))
-    await pages.register(toolkitsPages(services))
-    await pages.register(toolkitPages(services))
       await api.register(secondFactorRoutes(services))
       await api.register(externalIdentityRoutes(services))
       await api.register(auditRoutes(services))

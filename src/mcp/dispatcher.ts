@@ -73,4 +73,10 @@ export const answerMissing = ({ id, method, params }: RequestMessage): Answer | 
 export const answerUnknown = ({ id, method }: RequestMessage, era: Era): Answer =>
   refuse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
 
-export const answerDiscover = (router: Router, { id }: RequestMessage): Answer => resultAnswer(id, router.discover)
+const answerDiscover = (router: Router, { id }: RequestMessage): Answer => resultAnswer(id, router.discover)
+
+/** What the stateless era answers at once: all that is neither a call nor a subscription. */
+export const answerAtOnce = (router: Router, message: RequestMessage): Answer => {
+  if (message.method === 'server/discover') return answerDiscover(router, message)
+  return answerList(router, message, 'stateless') ?? answerMissing(message) ?? answerUnknown(message, 'stateless')
+}

@@ -1,16 +1,7 @@
 import type { Caller } from '../execution/index.ts'
 import { errorAnswer } from './answer.ts'
 import { createCall } from './call.ts'
-import {
-  answerDiscover,
-  answerList,
-  answerMissing,
-  answerUnknown,
-  callTool,
-  findTool,
-  isRefusal,
-  type ReportFault,
-} from './dispatcher.ts'
+import { answerAtOnce, callTool, findTool, isRefusal, type ReportFault } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
 import { messageEvent } from './event-stream.ts'
 import { type Exchange, writeAccepted, writeAnswer } from './exchange.ts'
@@ -68,11 +59,6 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     if (wrong !== undefined) writeAnswer(exchange, errorAnswer(message.id, wrong))
     else if (message.method === 'tools/call') call(exchange, mounted, caller, message)
     else if (message.method === 'subscriptions/listen') listen(exchange, mounted, caller, message)
-    else if (message.method === 'server/discover') writeAnswer(exchange, answerDiscover(mounted.router, message))
-    else {
-      const { router } = mounted
-      const answer = answerList(router, message, 'stateless') ?? answerMissing(message)
-      writeAnswer(exchange, answer ?? answerUnknown(message, 'stateless'))
-    }
+    else writeAnswer(exchange, answerAtOnce(mounted.router, message))
   }
 }

@@ -92,3 +92,9 @@ export const createServerAccess =
     const principal = verifyToken(token)
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
+
+/** The same check for who is known without a token, such as by the session of a page. Undefined: nobody is. */
+export const checkUserAccess = (
+  policy: AccessPolicy,
+  user: Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined,
+): Access => judge(policy, user && { ...user, tokenId: '', isForMcp: true })

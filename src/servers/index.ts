@@ -1,6 +1,7 @@
 export {
   type AccessPolicy,
   type Caller,
+  checkUserAccess,
   createServerAccess,
   isLetIn,
   type McpPrincipal,

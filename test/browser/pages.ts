@@ -79,6 +79,48 @@ const toolkits: PageRow[] = [
   { route: 'GET /toolkits/:id/removal', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}/removal` },
 ]
 
+const inspector: PageRow[] = [
+  { route: 'GET /servers/:uuid/inspector', path: ({ serverId }) => `/servers/${serverId}/inspector` },
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ serverId }) => `/servers/${serverId}/inspector?tool=quote_rate`,
+    state: 'tool',
+  },
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ serverId }) => `/servers/${serverId}/inspector?tool=track_shipment`,
+    state: 'answer',
+    act: async page => {
+      await page.getByLabel('shipment_id', { exact: true }).fill('KF-2041')
+      await page.getByRole('button', { name: 'Call the tool' }).click()
+      await page.getByRole('heading', { name: 'Answer', exact: true }).waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ serverId }) => `/servers/${serverId}/inspector?tool=track_shipment`,
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('limit, optional').fill('1000')
+      await page.getByRole('button', { name: 'Call the tool' }).click()
+      await page.getByText('limit must be at most 100').waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ longServerId }) => `/servers/${longServerId}/inspector?q=_0`,
+    state: 'hostile',
+  },
+  { route: 'GET /servers/:uuid/inspector', path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`, state: 'empty' },
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`,
+    state: 'shut',
+    who: 'viewer',
+  },
+]
+
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 /** Every page of the dashboard: a test says which is missing. */
@@ -86,6 +128,7 @@ export const PAGES: readonly PageRow[] = [
   ...strangers,
   ...account,
   ...toolkits,
+  ...inspector,
   ...errors,
   { route: 'GET /design', path: at('/design') },
 ]

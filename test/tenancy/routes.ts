@@ -485,6 +485,20 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+/** A private server of the owner's, used from its page: a token needs the scope that using servers takes. */
+const inspector: Row[] = [
+  {
+    route: 'GET /servers/:uuid/inspector',
+    path: ({ serverId }) => `/servers/${serverId}/inspector`,
+    statuses: [303, 404, 200, 200, 200, 200, 403, 403, 200],
+  },
+  {
+    route: 'POST /servers/:uuid/inspector',
+    path: ({ serverId }) => `/servers/${serverId}/inspector?tool=${CANARY}_tool`,
+    statuses: [303, 404, 403, 403, 403, 200, 403, 403, 200],
+  },
+]
+
 /** What everybody who has an account may change of their own: a token needs the scope to write. */
 const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
 /** The same on a page, which sends who is not signed in to where they can. */
@@ -638,4 +652,5 @@ export const ROUTES: readonly Row[] = [
   ...toolkitPages,
   ...servers,
   ...runtime,
+  ...inspector,
 ]

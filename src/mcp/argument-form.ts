@@ -1,0 +1,213 @@
+import {
+  describeJsonFault,
+  failure,
+  findJsonFault,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type Result,
+  success,
+} from '../kernel/index.ts'
+import { formatNumber } from '../platform/http/index.ts'
+
+/** One argument of a tool as a field that people fill. */
+export type ArgumentField = {
+  name: string
+  kind: 'line' | 'text' | 'integer' | 'number' | 'boolean' | 'choice' | 'json'
+  isRequired: boolean
+  schema: JsonObject
+}
+
+/** More of them are no form any more: then the arguments are written as JSON. */
+const MAX_FIELDS = 100
+/** What a line is still read and written in. */
+const MAX_LINE_CHARACTERS = 200
+/** Where a schema says more than its properties do. */
+const BRANCHES = ['$ref', 'oneOf', 'anyOf', 'allOf', 'not', 'if'] as const
+
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+const numberOf = (value: JsonValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
+
+/** The type, null left aside: what is not given is left out instead. */
+const typeOf = ({ type }: JsonObject): JsonValue | undefined => {
+  if (!Array.isArray(type)) return type
+  const others = type.filter(name => name !== 'null')
+  return others.length === 1 ? others[0] : undefined
+}
+
+const optionsOf = (schema: JsonObject): readonly JsonValue[] | undefined => {
+  if (Array.isArray(schema.enum)) return schema.enum
+  return schema.const === undefined ? undefined : [schema.const]
+}
+
+const kindOf = (schema: JsonObject): ArgumentField['kind'] => {
+  if (optionsOf(schema) !== undefined) return 'choice'
+  if (BRANCHES.some(name => schema[name] !== undefined)) return 'json'
+  switch (typeOf(schema)) {
+    case 'string': {
+      const most = numberOf(schema.maxLength)
+      const isShort = most !== undefined && most <= MAX_LINE_CHARACTERS
+      return isShort || schema.format !== undefined || schema.pattern !== undefined ? 'line' : 'text'
+    }
+    case 'integer':
+      return 'integer'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return 'json'
+  }
+}
+
+/** The fields of a tool's arguments in their order; undefined where its schema makes no plain form. */
+export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined => {
+  const { properties = {}, required } = inputSchema
+  if (!isJsonObject(properties) || BRANCHES.some(name => inputSchema[name] !== undefined)) return undefined
+  const entries = Object.entries(properties)
+  if (entries.length > MAX_FIELDS) return undefined
+  const needed = Array.isArray(required) ? required : []
+  return entries.map(([name, schema]) => {
+    const known = isJsonObject(schema) ? schema : {}
+    return { name, kind: kindOf(known), isRequired: needed.includes(name), schema: known }
+  })
+}
+
+/** What may be chosen, as the field's values: JSON, for they need not be texts. */
+export const choicesOf = ({ kind, schema }: ArgumentField): { value: string; text: string }[] => {
+  const options = kind === 'boolean' ? [true, false] : (optionsOf(schema) ?? [])
+  return options.map(option => ({
+    value: JSON.stringify(option),
+    text: typeof option === 'string' ? option : JSON.stringify(option),
+  }))
+}
+
+const shown = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const rangeText = (least: number | undefined, most: number | undefined, unit = ''): string | undefined => {
+  if (least !== undefined && most !== undefined) return `${formatNumber(least)} to ${formatNumber(most)}${unit}`
+  if (least !== undefined) return `at least ${formatNumber(least)}${unit}`
+  return most === undefined ? undefined : `at most ${formatNumber(most)}${unit}`
+}
+
+/** What stands below a field: its description, its limits, what happens where it is left empty. */
+export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
+  const [example] = Array.isArray(schema.examples) ? schema.examples : []
+  const format = textOf(schema.format)
+  const pattern = textOf(schema.pattern)
+  const limits = [
+    rangeText(numberOf(schema.minimum), numberOf(schema.maximum)),
+    rangeText(numberOf(schema.minLength), numberOf(schema.maxLength), ' characters'),
+    format && `format ${format}`,
+    pattern && `pattern ${pattern}`,
+    kind === 'json' ? 'JSON: a text stands in double quotes' : undefined,
+  ].filter(text => text !== undefined && text !== '')
+  const sentences = [
+    textOf(schema.description),
+    limits.length === 0 ? undefined : limits.join(', '),
+    example === undefined ? undefined : `for example ${shown(example)}`,
+    schema.default === undefined ? undefined : `left empty: ${shown(schema.default)}`,
+    schema.default === undefined && !isRequired ? 'may be left empty' : undefined,
+  ].filter(text => text !== undefined)
+  return sentences.join(' · ')
+}
+
+const checkRange = ({ schema }: ArgumentField, value: number): Result<JsonValue, string> => {
+  const { minimum, maximum } = schema
+  if (typeof minimum === 'number' && value < minimum) return failure(`must be at least ${formatNumber(minimum)}`)
+  if (typeof maximum === 'number' && value > maximum) return failure(`must be at most ${formatNumber(maximum)}`)
+  return success(value)
+}
+
+const checkLength = ({ schema }: ArgumentField, value: string): Result<JsonValue, string> => {
+  const least = numberOf(schema.minLength) ?? 0
+  const most = numberOf(schema.maxLength) ?? Number.POSITIVE_INFINITY
+  const length = [...value].length
+  if (length < least) return failure(`must have at least ${formatNumber(least)} characters`)
+  if (length > most)
+    return failure(`must have at most ${formatNumber(most)} characters, and has ${formatNumber(length)}`)
+  return success(value)
+}
+
+/** JSON that somebody typed; what is wrong with it is said with its line and column. */
+export const parseTypedJson = (text: string, maxDepth: number): Result<JsonValue, string> => {
+  const parsed = parseJson(text, maxDepth)
+  if (parsed.ok) return success(parsed.value)
+  const fault = parsed.error.reason === 'syntax' ? findJsonFault(text) : undefined
+  return failure(
+    fault === undefined ? `is not taken: ${parsed.error.message}` : `is no JSON: ${describeJsonFault(fault)}`,
+  )
+}
+
+const WHOLE = /^[+-]?\d+$/
+
+const parseFilled = (field: ArgumentField, text: string, maxDepth: number): Result<JsonValue, string> => {
+  const trimmed = text.trim()
+  switch (field.kind) {
+    case 'line':
+    case 'text':
+      return checkLength(field, text)
+    case 'integer':
+      return WHOLE.test(trimmed) && Number.isSafeInteger(Number(trimmed))
+        ? checkRange(field, Number(trimmed))
+        : failure('must be a whole number, such as 3')
+    case 'number':
+      return Number.isFinite(Number(trimmed))
+        ? checkRange(field, Number(trimmed))
+        : failure('must be a number, such as 1.5')
+    case 'boolean':
+    case 'choice': {
+      const chosen = choicesOf(field).find(({ value }) => value === text)
+      return chosen === undefined ? failure('must be one of the list') : success(JSON.parse(chosen.value))
+    }
+    case 'json':
+      return parseTypedJson(text, maxDepth)
+  }
+}
+
+export type TypedArguments = { args: JsonObject; errors: ReadonlyMap<string, string> }
+
+/** What a form's fields become as arguments, by their names; the empty ones are left out, as is what cannot be read. */
+export const parseArguments = (
+  fields: readonly ArgumentField[],
+  typed: (name: string) => string,
+  maxDepth: number,
+): TypedArguments => {
+  const errors = new Map<string, string>()
+  const args = fields.flatMap(field => {
+    // Forms send line breaks as CR LF, whatever was typed.
+    const text = typed(field.name).replaceAll('\r\n', '\n')
+    if (text.trim() === '') {
+      if (field.isRequired && field.schema.default === undefined) errors.set(field.name, 'is needed')
+      return text === '' || (field.kind !== 'line' && field.kind !== 'text') ? [] : [[field.name, text] as const]
+    }
+    const parsed = parseFilled(field, text, maxDepth)
+    if (parsed.ok) return [[field.name, parsed.value] as const]
+    errors.set(field.name, parsed.error)
+    return []
+  })
+  return { args: Object.fromEntries(args), errors }
+}
+
+const EXAMPLES: Readonly<Record<ArgumentField['kind'], JsonValue>> = {
+  line: '',
+  text: '',
+  integer: 0,
+  number: 0,
+  boolean: false,
+  choice: null,
+  json: null,
+}
+
+/** Where to begin with arguments that are written as JSON: those that are needed. */
+export const sketchArguments = (fields: readonly ArgumentField[]): JsonObject =>
+  Object.fromEntries(
+    fields
+      .filter(({ isRequired }) => isRequired)
+      .map(({ name, kind, schema }) => {
+        const [example] = Array.isArray(schema.examples) ? schema.examples : (optionsOf(schema) ?? [])
+        return [name, schema.default ?? example ?? EXAMPLES[kind]]
+      }),
+  )

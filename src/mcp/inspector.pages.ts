@@ -1,0 +1,197 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type Actor, AppError, isJsonObject, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
+import {
+  actorOf,
+  addressOf,
+  formatCount,
+  formText,
+  isFragmentRequest,
+  signalOf,
+  uuidParam,
+} from '../platform/http/index.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../servers/index.ts'
+import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
+import type { BodyLimits } from './body.ts'
+import type { InProcessClient, InProcessConnection, ListedTool } from './in-process-client.ts'
+import { toAnswerView, toFieldView, toMessageViews, toRowView, toToolView } from './inspector.view.ts'
+
+/** Using a server is what it is for: a token that comes to this page needs the scope that it would need there. */
+const config = { access: 'user', scope: 'mcp' } as const
+const Params = z.object({ uuid: uuidParam })
+const Query = z.object({ tool: formText, q: formText, page: z.coerce.number().int().min(1).catch(1), as: formText })
+type Query = z.infer<typeof Query>
+/** Everything that a form sends is text, or several of them. */
+const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
+
+/** Tools on one page of the list. */
+const TOOLS_SHOWN = 50
+/** The field that holds all arguments as JSON. */
+const WHOLE = 'arguments'
+
+export type InspectorPagesParts = {
+  frames: ServerFrameParts
+  client: InProcessClient
+  limits: BodyLimits
+}
+
+const userOf = (actor: Actor) => ({ userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
+
+const WHY_NOT: Readonly<Record<ServerFrame['tier'], string>> = {
+  public: '',
+  organization: 'Its tier is organization: only members of the organization may call it.',
+  private:
+    'Its tier is private: only its owner may call it, and whom the owner lets in. Ask the owner to add your e-mail address under Access.',
+}
+
+const toAddress = (path: string, { tool, q, page = 1, as }: Partial<Query>): string =>
+  addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as })
+
+const matches = (needle: string) => {
+  const wanted = needle.trim().toLowerCase()
+  return ({ name, title = '', description = '' }: ListedTool): boolean =>
+    wanted === '' || [name, title, description].some(text => text.toLowerCase().includes(wanted))
+}
+
+const toList = (tools: readonly ListedTool[], path: string, query: Query) => {
+  const { q, page, tool, as } = query
+  const found = tools.filter(matches(q))
+  const pages = Math.max(1, Math.ceil(found.length / TOOLS_SHOWN))
+  const current = Math.min(page, pages)
+  const to = (wanted: number) => toAddress(path, { ...query, page: wanted })
+  return {
+    rows: found.slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN).map(row => ({
+      ...toRowView(row),
+      href: toAddress(path, { q, page: current, as, tool: row.name }),
+      isCurrent: row.name === tool,
+    })),
+    count: q === '' ? formatCount(tools.length, 'tool') : `${formatCount(found.length, 'tool')} of ${tools.length}`,
+    hasTools: tools.length > 0,
+    where: pages === 1 ? undefined : `Page ${current} of ${pages}`,
+    before: current > 1 ? to(current - 1) : undefined,
+    next: current < pages ? to(current + 1) : undefined,
+  }
+}
+
+type Typed = { whole: string | undefined; of: (name: string) => string; errors: ReadonlyMap<string, string> }
+const UNTYPED: Typed = { whole: undefined, of: () => '', errors: new Map() }
+
+/** A tool with its form; `fields` is undefined where its arguments are written as JSON. */
+const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed) => {
+  const known = toFields(tool.inputSchema)
+  const fields = query.as === 'json' ? undefined : known
+  const { q, page } = query
+  const to = (as: string) => toAddress(path, { q, page, tool: tool.name, as })
+  const error = typed.errors.get(WHOLE)
+  return {
+    ...toToolView(tool),
+    action: to(query.as),
+    fields: fields?.map(toFieldView(typed.of, typed.errors)),
+    whole: {
+      value: typed.whole ?? JSON.stringify(sketchArguments(known ?? []), undefined, 2),
+      error: error === undefined ? undefined : `What is written here ${error}.`,
+    },
+    // Where there is a choice.
+    asJson: fields === undefined ? undefined : to('json'),
+    asForm: fields === undefined && known !== undefined ? to('') : undefined,
+  }
+}
+
+/** What a form says: the arguments, or what is wrong with them. */
+const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, maxDepth: number) => {
+  const form = Form.parse(body ?? {})
+  const of = (name: string): string => {
+    const value = form[name]
+    return typeof value === 'string' ? value : ''
+  }
+  if (fields !== undefined) {
+    const named = (name: string) => of(`argument:${name}`)
+    const { args, errors } = parseArguments(fields, named, maxDepth)
+    return { args, typed: { whole: undefined, of: named, errors } satisfies Typed }
+  }
+  const whole = of(WHOLE)
+  const parsed = parseTypedJson(whole.trim() === '' ? '{}' : whole, maxDepth)
+  const args: JsonObject = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const error = parsed.ok ? (isJsonObject(parsed.value) ? undefined : 'must be an object, in braces') : parsed.error
+  return { args, typed: { ...UNTYPED, whole, errors: new Map(error === undefined ? [] : [[WHOLE, error]]) } }
+}
+
+/** `/servers/:uuid/inspector`: an MCP client in the browser's hands, as who is signed in and by the rules of `/s/:uuid`. */
+export const inspectorPages =
+  ({ frames, client, limits }: InspectorPagesParts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
+
+    const begin = async (request: FastifyRequest): Promise<Visit> => {
+      const actor = actorOf(request)
+      const { uuid } = Params.parse(request.params)
+      const server = await getServerFrame(frames, actor, uuid, 'inspector')
+      const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
+      const connection = await client.connect(server.id, userOf(actor))
+      try {
+        await connection.request('server/discover')
+        return { ...visit, connection }
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'forbidden') return { ...visit, connection: undefined }
+        throw error
+      }
+    }
+
+    const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
+      reply.page(
+        'mcp/inspector',
+        { title: `Inspector of ${server.name}`, server, path, query, refusal: undefined, ...data },
+        { status },
+      )
+
+    app.get('/servers/:uuid/inspector', { config, schema: { params: Params } }, async (request, reply) => {
+      const visit = await begin(request)
+      const { connection, path, query } = visit
+      if (connection === undefined) return show(reply, visit, { refusal: WHY_NOT[visit.server.tier] })
+      const tools = await connection.listTools()
+      const tool = tools.find(({ name }) => name === query.tool)
+      return show(
+        reply,
+        visit,
+        {
+          list: toList(tools, path, query),
+          inspected: tool && toInspected(tool, path, query, UNTYPED),
+          isUnknown: tool === undefined && query.tool !== '',
+          answer: undefined,
+          messages: toMessageViews(connection.messages),
+        },
+        tool === undefined && query.tool !== '' ? 404 : 200,
+      )
+    })
+
+    app.post(
+      '/servers/:uuid/inspector',
+      { config, schema: { params: Params }, bodyLimit: limits.maxRequestBytes },
+      async (request, reply) => {
+        const visit = await begin(request)
+        const { connection, path, query } = visit
+        if (connection === undefined) throw new AppError('forbidden', `You may not call this server. ${WHY_NOT[visit.server.tier]}`)
+        const tools = await connection.listTools()
+        const tool = tools.find(({ name }) => name === query.tool)
+        if (tool === undefined) throw new AppError('not_found', 'The server has no tool of this name any more.')
+        const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
+        const { args, typed } = readForm(fields, request.body, limits.maxJsonDepth)
+        const hasErrors = typed.errors.size > 0
+        const before = connection.messages.length
+        const called = hasErrors ? undefined : await connection.callTool(tool.name, args, signalOf(reply))
+        const data = {
+          inspected: toInspected(tool, path, query, typed),
+          isUnknown: false,
+          answer: called && toAnswerView(called),
+          messages: toMessageViews(called === undefined ? connection.messages : connection.messages.slice(before)),
+        }
+        const status = hasErrors ? 400 : 200
+        if (!isFragmentRequest(request)) {
+          return show(reply, visit, { ...data, list: toList(tools, path, query) }, status)
+        }
+        // The form itself is shown anew only where something is wrong with what was typed.
+        if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
+        return reply.fragment(hasErrors ? 'mcp/inspected' : 'mcp/outcome', data, status)
+      },
+    )
+  }
