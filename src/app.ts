@@ -13,7 +13,7 @@ import {
   secondFactorRoutes,
   signInPages,
 } from './accounts/index.ts'
-import { designPages, themePages } from './dashboard/index.ts'
+import { designPages, galleryPages, themePages } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -142,6 +142,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(
     async api => {
       await configureApi(api, {
+    await pages.register(galleryPages(services))
         maxJsonDepth: limits.maxJsonDepth,
         origins: ownOrigin,
         sessions,

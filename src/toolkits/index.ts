@@ -11,6 +11,7 @@ export {
 export type { Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolOutlines } from './tool-outlines.ts'
+export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 export { toolkitPages } from './toolkit.pages.ts'
 export { toolkitsPages } from './toolkits.pages.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'

@@ -6,8 +6,11 @@ const MAX_SHOWN_CHARACTERS = 90
 /** Servers named in a row. */
 const MAX_SERVERS_NAMED = 2
 
-const shorten = (text: string): string =>
-  text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS - 1).toWellFormed()}…`
+/** Of a server's name, which stands in a column that is not to grow wide. */
+const MAX_NAME_CHARACTERS = 24
+
+const shorten = (text: string, most = MAX_SHOWN_CHARACTERS): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
 
 /** A tool as a row of a toolkit's table shows it. */
 export const toToolRow = ({ id, name, title, description, method, url }: Tool, usedBy: readonly ServerRef[] = []) => ({
@@ -18,9 +21,11 @@ export const toToolRow = ({ id, name, title, description, method, url }: Tool, u
   method,
   url: shorten(url),
   wholeUrl: url,
-  usedBy: usedBy
-    .slice(0, MAX_SERVERS_NAMED)
-    .map(({ id: serverId, name: server }) => ({ href: `/servers/${serverId}`, name: server })),
+  usedBy: usedBy.slice(0, MAX_SERVERS_NAMED).map(server => ({
+    href: `/servers/${server.id}`,
+    name: server.name,
+    shownName: shorten(server.name, MAX_NAME_CHARACTERS),
+  })),
   moreServers: Math.max(0, usedBy.length - MAX_SERVERS_NAMED),
 })
 export type ToolRow = ReturnType<typeof toToolRow>

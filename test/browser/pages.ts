@@ -115,6 +115,9 @@ const inspector: PageRow[] = [
   { route: 'GET /servers/:uuid/inspector', path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`, state: 'empty' },
   {
     route: 'GET /servers/:uuid/inspector',
+  { route: 'GET /gallery', path: at('/gallery') },
+  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}` },
+  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
     path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`,
     state: 'shut',
     who: 'viewer',

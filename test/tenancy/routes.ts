@@ -280,6 +280,19 @@ const toolkitPages: Row[] = [
     statuses: asPage(build(303)),
     form: () => ({ sure: 'Plain' }),
   },
+  { route: 'GET /gallery', path: at('/gallery'), statuses: OWN_PAGE },
+  // A private toolkit: nobody finds it there, whose ever it is.
+  {
+    route: 'GET /gallery/:id',
+    path: ({ toolkitId }) => `/gallery/${toolkitId}`,
+    statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403],
+  },
+  {
+    route: 'POST /gallery/:id/use',
+    path: ({ toolkitId }) => `/gallery/${toolkitId}/use`,
+    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
+    form: ({ serverId }) => ({ serverId }),
+  },
 ]
 
 const connections: Row[] = [
