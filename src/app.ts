@@ -1,4 +1,5 @@
 import {
+  accessTokenPages,
   accountRoutes,
   auditRoutes,
   externalAccountPages,
@@ -8,6 +9,8 @@ import {
   mailFlowRoutes,
   ownAccountPages,
   ownAccountRoutes,
+  ownPasswordPages,
+  ownSessionPages,
   secondFactorAccountPages,
   secondFactorPages,
   secondFactorRoutes,
@@ -128,6 +131,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(signInPages(services))
     await pages.register(linkPages(services))
     await pages.register(ownAccountPages(services))
+    await pages.register(ownPasswordPages(services))
+    await pages.register(ownSessionPages(services))
+    await pages.register(accessTokenPages(services))
     await pages.register(invitationPages(services))
     await pages.register(secondFactorPages(services))
     await pages.register(externalSignInPages(services))
@@ -136,13 +142,13 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(applicationPages({ ...services, baseUrl }))
     await pages.register(toolkitsPages(services))
     await pages.register(toolkitPages(services))
+    await pages.register(galleryPages(services))
     await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))
     await pages.register(authorizationPages(oauth))
   })
   await http.register(
     async api => {
       await configureApi(api, {
-    await pages.register(galleryPages(services))
         maxJsonDepth: limits.maxJsonDepth,
         origins: ownOrigin,
         sessions,

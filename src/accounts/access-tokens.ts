@@ -52,6 +52,12 @@ export const createAccessTokens = ({ db, changes, now }: { db: Database; changes
 
   listTokens: (actor: Actor, page: IdPage): Promise<AccessToken[]> => store.listTokens(db, actor.userId, page),
 
+  getToken: async (actor: Actor, id: string): Promise<AccessToken> => {
+    const token = await store.findToken(db, actor.userId, id)
+    if (token === undefined) throw new AppError('not_found', 'There is no such token.')
+    return token
+  },
+
   removeToken: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const removed = await store.removeToken(tx, actor.userId, id)

@@ -10,6 +10,7 @@ import {
   submitForm,
   uuidParam,
 } from '../platform/http/index.ts'
+import { accountFrame } from './account-tabs.ts'
 import type { AccountService } from './accounts.service.ts'
 import { keepJourney } from './external-sign-in.session.ts'
 import { ownPassword } from './second-factor.schema.ts'
@@ -32,7 +33,8 @@ export const externalAccountPages =
       return {
         view: 'accounts/external-identities',
         data: {
-          title: 'External sign-in',
+          ...accountFrame('identities'),
+          section: 'account',
           identities: identities.slice(0, MAX_SHOWN).map(({ id, issuer, subject }) => ({ id, issuer, subject })),
           provider: accounts.externalProviderName,
           hasPassword: await accounts.hasPassword(actorOf(request)),

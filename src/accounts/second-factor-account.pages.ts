@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import {
   actorOf,
   type FormPage,
@@ -10,52 +9,44 @@ import {
   showForm,
   submitForm,
 } from '../platform/http/index.ts'
+import { accountFrame } from './account-tabs.ts'
 import type { AccountService } from './accounts.service.ts'
+import { drawQrCode } from './qr-code.ts'
 import { isTotpSecret, totpUri } from './second-factor.codes.ts'
 import { Confirmation, NewSecondFactor, Proof } from './second-factor.schema.ts'
+import { SECURITY_PATH, securityPage } from './security-page.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/second-factor'
 
-const Query = z.object({ done: formText })
 const PasswordForm = { password: formText }
 const ConfirmationForm = { code: formText, secret: formText }
 const ProofForm = { password: formText, code: formText }
-const LABELS = { password: 'password', code: 'code' }
-
-type FormName = 'none' | 'begin' | 'remove' | 'renew'
 
 /** The secret comes back with the form: shown again by what is typed, not by what is stored. */
-const confirmationPage = (secret: string, email: string): FormPage => ({
-  view: 'accounts/second-factor-confirm',
-  data: { title: 'Second factor', secret, uri: isTotpSecret(secret) ? totpUri(secret, email) : undefined },
-  labels: LABELS,
-})
+const confirmationPage = (secret: string, email: string): FormPage => {
+  const uri = isTotpSecret(secret) ? totpUri(secret, email) : undefined
+  return {
+    view: 'accounts/second-factor-confirm',
+    data: { ...accountFrame('security'), section: 'account', secret, uri, qr: uri && drawQrCode(uri) },
+    labels: { code: 'code' },
+  }
+}
 
 const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): FastifyReply =>
-  reply.page('accounts/second-factor-recovery-codes', { title: 'Recovery codes', recoveryCodes })
+  reply.page('accounts/second-factor-recovery-codes', {
+    ...accountFrame('security'),
+    section: 'account',
+    recoveryCodes,
+  })
 
 /** Putting one's own second factor in force, removing it, and making new recovery codes. */
 export const secondFactorAccountPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
-    /** `form`: which of the page's forms was sent, and shows what is wrong. */
-    const statePage = async (request: FastifyRequest, form: FormName): Promise<FormPage> => ({
-      view: 'accounts/second-factor',
-      data: {
-        title: 'Second factor',
-        ...(await accounts.getSecondFactor(actorOf(request))),
-        form,
-        done: Query.parse(request.query).done === 'removed' ? 'Your second factor is removed.' : undefined,
-      },
-      labels: LABELS,
-    })
-
-    app.get(PATH, { config }, async (request, reply) => showForm(reply, await statePage(request, 'none')))
-
     app.post(PATH, { config }, async (request, reply) => {
       const form = parseForm(PasswordForm, request.body)
-      return submitForm(reply, await statePage(request, 'begin'), async () => {
+      return submitForm(reply, await securityPage(accounts, request, 'begin'), async () => {
         const { password } = parseInput(NewSecondFactor, form)
         const { secret } = await accounts.beginSecondFactor(actorOf(request), password)
         return showForm(reply, confirmationPage(secret, actorOf(request).email))
@@ -72,15 +63,15 @@ export const secondFactorAccountPages =
 
     app.post(`${PATH}/removal`, { config }, async (request, reply) => {
       const form = parseForm(ProofForm, request.body)
-      return submitForm(reply, await statePage(request, 'remove'), async () => {
+      return submitForm(reply, await securityPage(accounts, request, 'remove'), async () => {
         await accounts.removeSecondFactor(actorOf(request), parseInput(Proof, form), sessionIdOf(request))
-        return reply.redirect(`${PATH}?done=removed`, 303)
+        return reply.redirect(`${SECURITY_PATH}?done=removed`, 303)
       })
     })
 
     app.post(`${PATH}/recovery-codes`, { config }, async (request, reply) => {
       const form = parseForm(ProofForm, request.body)
-      return submitForm(reply, await statePage(request, 'renew'), async () =>
+      return submitForm(reply, await securityPage(accounts, request, 'renew'), async () =>
         showCodes(reply, await accounts.renewRecoveryCodes(actorOf(request), parseInput(Proof, form))),
       )
     })

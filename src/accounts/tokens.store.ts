@@ -50,12 +50,16 @@ export const listTokens = async (tx: Transaction, userId: string, page: IdPage):
   return rows.map(toAccessToken)
 }
 
+export const findToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
+  const row = await tx.accessToken.findFirst({ where: { id, userId } })
+  return row === null ? undefined : toAccessToken(row)
+}
+
 /** Answers what there was of this user to remove. */
 export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
-  const row = await tx.accessToken.findFirst({ where: { id, userId } })
-  if (row === null) return undefined
-  await tx.accessToken.deleteMany({ where: { id, userId } })
-  return toAccessToken(row)
+  const found = await findToken(tx, userId, id)
+  if (found !== undefined) await tx.accessToken.deleteMany({ where: { id, userId } })
+  return found
 }
 
 export const removeTokensOf = async (tx: Transaction, userId: string): Promise<number> =>

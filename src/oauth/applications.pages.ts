@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { accountFrame } from '../accounts/index.ts'
 import { type Actor, DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
 import { actorOf, formText, idPageOf, timeText, toIdPage, uuidParam } from '../platform/http/index.ts'
 import { serverUrl } from '../servers/index.ts'
@@ -38,7 +39,8 @@ export const applicationPages =
       const { done, cursor } = Query.parse(request.query)
       const { items, nextCursor } = await listApplications(request, cursor)
       return reply.page('oauth/applications', {
-        title: 'Applications',
+        ...accountFrame('applications'),
+        section: 'account',
         applications: items,
         next: nextCursor === null ? undefined : `${PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
         done: done === 'removed' ? 'Taken back: its tokens are good for nothing from now on.' : undefined,

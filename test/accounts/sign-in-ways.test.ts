@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
 import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
 import { codeOf } from './second-factor.ts'
 
 const PASSWORD = 'correct horse battery staple'
+const PAGE = '/account/security'
 const FACTOR = '/account/second-factor'
 
 describe('the pages of how one signs in', () => {
@@ -32,11 +33,13 @@ describe('the pages of how one signs in', () => {
 
   it('set a second factor up, make new recovery codes, and remove it', async () => {
     const { page, email } = await signUp()
-    expect((await page.get(FACTOR)).html).toContain('Set it up')
+    expect((await page.get(PAGE)).html).toContain('Set it up')
     const wrong = await page.submit(FACTOR, { password: 'wrong password' })
     expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining('The password is wrong.')])
     const begun = await page.submit(FACTOR, { password: PASSWORD })
-    const secret = /<code>([A-Z2-7]{32})<\/code>/.exec(begun.html)?.[1] ?? ''
+    const secret = inputsOf(begun.html).get('secret') ?? ''
+    expect(begun.html).toContain(`<b>${secret}</b>`)
+    expect(begun.html).toMatch(/<svg class="qr"[^>]*><path d="M[\dMhvHz -]+"/)
     expect(begun.html).toContain('href="otpauth://totp/')
     // A code mistyped keeps the key on the page.
     const mistyped = await page.submit(`${FACTOR}/confirmation`, { code: '000000', secret })
@@ -45,24 +48,24 @@ describe('the pages of how one signs in', () => {
     const confirmed = await page.submit(`${FACTOR}/confirmation`, { code: codeOf(secret), secret })
     const codes = codesIn(confirmed.html)
     expect(codes).toHaveLength(10)
-    expect((await page.get(FACTOR)).html).toContain('10 recovery codes are left')
+    expect((await page.get(PAGE)).html).toContain('10 recovery codes are left')
 
     const renewed = await page.submit(`${FACTOR}/recovery-codes`, { password: PASSWORD, code: codes[0] ?? '' })
     const [fresh = ''] = codesIn(renewed.html)
     expect(codes).not.toContain(fresh)
-    await page.get(FACTOR)
+    await page.get(PAGE)
     const old = await page.submit(`${FACTOR}/removal`, { password: PASSWORD, code: codes[1] ?? '' })
     expect([old.status, old.html]).toEqual([403, expect.stringContaining('The code is wrong, or has been used.')])
     const removed = await page.submit(`${FACTOR}/removal`, { password: PASSWORD, code: fresh })
-    expect(removed.location).toBe(`${FACTOR}?done=removed`)
-    expect((await page.get(FACTOR)).html).toContain('Set it up')
+    expect(removed.location).toBe(`${PAGE}?done=removed`)
+    expect((await page.get(PAGE)).html).toContain('Set it up')
     const again = createPageBrowser(app.origin)
     expect((await again.submit('/sign-in', { email, password: PASSWORD })).location).toBe('/')
   })
 
   it('show what comes back with a form as text only', async () => {
     const { page } = await signUp()
-    await page.get(FACTOR)
+    await page.get(PAGE)
     const answer = await page.submit(`${FACTOR}/confirmation`, {
       code: '000000',
       secret: '"><script>alert(1)</script>',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Role } from '../../src/kernel/index.ts'
+import { insertGrant } from '../oauth/support/tokens.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { createBrowser } from '../support/browser.ts'
@@ -114,7 +115,9 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     email: 'night@kestrel.example',
     role: 'builder',
   })
-  await owner.expectOk('POST', '/tokens', { name: HOSTILE_NAME, scopes: ['read', 'mcp'], expiresInDays: 30 })
+  const token = await owner.create('/tokens', { name: HOSTILE_NAME, scopes: ['read', 'mcp'], expiresInDays: 30 })
+  const grant = { origin, userId: owner.userId, serverId: longServer.id, clientId: HOSTILE_NAME }
+  await insertGrant(services, grant)
   await recorder.flush()
   const executions = Executions.parse((await owner.expectOk('GET', `/servers/${server.id}/executions`)).body)
 
@@ -133,6 +136,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     toolId: tools.get('track_shipment') ?? '',
     hostileToolId: [...hostileTools.values()][0] ?? '',
     instanceId: instances.get('track_shipment') ?? '',
+    tokenId: token.id,
     executionId: executions.items[0]?.id ?? '',
     /** A new personal access token of the owner's. */
     makeToken: async () => Token.parse((await owner.expectOk('POST', '/tokens', { name: 'script' })).body).token,

@@ -44,11 +44,49 @@ const strangers: PageRow[] = [
   { route: 'GET /reset-password', path: at('/reset-password?token=x'), who: 'stranger' },
 ]
 
+const PASSWORD = 'correct horse battery staple'
+
 const account: PageRow[] = [
   { route: 'GET /account', path: at('/account') },
-  { route: 'GET /account/second-factor', path: at('/account/second-factor') },
+  {
+    route: 'GET /account',
+    path: at('/account'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('New e-mail address').fill(`"><script>alert(1)</script>@x.example`)
+      await page.getByLabel('Password').fill(PASSWORD)
+      await page.evaluate(`document.querySelectorAll('form').forEach(form => { form.noValidate = true })`)
+      await page.getByRole('button', { name: 'Change the address' }).click()
+      await page.getByText('is no e-mail address').waitFor()
+    },
+  },
+  { route: 'GET /account/security', path: at('/account/security') },
+  {
+    route: 'GET /account/security',
+    path: at('/account/security'),
+    state: 'set-up',
+    act: async page => {
+      await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD)
+      await page.getByRole('button', { name: 'Set it up' }).click()
+      await page.getByRole('img', { name: 'QR code of the key below' }).waitFor()
+    },
+  },
+  { route: 'GET /account/tokens', path: at('/account/tokens') },
+  {
+    route: 'GET /account/tokens',
+    path: at('/account/tokens'),
+    state: 'made',
+    act: async page => {
+      await page.getByLabel('Name').fill('Night script')
+      await page.getByRole('button', { name: 'Make the token' }).click()
+      await page.getByRole('button', { name: 'Copy the token' }).waitFor()
+    },
+  },
+  { route: 'GET /account/tokens/:id/removal', path: ({ tokenId }) => `/account/tokens/${tokenId}/removal` },
   { route: 'GET /account/identities', path: at('/account/identities') },
   { route: 'GET /account/applications', path: at('/account/applications') },
+  { route: 'GET /account/sessions', path: at('/account/sessions') },
 ]
 
 const toolkits: PageRow[] = [
@@ -77,6 +115,9 @@ const toolkits: PageRow[] = [
     state: 'in-use',
   },
   { route: 'GET /toolkits/:id/removal', path: ({ emptyToolkitId }) => `/toolkits/${emptyToolkitId}/removal` },
+  { route: 'GET /gallery', path: at('/gallery') },
+  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}` },
+  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
 ]
 
 const inspector: PageRow[] = [
@@ -112,12 +153,13 @@ const inspector: PageRow[] = [
     path: ({ longServerId }) => `/servers/${longServerId}/inspector?q=_0`,
     state: 'hostile',
   },
-  { route: 'GET /servers/:uuid/inspector', path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`, state: 'empty' },
   {
     route: 'GET /servers/:uuid/inspector',
-  { route: 'GET /gallery', path: at('/gallery') },
-  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}` },
-  { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
+    path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`,
+    state: 'empty',
+  },
+  {
+    route: 'GET /servers/:uuid/inspector',
     path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`,
     state: 'shut',
     who: 'viewer',

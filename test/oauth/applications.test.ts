@@ -22,7 +22,7 @@ describe('the page of one’s applications', () => {
     const { client_id } = await registerClient(world.origin)
     const consent = await openConsent(world.visitor, world.origin, makeRequest(client_id, world.serverUrl))
     for (const page of [consent, await world.visitor.get('/account')]) {
-      expect(page.text).toContain(`<a href="${PATH}">`)
+      expect(page.text).toContain(`<a href="${PATH}"`)
     }
   })
 

@@ -1,0 +1,19 @@
+/** The pages of one's own account, in the order of their tabs; some stand in folders of a higher rank. */
+const TABS = [
+  { tab: 'profile', href: '/account', text: 'Profile' },
+  { tab: 'security', href: '/account/security', text: 'Password and second factor' },
+  { tab: 'tokens', href: '/account/tokens', text: 'Access tokens' },
+  { tab: 'applications', href: '/account/applications', text: 'Applications' },
+  { tab: 'identities', href: '/account/identities', text: 'External sign-in' },
+  { tab: 'sessions', href: '/account/sessions', text: 'Sessions' },
+  { tab: 'organizations', href: '/account/organizations', text: 'Organizations' },
+  { tab: 'deletion', href: '/account/deletion', text: 'Delete' },
+] as const
+
+export type AccountTab = (typeof TABS)[number]['tab']
+
+/** What a page of the account shows around its own: for views in the layout `layouts/account`. */
+export const accountFrame = (current: AccountTab) => ({
+  title: `${TABS.find(({ tab }) => tab === current)?.text ?? ''} · Account`,
+  tabs: TABS.map(({ tab, href, text }) => ({ href, text, isCurrent: tab === current })),
+})

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify'
+import { actorOf, beginSession, formText, parseForm, parseInput, showForm, submitForm } from '../platform/http/index.ts'
+import type { AccountService } from './accounts.service.ts'
+import { PasswordChange } from './mail-flows.schema.ts'
+import { SECURITY_PATH, securityPage } from './security-page.ts'
+
+const config = { access: 'user' } as const
+const PasswordForm = { currentPassword: formText, password: formText }
+
+/** Changing one's own password. */
+export const ownPasswordPages =
+  ({ accounts }: { accounts: AccountService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    app.get(SECURITY_PATH, { config }, async (request, reply) =>
+      showForm(reply, await securityPage(accounts, request, 'none')),
+    )
+
+    app.post('/account/password', { config }, async (request, reply) => {
+      const form = parseForm(PasswordForm, request.body)
+      return submitForm(reply, await securityPage(accounts, request, 'password'), async () => {
+        const { userId } = actorOf(request)
+        await accounts.changePassword(actorOf(request), parseInput(PasswordChange, form))
+        if (request.signedInBy === 'session') await beginSession(request, reply, userId)
+        return reply.redirect(`${SECURITY_PATH}?done=password`, 303)
+      })
+    })
+  }

@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { actorOf, formText, sessionIdOf, timeText, uuidParam } from '../platform/http/index.ts'
+import { accountFrame } from './account-tabs.ts'
+import type { AccountService } from './accounts.service.ts'
+import { describeBrowser } from './describe-browser.ts'
+import type { OwnSession } from './sessions.store.ts'
+
+const config = { access: 'user' } as const
+const PATH = '/account/sessions'
+/** Sessions shown; who has more ends them all at once. */
+const MAX_SHOWN = 100
+
+const Query = z.object({ done: formText })
+const Params = z.object({ id: uuidParam })
+
+const toSessionView = (session: OwnSession) => ({
+  id: session.id,
+  isCurrent: session.isCurrent,
+  browser: describeBrowser(session.userAgent),
+  address: session.address ?? 'an unknown address',
+  lastSeen: timeText(session.lastSeenAt),
+  began: timeText(session.createdAt),
+})
+
+/** Where one is signed in, and ending that. */
+export const ownSessionPages =
+  ({ accounts }: { accounts: AccountService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    app.get(PATH, { config }, async (request, reply) => {
+      const page = { limit: MAX_SHOWN, afterId: undefined }
+      const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
+      return reply.page('accounts/sessions', {
+        ...accountFrame('sessions'),
+        section: 'account',
+        sessions: sessions.slice(0, MAX_SHOWN).map(toSessionView),
+        hasOthers: sessions.some(({ isCurrent }) => !isCurrent),
+        done: Query.parse(request.query).done === 'ended' ? 'Ended.' : undefined,
+      })
+    })
+
+    app.post(`${PATH}/end`, { config }, async (request, reply) => {
+      await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
+      return reply.redirect(`${PATH}?done=ended`, 303)
+    })
+
+    app.post(`${PATH}/:id/end`, { config, schema: { params: Params } }, async (request, reply) => {
+      await accounts.endOwnSession(actorOf(request), Params.parse(request.params).id)
+      return reply.redirect(`${PATH}?done=ended`, 303)
+    })
+  }
