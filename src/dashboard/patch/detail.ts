@@ -26,5 +26,5 @@ export const DETAILS: readonly [Detail, ...Detail[]] = [
   { sources: 8, stackRows: 4, openTools: 2, openRows: 4 },
   { sources: 8, stackRows: 3, openTools: 1, openRows: 3 },
   { sources: 8, stackRows: 2, openTools: 0, openRows: 2 },
-  { sources: 6, stackRows: 1, openTools: 0, openRows: 1 },
+  { sources: 5, stackRows: 1, openTools: 0, openRows: 1 },
 ]

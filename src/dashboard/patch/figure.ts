@@ -6,6 +6,7 @@ import { WIDTH } from './measures.ts'
 import type { Patch } from './patch.ts'
 import type { Shape } from './shapes.ts'
 import type { Sheet } from './sheet.ts'
+import { plainText } from './text.ts'
 import { toWiring, type Wiring } from './wiring.ts'
 
 /** What `views/parts/patch.eta` draws: the picture, and below it the same as a list. */
@@ -20,8 +21,8 @@ export type PatchFigure = {
 
 const labelOf = ({ title, toolCount, isGathered }: Sheet): string =>
   isGathered
-    ? `Patch diagram of ${title}, ${formatCount(toolCount, 'tool')} gathered by source. The Bindings tab lists every parameter.`
-    : `Patch diagram of ${title}. The same wiring follows as a list.`
+    ? `Patch diagram of ${plainText(title)}, ${formatCount(toolCount, 'tool')} gathered by source. The Bindings tab lists every parameter.`
+    : `Patch diagram of ${plainText(title)}. The same wiring follows as a list.`
 
 /** Room for the lines of boxes at the edges. */
 const MARGIN = 2
@@ -37,7 +38,7 @@ const toEmptyFigure = (patch: Patch): PatchFigure => {
     const label = 'An empty patch: no source, no tool and no caller is connected yet'
     return { role: 'img', label, viewBox, shapes, wiring: undefined }
   }
-  const label = `Patch diagram of ${patch.title}, without a tool yet. What there is follows as a list.`
+  const label = `Patch diagram of ${plainText(patch.title)}, without a tool yet. What there is follows as a list.`
   return { role: 'group', label, viewBox, shapes, wiring: toWiring(sheet) }
 }
 

@@ -5,18 +5,14 @@ export type Lead = { from: number; to: readonly number[] }
 
 /** Up to here all orders are tried: 5,040 of them. */
 const MAX_TRIED_IN_FULL = 7
-/** Two cables in one line are seen as one: worse than any crossing. */
-const MERGED = 100
-
-/** What it costs that `a` has its lane further left than `b`. */
+/** How many crossings it makes that `a` has its lane further left than `b`. */
 const costOf = (a: Lead, b: Lead): number => {
   const spanA = spanOf(a)
   const spanB = spanOf(b)
   // b leaves the rack across the lane of a; the branches of a cross the lane of b.
   const exits = isInside(spanA, b.from) ? 1 : 0
   const branches = a.to.filter(y => isInside(spanB, y)).length
-  const merged = a.to.includes(b.from) ? MERGED : 0
-  return exits + branches + merged
+  return exits + branches
 }
 
 type Span = readonly [from: number, to: number]

@@ -18,8 +18,11 @@ type Stretch = { from: number; to: number }
 const LEVEL = 60
 const OWN_MISSED = 30
 const OTHER_CLOSE = 12
-/** Another's cable in the very same line: the two would be seen as one. */
-const OTHER_LEVEL = 60
+/** Another's cable in nearly the same line: their halos would cut each other. */
+const OTHER_TOUCHES = 100
+const TOUCHES = 8
+/** In the very same line the two would be seen as one: never, there is always room below everything. */
+const OTHER_LEVEL = 10_000
 const PER_PIXEL = 0.25
 /** A row this close to a socket, and not level with it, makes a step smaller than its two corners. */
 const CLOSE = 2 * RADIUS
@@ -39,32 +42,35 @@ const freeStretches = (sources: readonly PlacedSource[], height: number, reach: 
   return stretches.filter(({ from, to }) => from <= to)
 }
 
-type Socket = { key: string | undefined; y: number; isFixed: boolean }
+type Socket = { key: string | undefined; y: number }
 
-const socketsOf = (sources: readonly PlacedSource[]): readonly Socket[] =>
-  sources
+/** `key` is undefined where a tag or nothing is at the socket. */
+const socketsOf = (rack: Rack, sources: readonly PlacedSource[]): readonly Socket[] => {
+  const keys = new Set(rack.rows.map(({ key }) => key))
+  return sources
     .flatMap(({ panels }) => panels.flatMap(({ left }) => left))
-    .map(({ row, y }: Placed<WiredRow>) => ({
-      key: row.source === 'global' || row.source === 'secret' ? row.key : undefined,
-      y,
-      isFixed: row.source === 'fixed',
-    }))
+    .map(({ row, y }: Placed<WiredRow>) => {
+      const key = row.source === 'global' || row.source === 'secret' ? row.key : undefined
+      return { key: key !== undefined && keys.has(key) ? key : undefined, y }
+    })
+}
 
-const worthOf = (distance: number, isOwn: boolean, isFixed: boolean): number => {
+const worthOf = (distance: number, isOwn: boolean, isTagged: boolean): number => {
   if (isOwn) return distance === 0 ? LEVEL : -OWN_MISSED
-  if (distance !== 0) return -OTHER_CLOSE
-  // A cable that ends in its lane stays clear of a fixed value's tag.
-  return isFixed ? 0 : -OTHER_LEVEL
+  // A cable that ends in its lane stays clear of a tag.
+  if (isTagged) return distance === 0 ? 0 : -OTHER_CLOSE
+  if (distance === 0) return -OTHER_LEVEL
+  return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
 /** What each height from 0 to `last` is worth for the cables. Each pair of row and socket speaks of few heights. */
 const worthByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
   const worth = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {
-    for (const { key: wanted, y, isFixed } of sockets) {
+    for (const { key: wanted, y } of sockets) {
       const level = y - rowOffset(index)
       for (let height = Math.max(0, level - CLOSE + 1); height < level + CLOSE && height <= last; height++) {
-        const change = worthOf(Math.abs(height - level), wanted === key, isFixed)
+        const change = worthOf(Math.abs(height - level), wanted === key, wanted === undefined)
         worth[height] = (worth[height] ?? 0) + change
       }
     }
@@ -72,9 +78,8 @@ const worthByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[],
   return worth
 }
 
-const meanHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[]): number => {
-  const keys = new Set(rows.map(({ key }) => key))
-  const heights = sockets.filter(({ key }) => key !== undefined && keys.has(key)).map(({ y }) => y)
+const meanHeight = (sockets: readonly Socket[]): number => {
+  const heights = sockets.flatMap(({ key, y }) => (key === undefined ? [] : y))
   return heights.length === 0 ? 0 : heights.reduce((sum, y) => sum + y, 0) / heights.length
 }
 
@@ -93,11 +98,11 @@ const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => numbe
 export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number): PlacedRack | undefined => {
   if (rack.rows.length === 0) return undefined
   const height = rackHeight(rack)
-  const sockets = socketsOf(sources)
+  const sockets = socketsOf(rack, sources)
   const stretches = freeStretches(sources, height, end)
   const last = Math.max(0, ...stretches.map(({ to }) => to))
   const worth = worthByHeight(rack.rows, sockets, last)
-  const mean = meanHeight(rack.rows, sockets)
+  const mean = meanHeight(sockets)
   const y = bestHeight(stretches, at => (worth[at] ?? 0) - Math.abs(at + height / 2 - mean) * PER_PIXEL)
   return {
     rack,

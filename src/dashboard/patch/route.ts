@@ -17,18 +17,17 @@ export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Po
 const number = (value: number): string => String(Math.round(value * 10) / 10)
 const point = (x: number, y: number): string => `${number(x)} ${number(y)}`
 
-/** A corner at b, rounded: from `radius` before it to as far behind it. */
-const corner = ([ax, ay]: Point, [bx, by]: Point, [cx, cy]: Point, radius: number): string => {
-  const before = point(bx + Math.sign(ax - bx) * radius, by + Math.sign(ay - by) * radius)
-  const behind = point(bx + Math.sign(cx - bx) * radius, by + Math.sign(cy - by) * radius)
-  return `L${before}Q${point(bx, by)} ${behind}`
-}
-
 /** The path of a route, its corners rounded by 11 or half the step between its ends. */
 export const pathOf = (route: readonly Point[]): string => {
   const [from, second, third, last] = route
   if (from === undefined || second === undefined) return ''
   if (third === undefined || last === undefined) return `M${point(...from)}H${number(second[0])}`
-  const radius = Math.min(RADIUS, Math.abs(third[1] - second[1]) / 2)
-  return `M${point(...from)}${corner(from, second, third, radius)}${corner(second, third, last, radius)}H${number(last[0])}`
+  const [lane, top] = second
+  const [, bottom] = third
+  const radius = Math.min(RADIUS, Math.abs(bottom - top) / 2)
+  const along = Math.sign(bottom - top) * radius
+  const away = Math.sign(from[0] - lane) * radius
+  const out = `M${point(...from)}H${number(lane + away)}Q${point(lane, top)} ${point(lane, top + along)}`
+  const back = `V${number(bottom - along)}Q${point(lane, bottom)} ${point(lane - away, bottom)}H${number(last[0])}`
+  return out + back
 }

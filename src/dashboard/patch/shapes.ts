@@ -1,6 +1,6 @@
 import type { Rect } from './measures.ts'
 import type { PatchParameter, PatchState } from './patch.ts'
-import { cutText, type Face } from './text.ts'
+import { cutText, type Face, plainText } from './text.ts'
 
 /** One element of SVG, for a template that escapes: names and values in it may hold anything. */
 export type Shape = {
@@ -46,7 +46,8 @@ export const cutWords = (x: number, y: number, className: string, text: string, 
 export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
 
 /** A link, where there is somewhere to go. What is cut in it is named in full. */
-export const link = (href: string | undefined, fullName: string, children: readonly Shape[]): Shape => {
+export const link = (href: string | undefined, name: string, children: readonly Shape[]): Shape => {
+  const fullName = plainText(name)
   const isCut = !children.some(({ text }) => text === fullName)
   const title: readonly Shape[] = isCut ? [{ tag: 'title', attributes: {}, text: fullName }] : []
   return href === undefined

@@ -15,6 +15,15 @@ const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\
 /** One grapheme may carry any number of marks; more of them than this are left away. */
 const MAX_GRAPHEME_UNITS = 16
 
+/** Longest name that is said in full. */
+const MAX_PLAIN_CHARACTERS = 300
+
+/** A name as it is said in full: without what is unseen, and of a length that a page can bear. */
+export const plainText = (text: string): string => {
+  const shown = text.slice(0, MAX_PLAIN_CHARACTERS).replace(UNSEEN, ' ').toWellFormed()
+  return text.length > MAX_PLAIN_CHARACTERS ? `${shown}…` : shown
+}
+
 const widthIn = (face: Face, grapheme: string): number => {
   const width = CHARACTER[face]
   if (SQUARE.test(grapheme)) return width * 2
@@ -32,8 +41,7 @@ const graphemesOf = function* (text: string): Iterable<string> {
 
 /** As much of a text as fits into `room`, with an ellipsis where that is not all of it. */
 export const cutText = (text: string, face: Face, room: number): Cut => {
-  // Nothing that long fits: what comes after it need not be looked at.
-  const label = text.slice(0, 1_000).replace(UNSEEN, ' ')
+  const label = plainText(text)
   let kept = ''
   let width = 0
   let keptWithEllipsis = ''

@@ -2,6 +2,7 @@ import { formatNumber } from '../../platform/http/index.ts'
 import { valueInWords } from './draw-rack.ts'
 import type { PatchState } from './patch.ts'
 import type { Panel, Row, Sheet } from './sheet.ts'
+import { plainText } from './text.ts'
 
 /** The same as the picture, as a list. */
 export type Wiring = {
@@ -50,16 +51,16 @@ const textOf = (row: Row): string => {
 }
 
 const toRow = (row: Row): WiringRow => ({
-  name: row.name,
+  name: plainText(row.name),
   count: row.count === undefined ? undefined : `×${formatNumber(row.count)}`,
   source: row.source === 'missing' ? undefined : row.source,
-  text: textOf(row),
+  text: plainText(textOf(row)),
 })
 
 const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel): WiringPanel => ({
-  name,
+  name: plainText(name),
   href,
-  meta,
+  meta: plainText(meta),
   isFailed,
   rows: [...left, ...right].map(toRow),
   more: hiddenRows === 0 ? undefined : `and ${formatNumber(hiddenRows)} more`,
@@ -67,13 +68,20 @@ const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel)
 
 export const toWiring = ({ sources, rack, callers }: Sheet): Wiring => ({
   sources: sources.map(({ name, href, health, state, panels }) => ({
-    name,
+    name: plainText(name),
     href,
-    health,
+    health: plainText(health),
     state,
     panels: panels.map(toPanel),
   })),
-  globals: rack.rows.map(global => ({ source: global.source, text: global.key, value: valueInWords(global) })),
+  globals: rack.rows.map(global => ({
+    source: global.source,
+    text: plainText(global.key),
+    value: plainText(valueInWords(global)),
+  })),
   moreGlobals: rack.hiddenGlobals === 0 ? undefined : `${formatNumber(rack.hiddenGlobals)} more`,
-  callers: { tier: callers.tier, list: callers.list },
+  callers: {
+    tier: callers.tier,
+    list: callers.list.map(({ name, what, state }) => ({ name: plainText(name), what: plainText(what), state })),
+  },
 })
