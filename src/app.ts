@@ -16,7 +16,18 @@ import {
   secondFactorRoutes,
   signInPages,
 } from './accounts/index.ts'
-import { designPages, galleryPages, themePages } from './dashboard/index.ts'
+import {
+  createFirstRun,
+  createLive,
+  designPages,
+  firstRunPages,
+  galleryPages,
+  landingPages,
+  livePages,
+  overviewPages,
+  serversPages,
+  themePages,
+} from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
@@ -111,6 +122,12 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(app => serveAssets(app, PUBLIC_DIRECTORY))
   const isDevelopment = !settings.isProduction
   const frames = { db, openStreams: registry.openStreams }
+  const firstRun = createFirstRun(services)
+  const live = createLive({
+    ...frames,
+    bus,
+    onTrouble: (error, serverId) => logger.warn({ err: error, serverId }, 'an open page could not be kept up to date'),
+  })
   const inspectorClient = createInProcessClient({
     registry,
     limits,
@@ -128,6 +145,11 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     })
     await pages.register(themePages(sessions))
     if (isDevelopment) await pages.register(designPages)
+    await pages.register(landingPages({ accounts, firstRun }))
+    await pages.register(firstRunPages({ ...services, firstRun, baseUrl }))
+    await pages.register(serversPages({ ...services, baseUrl }))
+    await pages.register(overviewPages({ frames, execution, baseUrl }))
+    await pages.register(livePages({ ...services, live }))
     await pages.register(signInPages(services))
     await pages.register(linkPages(services))
     await pages.register(ownAccountPages(services))
@@ -180,6 +202,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     http,
     beginStop: () => {
       isStopping = true
+      live.close()
       registry.close()
     },
   }

@@ -1,2 +1,113 @@
-// Keeps a server's page up to date while it is open: see GET /servers/:uuid/live.
-export {}
+// Keeps a server's page up to date while it is open and looked at: see GET /servers/:uuid/live.
+
+/** Rows of the newest calls that a page keeps. */
+const MAX_ROWS = 20
+
+/**
+ * @typedef {{id: string, at: string, time: string, tool: string, state: string, outcome: string, duration: string, client: string}} Call
+ * @typedef {{name: string, text: string, note: string, isBad: boolean}} Figure
+ */
+
+/** @param {ParentNode} part @param {string} selector @param {string} text */
+const setText = (part, selector, text) => {
+  const element = part.querySelector(selector)
+  if (element !== null) element.textContent = text
+}
+
+/** @param {{text: string, state: string}} news */
+const showState = ({ text, state }) => {
+  const line = document.getElementById('live-state')
+  if (line === null) return
+  line.textContent = text
+  line.dataset.state = state
+}
+
+/** A row like those that the server wrote. @param {Call} call */
+const toRow = call => {
+  const template = document.getElementById('call-row')
+  const row = template instanceof HTMLTemplateElement ? template.content.querySelector('tr')?.cloneNode(true) : null
+  if (!(row instanceof HTMLElement)) return null
+  row.dataset.call = call.id
+  const time = row.querySelector('time')
+  time?.setAttribute('datetime', call.at)
+  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  setText(row, 'time', clock.format(new Date(call.at)))
+  time?.setAttribute('title', call.time)
+  time?.setAttribute('data-local', '')
+  setText(row, 'code', call.tool)
+  setText(row, '.state', call.outcome)
+  row.querySelector('.state')?.setAttribute('data-state', call.state)
+  const [duration, client] = row.querySelectorAll('td:nth-last-child(-n + 2)')
+  if (duration !== undefined) duration.textContent = call.duration
+  if (client !== undefined) client.textContent = call.client
+  return row
+}
+
+/** Newest first, each once. @param {Call[]} calls */
+const showCalls = calls => {
+  const list = document.getElementById('calls')
+  if (list === null) return
+  const known = new Set([...list.children].map(row => row instanceof HTMLElement && row.dataset.call))
+  for (const call of calls.filter(({ id }) => !known.has(id)).reverse()) {
+    const row = toRow(call)
+    if (row !== null) list.prepend(row)
+  }
+  while (list.children.length > MAX_ROWS) list.lastElementChild?.remove()
+  const none = document.getElementById('no-call')
+  if (none !== null) none.hidden = list.children.length > 0
+}
+
+/** What waited for the first call turns to a tick. @param {string | undefined} text */
+const showFirstCall = text => {
+  const waiting = document.getElementById('first-call')
+  if (waiting === null || text === undefined || waiting.dataset.state === 'arrived') return
+  waiting.dataset.state = 'arrived'
+  setText(waiting, 'span', text)
+}
+
+/** @param {Figure[]} figures */
+const showFigures = figures => {
+  for (const { name, text, note, isBad } of figures) {
+    const place = document.querySelector(`[data-figure="${name}"]`)
+    if (place === null) continue
+    setText(place, 'span', text)
+    setText(place, 'small', note)
+    if (isBad) place.setAttribute('data-state', 'failed')
+  }
+}
+
+/** @param {string} address */
+const follow = address => {
+  /** @type {EventSource | undefined} */
+  let source
+  const stop = () => {
+    source?.close()
+    source = undefined
+  }
+  const start = () => {
+    if (source !== undefined) return
+    source = new EventSource(address)
+    /** @param {string} name @param {(data: any) => void} show */
+    const on = (name, show) => source?.addEventListener(name, event => show(JSON.parse(event.data)))
+    on('connections', showState)
+    on('changed', showState)
+    on('figures', ({ figures }) => showFigures(figures))
+    on('calls', ({ calls, first }) => {
+      showCalls(calls)
+      showFirstCall(first)
+    })
+    on('over', () => {
+      stop()
+      document.removeEventListener('visibilitychange', look)
+    })
+  }
+  // Browsers keep six connections to a host: tabs that nobody looks at must not hold one each.
+  const look = () => (document.visibilityState === 'visible' ? start() : stop())
+  document.addEventListener('visibilitychange', look)
+  window.addEventListener('pagehide', stop)
+  window.addEventListener('pageshow', look)
+  look()
+}
+
+const place = document.querySelector('[data-live]')
+if (place instanceof HTMLElement && place.dataset.live) follow(place.dataset.live)

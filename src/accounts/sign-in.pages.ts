@@ -21,10 +21,6 @@ import { leadOn } from './second-factor.session.ts'
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 const ANYONE = { access: 'anyone' } as const
 
-const LINKS = [
-  { href: '/account', text: 'Account' },
-  { href: '/api/v1/openapi.json', text: 'API' },
-]
 const LABELS = { email: 'address', password: 'password', setupToken: 'setup token' }
 
 const SignInForm = { email: formText, password: formText, return_to: formText }
@@ -37,7 +33,7 @@ const withReturnTo = (path: string, returnTo: string): string =>
 
 const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
 
-/** Sign-in, sign-up and sign-out for people, and the first page. */
+/** Sign-in, sign-up and sign-out for people. */
 export const signInPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -71,10 +67,6 @@ export const signInPages =
       if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
       return showForm(reply, await pageFor(returnTo))
     }
-
-    app.get('/', { config: ANYONE }, async (_request, reply) =>
-      reply.page('accounts/home', { title: 'Start', links: LINKS }),
-    )
 
     app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))
 

@@ -42,6 +42,9 @@ export type ToolCallFigures = Durations & {
   isFailing: boolean
 }
 
+/** A program that called, by the name it gives itself, without the version; undefined where it gave none. */
+export type ClientCalls = { client: string | undefined; calls: number }
+
 const count = z.coerce.number()
 const CountRow = z.object({ key: z.string(), calls: count, errors: count })
 const ServerRow = z.object({ key: z.string(), called: count, failing: count, firstAt: z.coerce.date() })
@@ -59,7 +62,7 @@ const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_M
 /** Of one server, newest first, through the index by server and time; no more than `limit`. */
 const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
-    SELECT "serverId", "startedAt", "tool", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
+    SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
     FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
     ORDER BY "startedAt" DESC LIMIT ${limit}
   ) AS "newest"`
@@ -199,6 +202,22 @@ export const createCallFigureStore = (db: Database) => ({
         isFailing: row.lastErrorAt?.getTime() === row.lastAt.getTime(),
       }))
       .sort((a, b) => b.calls - a.calls || a.tool.localeCompare(b.tool))
+  },
+
+  /** Which programs called a server, most calls first. */
+  ofClients: async (serverId: string, now: Date): Promise<ClientCalls[]> => {
+    const rows = await countBy(
+      db,
+      sql`COALESCE("client", ${''})`,
+      newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER),
+    )
+    const byName = Map.groupBy(rows, ({ key }) => key.replace(/\/[^/]*$/, ''))
+    return [...byName]
+      .map(([name, versions]) => ({
+        client: name === '' ? undefined : name,
+        calls: versions.reduce((sum, { calls }) => sum + calls, 0),
+      }))
+      .sort((a, b) => b.calls - a.calls)
   },
 })
 

@@ -1,5 +1,6 @@
 export {
   type CallFigureStore,
+  type ClientCalls,
   createCallFigureStore,
   type HourFigures,
   type ServerCallCounts,
@@ -8,6 +9,6 @@ export {
 } from './call-figures.store.ts'
 export { newExecutionId } from './execution-id.ts'
 export type { ExecutionGap, ExecutionRecord, MaskedRequest, Recorder } from './execution-record.ts'
-export { createExecutionStore, type StoredExecution } from './executions.store.ts'
+export { countExecutions, createExecutionStore, type StoredExecution } from './executions.store.ts'
 export { removeHistoryOf } from './history-removal.store.ts'
 export { createRecorder, type RecorderOptions } from './recorder.ts'

@@ -26,9 +26,11 @@ export {
   type ServerTab,
   serverTabPath,
 } from './server-frame.ts'
+export { listServerCards, type ServerCard } from './server-cards.store.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { type BoundParameter, createServerWiring, type ServerWiring } from './server-wiring.ts'
 export { serverRoutes } from './servers.routes.ts'
+export { CreateServer } from './servers.schema.ts'
 export { assertOwnOrManaged, createServerService, getServerFor, type ServerService } from './servers.service.ts'
 export { exposedSchemaOf, serverUrl } from './servers.view.ts'
 export { listToolOffers, type ToolOffer } from './tool-offers.store.ts'

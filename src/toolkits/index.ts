@@ -16,7 +16,13 @@ export { toolkitPages } from './toolkit.pages.ts'
 export { toolkitsPages } from './toolkits.pages.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
 export { CreateTool } from './toolkits.schema.ts'
-export { createToolkitService, noToolkit, type ServerRef, type Uses } from './toolkits.service.ts'
+export {
+  createToolkitService,
+  noToolkit,
+  type ServerRef,
+  type ToolkitService,
+  type Uses,
+} from './toolkits.service.ts'
 export { countToolkits, findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from './toolkits.store.ts'
 export { createToolService, type ToolService } from './tools.service.ts'
 export { toTool } from './tools.store.ts'

@@ -166,6 +166,36 @@ const inspector: PageRow[] = [
   },
 ]
 
+const servers: PageRow[] = [
+  { route: 'GET /servers', path: at('/servers') },
+  { route: 'GET /servers', path: at('/servers?q=desk'), state: 'found' },
+  { route: 'GET /servers', path: at('/servers?q=nothing-has-this'), state: 'none-found' },
+  { route: 'GET /servers/new', path: at('/servers/new') },
+  {
+    route: 'GET /servers/new',
+    path: at('/servers/new'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByRole('textbox', { name: 'Name' }).fill('   ')
+      await page.getByRole('button', { name: 'Make the server' }).click()
+      await page.getByText('The name').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid', path: ({ serverId }) => `/servers/${serverId}` },
+  {
+    route: 'GET /servers/:uuid',
+    path: ({ serverId }) => `/servers/${serverId}`,
+    state: 'unfolded',
+    act: async page => {
+      for (const fold of await page.locator('main details > summary').all()) await fold.click()
+    },
+  },
+  { route: 'GET /servers/:uuid', path: ({ emptyServerId }) => `/servers/${emptyServerId}`, state: 'empty' },
+  { route: 'GET /servers/:uuid', path: ({ longServerId }) => `/servers/${longServerId}`, state: 'hostile' },
+  { route: 'GET /servers/:uuid', path: ({ serverId }) => `/servers/${serverId}`, state: 'viewer', who: 'viewer' },
+]
+
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 /** Every page of the dashboard: a test says which is missing. */
@@ -174,12 +204,15 @@ export const PAGES: readonly PageRow[] = [
   ...account,
   ...toolkits,
   ...inspector,
+  ...servers,
   ...errors,
   { route: 'GET /design', path: at('/design') },
 ]
 
 /** Routes that browsers ask and that answer no page of their own. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
+  'GET /first-run': 'looked at in test/browser/first-run.test.ts, on an installation without a server',
+  'GET /servers/:uuid/live': 'server-sent events',
   'GET /sign-in/code': 'only in the middle of a sign-in; without one it leads to /sign-in',
   'GET /sign-in/external': 'leads to the external provider',
   'GET /sign-in/external/callback': 'leads on',

@@ -78,6 +78,24 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     expect(await createCallFigureStore(world.db).ofTools(await createServer(world.db), NOW)).toEqual([])
   })
 
+  it('are given for each program that called, whatever its version', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const from = (client: string | undefined) => buildExecution(serverId, { startedAt: ago(MINUTE_MS), client })
+    await store(world, [
+      from('cursor/1.0'),
+      from(undefined),
+      ...['1.0', '1.1', '2.0'].map(v => from(`claude-code/${v}`)),
+    ])
+    expect(await createCallFigureStore(world.db).ofClients(serverId, NOW)).toEqual(
+      expect.arrayContaining([
+        { client: 'claude-code', calls: 3 },
+        { client: 'cursor', calls: 1 },
+        { client: undefined, calls: 1 },
+      ]),
+    )
+  })
+
   it('read no more of a busy server than its newest calls, and say since when', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world

@@ -36,7 +36,7 @@ describe('the page of an invitation', () => {
     expect(weak.html).toContain('The password must have')
     const done = await browser.submit('/invitation/sign-up', { token, password: PASSWORD })
     expect([done.status, done.location]).toEqual([303, '/'])
-    expect((await browser.get('/')).html).toContain('stranger@example.com')
+    expect((await browser.get('/account')).html).toContain('stranger@example.com')
     const joined = await world.db.membership.findMany({ where: { user: { email: 'stranger@example.com' } } })
     expect(joined).toMatchObject([{ organizationId: owner.organizationId, role: 'builder' }])
     expect((await browser.get(`/invitation?token=${token}`)).status).toBe(404)

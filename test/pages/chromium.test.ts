@@ -50,7 +50,7 @@ describe('in a real browser without scripts', () => {
     expect(await page.getByLabel('Password').inputValue()).toBe('')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
-    await page.getByText('You are signed in as').waitFor()
+    await page.getByText('Signed in as ada@example.com').waitFor()
   })
 
   it('goes on by itself to an authorization request after signing in', async () => {
@@ -83,10 +83,10 @@ describe('in a real browser without scripts', () => {
     await page.goto('/sign-up')
     await fill(page, `${'long'.repeat(12)}-${colorScheme}@example.com`, PASSWORD)
     await page.getByRole('button', { name: 'Sign up' }).click()
-    await page.getByText('You are signed in as').waitFor()
+    await page.getByText('Signed in as long').waitFor()
     const stranger = await open({ colorScheme })
     const views = [
-      ...['/', '/account', '/account?done=email'].map(path => [page, path] as const),
+      ...['/', '/servers', '/account', '/account?done=email'].map(path => [page, path] as const),
       ...['/', '/sign-in', '/sign-up', '/forgot-password', '/verify-email?token=x', '/reset-password?token=x'].map(
         path => [stranger, path] as const,
       ),

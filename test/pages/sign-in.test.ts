@@ -39,8 +39,8 @@ describe('the pages to sign in and up', () => {
 
   it('sign up, out and in again, and say who is signed in', async () => {
     const { email, browser } = await withAccount()
-    expect((await browser.get('/')).html).toContain(`signed in as <b>${email}</b>`)
-    expect(await browser.submit('/sign-out', {})).toMatchObject({ status: 303, location: '/' })
+    expect((await browser.get('/account')).html).toContain(`Signed in as ${email}`)
+    expect(await browser.submit('/sign-out', { return_to: '/' })).toMatchObject({ status: 303, location: '/' })
     expect(browser.cookies.size).toBe(0)
     expect((await browser.get('/')).html).toContain('href="/sign-in"')
     await browser.get('/sign-in')
@@ -48,7 +48,7 @@ describe('the pages to sign in and up', () => {
       status: 303,
       location: '/',
     })
-    expect((await browser.get('/')).html).toContain(email)
+    expect((await browser.get('/account')).html).toContain(email)
   })
 
   it('keep a long return_to through a failed sign-in and over the page to sign up, and back', async () => {
@@ -82,7 +82,7 @@ describe('the pages to sign in and up', () => {
 
   it('lead nowhere but here, whatever return_to says, also in the form', async () => {
     const { email, browser } = await withAccount()
-    await browser.get('/')
+    await browser.get('/account')
     expect(await browser.submit('/sign-out', { return_to: 'https://evil.example' })).toMatchObject({ location: '/' })
     for (const returnTo of ['//evil.example', '/\\evil.example', 'javascript:alert(1)', '/%2F/evil.example']) {
       const page = await newBrowser().get(withReturnTo('/sign-in', returnTo))
@@ -176,7 +176,7 @@ describe('the pages to sign in and up', () => {
     const { email } = await withAccount()
     const stale = await first.browser.submit('/sign-in', { email, password: PASSWORD, _csrf: '' })
     expect(stale.status).toBe(303)
-    expect((await first.browser.get('/')).html).toContain(email)
+    expect((await first.browser.get('/account')).html).toContain(email)
   })
 
   it('begin a session of a new id: one planted before stays nobody’s (session fixation)', async () => {

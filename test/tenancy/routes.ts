@@ -602,6 +602,23 @@ const pages: Row[] = [
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
   { route: 'GET /', path: at('/'), statuses: everybody(200) },
+  // There are servers: the first run is over.
+  { route: 'GET /first-run', path: at('/first-run'), statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
+  ...['sample', 'call', 'end'].map(name => ({
+    route: `POST /first-run/${name}`,
+    path: at(`/first-run/${name}`),
+    statuses: ownPage(303),
+  })),
+  { route: 'GET /servers', path: at('/servers'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /servers/new', path: at('/servers/new'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  // Without a name; everybody may build somewhere.
+  { route: 'POST /servers/new', path: at('/servers/new'), statuses: ownPage(400) },
+  { route: 'POST /servers/sample', path: at('/servers/sample'), statuses: ownPage(303) },
+  ...['', '/live'].map(rest => ({
+    route: `GET /servers/:uuid${rest}`,
+    path: ({ serverId }: World) => `/servers/${serverId}${rest}`,
+    statuses: [303, 404, 200, 200, 200, 200, 200, 403, 403] as const,
+  })),
   { route: 'GET /sign-in', path: at('/sign-in'), statuses: everybody(200) },
   { route: 'POST /sign-in', path: at('/sign-in'), statuses: everybody(400) },
   { route: 'GET /sign-up', path: at('/sign-up'), statuses: everybody(200) },

@@ -1,0 +1,180 @@
+import type { AccessTier } from '../servers/index.ts'
+
+/** A text to be copied into a client. */
+export type Snippet = { label: string; code: string }
+
+/** How one client is told of the server. */
+export type ClientGuide = {
+  /** Of its place on the page, which buttons lead to. */
+  id: string
+  title: string
+  steps: readonly string[]
+  snippets: readonly Snippet[]
+}
+
+export type ConnectPanel = {
+  buttons: readonly { text: string; href: string; icon: 'add' | 'terminal' }[]
+  /** Who is let in, and what a client has to show for it. */
+  access: string
+  clients: readonly ClientGuide[]
+}
+
+export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
+
+const MAX_SLUG_CHARACTERS = 40
+
+/** What clients call the server in their files and commands: letters, digits and hyphens alone, whatever its name is. */
+const slugOf = ({ id, name }: ConnectInput): string => {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG_CHARACTERS)
+    .replace(/^-+|-+$/g, '')
+  return slug === '' ? `patchbay-${id.slice(0, 8)}` : slug
+}
+
+const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
+
+/** Claude's own servers connect to what is added on its pages: they reach neither this machine nor plain http. */
+const isReachableFromAfar = (url: string): boolean => {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' && !LOCAL_HOST.test(hostname)
+}
+
+const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+const SIGN_IN = 'It opens a page of this Patchbay, where you sign in and allow it.'
+
+const ACCESS: Readonly<Record<AccessTier, string>> = {
+  public: 'Public: whoever has the address may call. Clients need nothing else.',
+  organization:
+    'For members of the organization: clients sign in by OAuth, by themselves. One that cannot sends a personal access token.',
+  private:
+    'For its owner, and whom the owner names: clients sign in by OAuth, by themselves. One that cannot sends a personal access token.',
+}
+
+type Known = ConnectInput & { slug: string; isOpen: boolean }
+
+const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
+  const id = 'connect-claude'
+  const title = 'Claude on the web, desktop and phone'
+  if (isReachableFromAfar(url)) {
+    return {
+      id,
+      title,
+      steps: [
+        'Open Customize, then Connectors, and choose Add custom connector.',
+        `Paste the address.${isOpen ? '' : ` Then choose Connect. ${SIGN_IN}`}`,
+      ],
+      snippets: [{ label: 'Address', code: url }],
+    }
+  }
+  const isPlain = new URL(url).protocol === 'http:' && !LOCAL_HOST.test(new URL(url).hostname)
+  const args = ['-y', 'mcp-remote', url, ...(isPlain ? ['--allow-http'] : [])]
+  return {
+    id,
+    title,
+    steps: [
+      'Claude’s connectors are reached over the internet and by https: this address is not. Set PATCHBAY_BASE_URL to one that is, or let Claude Desktop reach it from this machine:',
+      `In Claude Desktop open Settings, Developer, Edit Config, add this and restart it.${isOpen ? '' : ` ${SIGN_IN}`}`,
+    ],
+    snippets: [
+      { label: 'claude_desktop_config.json', code: toJson({ mcpServers: { [slug]: { command: 'npx', args } } }) },
+    ],
+  }
+}
+
+const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
+  const add = `claude mcp add --transport http ${slug} ${url}`
+  return {
+    id: 'connect-claude-code',
+    title: 'Claude Code, on the command line',
+    steps: isOpen ? [] : [`Then type /mcp in Claude Code and choose ${slug}. ${SIGN_IN}`],
+    snippets: [
+      { label: 'Command', code: add },
+      ...(isOpen
+        ? []
+        : [
+            {
+              label: 'Without a browser, with a personal access token',
+              code: `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`,
+            },
+          ]),
+    ],
+  }
+}
+
+const cursorLink = ({ slug, url }: Known): string => {
+  const config = Buffer.from(JSON.stringify({ url })).toString('base64')
+  return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: slug, config })}`
+}
+
+const cursor = ({ slug, url, isOpen }: Known): ClientGuide => ({
+  id: 'connect-cursor',
+  title: 'Cursor',
+  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(isOpen ? [] : [SIGN_IN])],
+  snippets: [{ label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [slug]: { url } } }) }],
+})
+
+const codeServer = ({ url }: Known) => ({ type: 'http', url })
+
+const vscodeLink = (known: Known): string =>
+  `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: known.slug, ...codeServer(known) }))}`
+
+const vscode = (known: Known): ClientGuide => ({
+  id: 'connect-vscode',
+  title: 'VS Code',
+  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  snippets: [
+    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: known.slug, ...codeServer(known) })}'` },
+    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [known.slug]: codeServer(known) } }) },
+  ],
+})
+
+const anyOther = ({ slug, url, isOpen }: Known): ClientGuide => ({
+  id: 'connect-other',
+  title: 'Any other client',
+  steps: [
+    'It takes the address, as a server of the kind “Streamable HTTP”. One that only knows SSE takes the address with /sse at its end.',
+    ...(isOpen
+      ? []
+      : [
+          'One that knows OAuth finds out the rest by itself. One that does not sends a personal access token with the scope mcp: make one under Account.',
+        ]),
+  ],
+  snippets: [
+    { label: 'As most configuration files have it', code: toJson({ mcpServers: { [slug]: { type: 'http', url } } }) },
+    ...(isOpen
+      ? []
+      : [
+          {
+            label: 'The same with a token',
+            code: toJson({
+              mcpServers: { [slug]: { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } } },
+            }),
+          },
+        ]),
+  ],
+})
+
+const claudeLink = ({ name, url }: Known): string =>
+  isReachableFromAfar(url)
+    ? `https://claude.ai/customize/connectors?${new URLSearchParams({ modal: 'add-custom-connector', connectorName: name, connectorUrl: url })}`
+    : '#connect-claude'
+
+/** How clients are told of a server, as its tier has it: what to press, and what to paste where there is nothing to. */
+export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
+  const known = { ...input, slug: slugOf(input), isOpen: input.tier === 'public' }
+  return {
+    buttons: [
+      { text: 'Claude', href: claudeLink(known), icon: 'add' },
+      { text: 'Cursor', href: cursorLink(known), icon: 'add' },
+      { text: 'VS Code', href: vscodeLink(known), icon: 'add' },
+      { text: 'Command line', href: '#connect-claude-code', icon: 'terminal' },
+    ],
+    access: ACCESS[input.tier],
+    clients: [claude, claudeCode, cursor, vscode, anyOther].map(guide => guide(known)),
+  }
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { ExecutionService } from '../execution/index.ts'
+import { type Actor, AppError } from '../kernel/index.ts'
+import { actorOf, type FormPage, formText, parseForm, showForm, signalOf, submitForm } from '../platform/http/index.ts'
+import { type InstanceService, serverTabPath, serverUrl } from '../servers/index.ts'
+import { toConnectPanel } from './connect.ts'
+import type { FirstRun } from './first-run.ts'
+import { EMPTY_PATCH } from './landing-patch.ts'
+import { toPatchFigure } from './patch/figure.ts'
+
+type Parts = {
+  firstRun: FirstRun
+  instances: Pick<InstanceService, 'listAllInstances'>
+  execution: Pick<ExecutionService, 'callInstance' | 'listExecutions'>
+  baseUrl: string
+}
+
+const config = { access: 'user' } as const
+
+const CallForm = { from: formText, to: formText, amount: formText }
+const TYPED = { from: 'EUR', to: 'JPY', amount: '100' }
+const LABELS = { from: 'currency', to: 'currency', amount: 'amount' }
+/** The tool of the sample that is called here. */
+const TOOL = 'convert_currency'
+
+const Text = z.object({ type: z.literal('text'), text: z.string() })
+
+/** The three steps of the first minute, with the sample API: plug in, hand out, call. */
+export const firstRunPages =
+  ({ firstRun, instances, execution, baseUrl }: Parts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const emptyPatch = toPatchFigure(EMPTY_PATCH)
+    const base = { title: 'Start', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
+
+    const startPage: FormPage = { view: 'dashboard/first-run', data: { ...base, isPlugged: false }, labels: {} }
+
+    const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; answer?: string }): FormPage => {
+      const url = serverUrl(baseUrl, serverId)
+      const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
+      const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
+      return {
+        view: 'dashboard/first-run',
+        data: {
+          ...base,
+          isPlugged: true,
+          url,
+          urlLead: serverUrl(baseUrl, ''),
+          command,
+          live: `${serverTabPath(serverId, 'overview')}/live`,
+          serverPath: serverTabPath(serverId, 'overview'),
+          typed: more.typed ?? TYPED,
+          answer: more.answer,
+          scripts: ['server-live'],
+        },
+        labels: LABELS,
+      }
+    }
+
+    const onTo = (reply: FastifyReply): FastifyReply => reply.redirect('/servers', 303)
+
+    app.get('/first-run', { config }, async (request, reply) => {
+      const actor = actorOf(request)
+      const { step, ...state } = await firstRun.getStep(actor)
+      if (step === 'start') return showForm(reply, startPage)
+      if (step === 'over' || !('serverId' in state)) return onTo(reply)
+      return showForm(reply, pluggedPage(state.serverId, {}))
+    })
+
+    app.post('/first-run/sample', { config }, async (request, reply) => {
+      const serverId = await firstRun.plugIn(actorOf(request))
+      return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
+    })
+
+    const call = async (actor: Actor, serverId: string, typed: typeof TYPED, signal: AbortSignal): Promise<string> => {
+      const all = await instances.listAllInstances(actor, serverId)
+      const instance = all.find(({ name }) => name === TOOL)
+      if (instance === undefined) throw new AppError('not_found', `The server has no tool ${TOOL} any more.`)
+      const amount = Number(typed.amount)
+      if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
+        throw new AppError('invalid_request', 'The amount is no number.', {
+          errors: [{ path: 'amount', message: 'is no number' }],
+        })
+      }
+      const result = await execution.callInstance(
+        actor,
+        instance.id,
+        { from: typed.from, to: typed.to, amount },
+        signal,
+      )
+      const text = 'content' in result ? Text.safeParse(result.content[0]).data?.text : undefined
+      if ('isError' in result && result.isError) throw new AppError('invalid_request', text ?? 'The call failed.')
+      return text ?? ''
+    }
+
+    app.post('/first-run/call', { config }, async (request, reply) => {
+      const actor = actorOf(request)
+      const state = await firstRun.getStep(actor)
+      if (state.step !== 'plugged') return onTo(reply)
+      const typed = parseForm(CallForm, request.body)
+      return submitForm(reply, pluggedPage(state.serverId, { typed }), async () => {
+        const answer = await call(actor, state.serverId, typed, signalOf(reply))
+        return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
+      })
+    })
+
+    app.post('/first-run/end', { config }, async (request, reply) => {
+      const actor = actorOf(request)
+      const state = await firstRun.getStep(actor)
+      if (state.step === 'over') return onTo(reply)
+      await firstRun.end()
+      return state.step === 'plugged' ? reply.redirect(serverTabPath(state.serverId, 'overview'), 303) : onTo(reply)
+    })
+  }

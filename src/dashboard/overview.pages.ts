@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { ExecutionService } from '../execution/index.ts'
+import { createCallFigureStore } from '../history/index.ts'
+import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
+import { createServerWiring, getServerFrame, type ServerFrameParts, serverUrl } from '../servers/index.ts'
+import { toConnectPanel } from './connect.ts'
+import { historyPath, toCallView, toHealthView, toPatchCallers } from './overview.view.ts'
+import { toPatchFigure } from './patch/figure.ts'
+import { buildServerPatch } from './server-patch.ts'
+
+type Parts = { frames: ServerFrameParts; execution: Pick<ExecutionService, 'listExecutions'>; baseUrl: string }
+
+const config = { access: 'user' } as const
+const Params = z.object({ uuid: uuidParam })
+const Query = z.object({ done: formText })
+
+/** The newest calls that the overview shows; all of them are in the history. */
+const RECENT_CALLS = 8
+
+const NOTES = new Map([
+  ['made', 'Made. Its address answers already; give it a tool next.'],
+  ['sample', 'Plugged in: four tools of the sample API. Copy the address into a client, and call one.'],
+  ['saved', 'Saved. It is live for the next call.'],
+])
+
+/** What one sees first of a server: its address, what it is wired to, how it does. */
+export const overviewPages =
+  ({ frames, execution, baseUrl }: Parts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const figures = createCallFigureStore(frames.db)
+    const readWiring = createServerWiring(frames)
+
+    app.get('/servers/:uuid', { config, schema: { params: Params } }, async (request, reply) => {
+      const actor = actorOf(request)
+      const { uuid } = Params.parse(request.params)
+      const { done } = Query.parse(request.query)
+      // First of all: what follows asks for whatever server it is told.
+      const server = await getServerFrame(frames, actor, uuid, 'overview')
+      const now = new Date()
+      const [wiring, health, tools, clients, recent] = await Promise.all([
+        readWiring(actor, uuid),
+        figures.ofServer(uuid, now),
+        figures.ofTools(uuid, now),
+        figures.ofClients(uuid, now),
+        execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
+      ])
+      const url = serverUrl(baseUrl, uuid)
+      return reply.page('dashboard/overview', {
+        title: server.name,
+        server,
+        note: NOTES.get(done),
+        url,
+        urlLead: serverUrl(baseUrl, ''),
+        connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
+        patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, callers: toPatchCallers(clients) })),
+        health: toHealthView(health),
+        calls: recent.items.map(toCallView),
+        historyPath: historyPath(uuid),
+        isEmpty: server.counts.tools === 0,
+      })
+    })
+  }

@@ -1,0 +1,97 @@
+import type { ServerCallCounts } from '../history/index.ts'
+import { formatCount, formatNumber } from '../platform/http/index.ts'
+import { type ServerCard, serverTabPath, serverUrl } from '../servers/index.ts'
+import { type Spark, toSpark } from './spark.ts'
+
+/** Jacks in the row of a card; the others are counted. */
+const MAX_JACKS = 16
+
+type JackState = 'failed' | 'called' | 'idle'
+
+export type ServerCardView = {
+  href: string
+  name: string
+  description: string | undefined
+  tier: ServerCard['tier']
+  /** Where the list holds servers of several organizations. */
+  organizationName: string | undefined
+  address: string
+  addressLead: string
+  jacks: { label: string; states: JackState[]; more: string } | undefined
+  tools: string
+  state: { state: 'good' | 'failed' | 'idle'; text: string }
+  calls: string
+  callsLabel: string
+  spark: Spark
+  errors: string
+  hasErrors: boolean
+}
+
+/** `3,000+` where more were not looked at. */
+const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
+
+/** Names of tools that are gone since were called too: there are never more jacks than tools. */
+const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts): ServerCardView['jacks'] => {
+  if (tools === 0) return undefined
+  const failing = Math.min(failingTools, tools)
+  const called = Math.min(calledTools - failingTools, tools - failing)
+  const idle = tools - failing - called
+  const states: JackState[] = [
+    ...Array<JackState>(failing).fill('failed'),
+    ...Array<JackState>(called).fill('called'),
+    ...Array<JackState>(idle).fill('idle'),
+  ]
+  return {
+    label: `${formatCount(tools, 'tool')}: ${formatNumber(called)} called today, ${formatNumber(failing)} failing, ${formatNumber(idle)} not called`,
+    states: states.slice(0, MAX_JACKS),
+    more: tools > MAX_JACKS ? `+${formatNumber(tools - MAX_JACKS)}` : '',
+  }
+}
+
+const stateOf = (tools: number, { calls, failingTools }: ServerCallCounts): ServerCardView['state'] => {
+  if (tools === 0) return { state: 'idle', text: 'no tool yet' }
+  if (calls === 0) return { state: 'idle', text: 'not called today' }
+  const failing = Math.min(failingTools, tools)
+  return failing === 0
+    ? { state: 'good', text: 'answering' }
+    : { state: 'failed', text: `${formatNumber(failing)} failing` }
+}
+
+type CardFrame = { baseUrl: string; isOfSeveral: boolean }
+
+export const toServerCardView = (
+  { id, name, description, tier, organizationName, tools }: ServerCard,
+  counts: ServerCallCounts,
+  { baseUrl, isOfSeveral }: CardFrame,
+): ServerCardView => ({
+  href: serverTabPath(id, 'overview'),
+  name,
+  description,
+  tier,
+  organizationName: isOfSeveral ? organizationName : undefined,
+  address: serverUrl(baseUrl, id),
+  addressLead: serverUrl(baseUrl, ''),
+  jacks: jacksOf(tools, counts),
+  tools: formatCount(tools, 'tool'),
+  state: stateOf(tools, counts),
+  calls: atLeast(counts.calls, counts.isCut),
+  callsLabel: 'Calls, last day',
+  spark: toSpark(
+    counts.hours.map(({ calls }) => calls),
+    index => (counts.hours[index]?.errors ?? 0) > 0,
+  ),
+  errors: atLeast(counts.errors, counts.isCut && counts.errors > 0),
+  hasErrors: counts.errors > 0,
+})
+
+/** "5 addresses, 61 tools, 3,212 calls in the last day.", of a list that is shown whole. */
+export const summarizeServers = (
+  cards: readonly ServerCard[],
+  counts: ReadonlyMap<string, ServerCallCounts>,
+): string => {
+  const tools = cards.reduce((sum, card) => sum + card.tools, 0)
+  const all = [...counts.values()]
+  const calls = all.reduce((sum, one) => sum + one.calls, 0)
+  const some = all.some(({ isCut }) => isCut) ? 'more than ' : ''
+  return `${formatCount(cards.length, 'address', 'addresses')}, ${formatCount(tools, 'tool')}, ${some}${formatCount(calls, 'call')} in the last day.`
+}

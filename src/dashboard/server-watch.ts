@@ -1,0 +1,118 @@
+import type { ServerCallFigures, StoredExecution } from '../history/index.ts'
+
+/** What happens on a server that somebody looks at. */
+export type WatchEvent =
+  /** Newest first. */
+  | { type: 'calls'; calls: readonly StoredExecution[] }
+  /** Calls came since the figures were last read. */
+  | { type: 'figures'; figures: ServerCallFigures }
+  | { type: 'connections'; openStreams: number }
+
+export type ServerWatchParts = {
+  /** The newest calls in the history, whichever process recorded them; newest first. */
+  listNewest: (serverId: string) => Promise<readonly StoredExecution[]>
+  readFigures: (serverId: string) => Promise<ServerCallFigures>
+  openStreams: (serverId: string) => number
+  onTrouble: (error: unknown, serverId: string) => void
+}
+
+type Listener = (event: WatchEvent) => void
+
+/** The history is read anew so often, once for all who watch a server. */
+const READ_EVERY_MS = 1_000
+/** Figures are read over thousands of calls: not so often. */
+const FIGURES_EVERY_MS = 5_000
+
+type Watch = {
+  listeners: Set<Listener>
+  timer: NodeJS.Timeout | undefined
+  newest: readonly StoredExecution[]
+  openStreams: number
+  figuresAt: number
+  areFiguresDue: boolean
+}
+
+/**
+ * Watches servers for as long as somebody listens: one reading of the history a second for each of them, however many
+ * listen, and none where nobody does.
+ */
+export const createServerWatches = ({ listNewest, readFigures, openStreams, onTrouble }: ServerWatchParts) => {
+  const watches = new Map<string, Watch>()
+
+  const tell = ({ listeners }: Watch, event: WatchEvent): void => {
+    for (const listener of [...listeners]) listener(event)
+  }
+
+  const tellCalls = (watch: Watch, newest: readonly StoredExecution[]): void => {
+    const known = new Set(watch.newest.map(({ id }) => id))
+    const calls = newest.filter(({ id }) => !known.has(id))
+    watch.newest = newest
+    if (calls.length === 0) return
+    watch.areFiguresDue = true
+    tell(watch, { type: 'calls', calls })
+  }
+
+  const tellConnections = (watch: Watch, serverId: string): void => {
+    const open = openStreams(serverId)
+    if (open === watch.openStreams) return
+    watch.openStreams = open
+    tell(watch, { type: 'connections', openStreams: open })
+  }
+
+  const tellFigures = async (watch: Watch, serverId: string): Promise<void> => {
+    const now = performance.now()
+    if (!watch.areFiguresDue || now - watch.figuresAt < FIGURES_EVERY_MS) return
+    watch.areFiguresDue = false
+    watch.figuresAt = now
+    tell(watch, { type: 'figures', figures: await readFigures(serverId) })
+  }
+
+  const read = async (serverId: string, watch: Watch): Promise<void> => {
+    try {
+      const newest = await listNewest(serverId)
+      if (watch.listeners.size === 0) return
+      tellCalls(watch, newest)
+      tellConnections(watch, serverId)
+      await tellFigures(watch, serverId)
+    } catch (error) {
+      // The database may be back by the next time.
+      onTrouble(error, serverId)
+    }
+    if (watch.listeners.size === 0) return
+    watch.timer = setTimeout(() => void read(serverId, watch), READ_EVERY_MS)
+    watch.timer.unref()
+  }
+
+  const begin = (serverId: string): Watch => {
+    const watch: Watch = {
+      listeners: new Set(),
+      timer: undefined,
+      newest: [],
+      openStreams: openStreams(serverId),
+      figuresAt: Number.NEGATIVE_INFINITY,
+      areFiguresDue: false,
+    }
+    watches.set(serverId, watch)
+    return watch
+  }
+
+  return {
+    /** Tells the listener of the newest calls at once, then of each that comes. Answers what ends that. */
+    watch: (serverId: string, listener: Listener): (() => void) => {
+      const known = watches.get(serverId)
+      const watch = known ?? begin(serverId)
+      watch.listeners.add(listener)
+      if (known === undefined) void read(serverId, watch)
+      else if (watch.newest.length > 0) listener({ type: 'calls', calls: watch.newest })
+      return () => {
+        watch.listeners.delete(listener)
+        if (watch.listeners.size > 0) return
+        clearTimeout(watch.timer)
+        if (watches.get(serverId) === watch) watches.delete(serverId)
+      }
+    },
+    watchedCount: (): number => watches.size,
+  }
+}
+
+export type ServerWatches = ReturnType<typeof createServerWatches>

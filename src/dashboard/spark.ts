@@ -1,0 +1,26 @@
+const WIDTH = 96
+const HEIGHT = 28
+/** Room for the line's own width. */
+const EDGE = 2
+/** How far a mark of a failure rises from the floor. */
+const MARK = 4
+
+/** What `views/parts/spark.eta` draws: a line, marks on the floor, and a point at the end. */
+export type Spark = { path: string; marks: string; last: { x: string; y: string } }
+
+const place = (value: number): string => value.toFixed(1)
+
+/** The small chart beside a figure: `values` from the first to the last; `isMarked` says where something failed. */
+export const toSpark = (values: readonly number[], isMarked: (index: number) => boolean = () => false): Spark => {
+  const most = Math.max(...values, 0)
+  const xOf = (index: number): number => (values.length < 2 ? WIDTH : (index / (values.length - 1)) * WIDTH)
+  const yOf = (value: number): number =>
+    most === 0 ? HEIGHT - EDGE : HEIGHT - EDGE - (value / most) * (HEIGHT - 2 * EDGE)
+  const points = values.map((value, index) => `${place(xOf(index))} ${place(yOf(value))}`)
+  const marked = values.flatMap((_, index) => (isMarked(index) ? [`M${place(xOf(index))} ${HEIGHT}v${-MARK}`] : []))
+  return {
+    path: `M${points.join('L')}`,
+    marks: marked.join(''),
+    last: { x: place(WIDTH), y: place(yOf(values.at(-1) ?? 0)) },
+  }
+}

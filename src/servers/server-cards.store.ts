@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { containing, type Database } from '../platform/db/index.ts'
+import { decodeCursor, type Page, toPage } from '../platform/http/index.ts'
+import type { AccessTier } from './server.ts'
+
+/** A server as a list shows it. */
+export type ServerCard = {
+  id: string
+  name: string
+  description: string | undefined
+  tier: AccessTier
+  organizationId: string
+  organizationName: string
+  /** How many tools it offers. */
+  tools: number
+}
+
+export type CardQuery = {
+  /** Part of a name or description, or a server's id; empty: all. */
+  search: string
+  limit: number
+  cursor: string | undefined
+}
+
+const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
+
+type Place = readonly [createdAt: Date, id: string]
+
+const after = (place: Place | undefined) => {
+  if (place === undefined) return {}
+  const [createdAt, id] = place
+  return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
+}
+
+const matching = (db: Database, search: string) =>
+  search === ''
+    ? {}
+    : { OR: [{ name: containing(db, search) }, { description: containing(db, search) }, { id: search.toLowerCase() }] }
+
+/** A page of the organizations' servers, newest first. Throws `invalid_request` on a cursor that is not of this list. */
+export const listServerCards = async (
+  db: Database,
+  organizationIds: readonly string[],
+  { search, limit, cursor }: CardQuery,
+): Promise<Page<ServerCard>> => {
+  const rows = await db.server.findMany({
+    where: {
+      organizationId: { in: [...organizationIds] },
+      removedAt: null,
+      AND: [after(decodeCursor(cursor, CURSOR)), matching(db, search)],
+    },
+    select: {
+      id: true,
+      name: true,
+      description: true,
+      access: true,
+      createdAt: true,
+      organization: { select: { id: true, name: true } },
+      _count: { select: { instances: true } },
+    },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit + 1,
+  })
+  const { items, nextCursor } = toPage(rows, limit, last => [last.createdAt, last.id])
+  return {
+    items: items.map(({ id, name, description, access, organization, _count }) => ({
+      id,
+      name,
+      description: description ?? undefined,
+      tier: access,
+      organizationId: organization.id,
+      organizationName: organization.name,
+      tools: _count.instances,
+    })),
+    nextCursor,
+  }
+}
