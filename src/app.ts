@@ -34,11 +34,13 @@ import { healthRoutes } from './health.routes.ts'
 import { createInProcessClient, createMcpRegistry, inspectorPages, mcpRoutes } from './mcp/index.ts'
 import { applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
 import {
+  accountDeletionPages,
   accountDeletionRoutes,
   invitationPages,
   invitationRoutes,
   organizationAuditRoutes,
   organizationRoutes,
+  ownOrganizationPages,
 } from './organizations/index.ts'
 import {
   configureApi,
@@ -157,6 +159,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(ownSessionPages(services))
     await pages.register(accessTokenPages(services))
     await pages.register(invitationPages(services))
+    await pages.register(ownOrganizationPages(services))
+    await pages.register(accountDeletionPages(services))
     await pages.register(secondFactorPages(services))
     await pages.register(externalSignInPages(services))
     await pages.register(secondFactorAccountPages(services))

@@ -87,6 +87,13 @@ const account: PageRow[] = [
   { route: 'GET /account/identities', path: at('/account/identities') },
   { route: 'GET /account/applications', path: at('/account/applications') },
   { route: 'GET /account/sessions', path: at('/account/sessions') },
+  { route: 'GET /account/organizations', path: at('/account/organizations'), who: 'viewer' },
+  {
+    route: 'GET /account/organizations/:id/leave',
+    path: ({ organizationId }) => `/account/organizations/${organizationId}/leave`,
+  },
+  { route: 'GET /account/deletion', path: at('/account/deletion'), state: 'refused' },
+  { route: 'GET /account/deletion', path: at('/account/deletion'), who: 'viewer' },
 ]
 
 const toolkits: PageRow[] = [
@@ -118,6 +125,29 @@ const toolkits: PageRow[] = [
   { route: 'GET /gallery', path: at('/gallery') },
   { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}` },
   { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
+]
+
+const settings: PageRow[] = [
+  { route: 'GET /servers/:uuid/settings', path: ({ serverId }) => `/servers/${serverId}/settings` },
+  {
+    route: 'GET /servers/:uuid/settings',
+    path: ({ serverId }) => `/servers/${serverId}/settings`,
+    state: 'viewer',
+    who: 'viewer',
+  },
+  {
+    route: 'GET /servers/:uuid/settings',
+    path: ({ longServerId }) => `/servers/${longServerId}/settings`,
+    state: 'overtaken',
+    status: 409,
+    act: async page => {
+      await page.getByLabel('Name', { exact: true }).fill('Mine')
+      await page.locator('input[name="version"]').evaluate(field => field.setAttribute('value', '2020-01-01'))
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { name: 'What is saved now' }).waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/settings/removal', path: ({ serverId }) => `/servers/${serverId}/settings/removal` },
 ]
 
 const inspector: PageRow[] = [
@@ -203,6 +233,7 @@ export const PAGES: readonly PageRow[] = [
   ...strangers,
   ...account,
   ...toolkits,
+  ...settings,
   ...inspector,
   ...servers,
   ...errors,

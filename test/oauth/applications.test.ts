@@ -84,7 +84,7 @@ describe('the page of one’s applications', () => {
     expect(new Set(shown.flat()).size).toBe(51)
     // A private server of another's: what it is called is not for them to know.
     expect(first.text).not.toContain('Shipment desk')
-    expect(first.text).toContain('A server that you may not use any more')
+    expect(first.text).toContain('a server that you may not use any more')
     expect((await guest.get(`${PATH}?cursor=nonsense`)).status).toBe(400)
   })
 })

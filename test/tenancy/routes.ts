@@ -498,6 +498,37 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+const settings: Row[] = [
+  {
+    route: 'GET /servers/:uuid/settings',
+    path: ({ serverId }) => `/servers/${serverId}/settings`,
+    statuses: asPage(READ),
+  },
+  {
+    route: 'POST /servers/:uuid/settings',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings`,
+    statuses: asPage(build(303)),
+    form: () => ({ name: 'Saved', description: '' }),
+  },
+  {
+    route: 'POST /servers/:uuid/settings/transfer',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/transfer`,
+    statuses: asPage(manage(303)),
+    form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
+  },
+  {
+    route: 'GET /servers/:uuid/settings/removal',
+    path: ({ serverId }) => `/servers/${serverId}/settings/removal`,
+    statuses: asPage(seeing('manage')),
+  },
+  {
+    route: 'POST /servers/:uuid/settings/removal',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/removal`,
+    statuses: asPage(manage(303)),
+    form: () => ({ sure: 'Plain' }),
+  },
+]
+
 /** A private server of the owner's, used from its page: a token needs the scope that using servers takes. */
 const inspector: Row[] = [
   {
@@ -518,6 +549,7 @@ const own = (done: number): Statuses => [401, done, done, done, done, done, 403,
 const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
 /** One's own page, which a token needs the scope to read for. */
 const SEEN_PAGE: Statuses = [303, 200, 200, 200, 200, 200, 200, 403, 403]
+const LEAVING: Statuses = [303, 404, 200, 200, 200, 200, 200, 403, 403]
 const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
@@ -551,12 +583,25 @@ const ownAccount: Row[] = [
     { route: `POST /${name}`, path: at(`/${name}`), statuses: everybody(400) },
   ]),
   { route: 'GET /account', path: at('/account'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
-  ...['security', 'tokens', 'sessions'].map(tab => ({
+  ...['security', 'tokens', 'sessions', 'organizations', 'deletion'].map(tab => ({
     route: `GET /account/${tab}`,
     path: at(`/account/${tab}`),
     statuses: SEEN_PAGE,
   })),
-  { route: 'POST /account/tokens', path: at('/account/tokens'), statuses: ownPage(400) },
+  ...['GET', 'POST'].map(method => ({
+    route: `${method} /account/organizations/:id/leave`,
+    path: ({ organizationId }: World) => `/account/organizations/${organizationId}/leave`,
+    // Without the name typed.
+    statuses: method === 'GET' ? LEAVING : ([303, 404, 400, 400, 400, 400, 403, 400, 403] as const),
+  })),
+  // Nothing is said of what becomes of an organization that has no owner besides.
+  { route: 'POST /account/deletion', path: at('/account/deletion'), statuses: ownPage(400) },
+  {
+    route: 'POST /account/tokens',
+    path: at('/account/tokens'),
+    statuses: ownPage(200),
+    form: () => ({ name: 'Plain', scopes: 'write', expiresInDays: '7' }),
+  },
   {
     route: 'GET /account/tokens/:id/removal',
     path: async ({ spare }) => `/account/tokens/${await spare.token()}/removal`,
@@ -564,9 +609,9 @@ const ownAccount: Row[] = [
   },
   {
     route: 'POST /account/tokens/:id/removal',
-    path: async ({ spare }) => `/account/tokens/${await spare.token()}/removal`,
-    // Without the name typed.
-    statuses: [303, 404, 404, 404, 404, 400, 403, 400, 403],
+    path: async ({ spare }) => `/account/tokens/${await spare.plainToken()}/removal`,
+    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
+    form: () => ({ sure: 'Plain' }),
   },
   ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
     route: `POST /account/second-factor${rest}`,
@@ -682,5 +727,6 @@ export const ROUTES: readonly Row[] = [
   ...toolkitPages,
   ...servers,
   ...runtime,
+  ...settings,
   ...inspector,
 ]

@@ -83,6 +83,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
+    plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     global: async () => {
       const key = fresh()
@@ -94,6 +95,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
       return id
     },
+    /** Of a name that one can type without knowing it. */
+    plainToken: async () => (await owner.create('/tokens', { name: 'Plain' })).id,
     token: async () => (await owner.create('/tokens', { name: fresh() })).id,
     session: async () => {
       const expiresAt = new Date(Date.now() + 60_000)

@@ -1,0 +1,159 @@
+import { describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `"><script>alert(1)</script>`
+
+describe('the tabs of the account', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  let people = 0
+  const person = async () => {
+    const email = `person${++people}@example.com`
+    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${people}` })
+    await browser.submit('/sign-up', { email, password: PASSWORD })
+    const { db } = patchbay.services
+    const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId } })
+    return { email, browser, userId, organizationId }
+  }
+  /** Everybody else is not the only operator. */
+  const operator = person
+  const signIn = async (browser: ReturnType<typeof createPageBrowser>, email: string) =>
+    (await browser.submit('/sign-in', { email, password: PASSWORD })).status
+
+  it('lead to each other and say which is open', async () => {
+    const { browser } = await operator()
+    const { html } = await browser.get('/account')
+    const tabs = [...html.matchAll(/<li><a href="(\/account[^"]*)"( aria-current="page")?>/g)]
+    expect(tabs.filter(([, , current]) => current !== undefined).map(([, href]) => href)).toEqual(['/account'])
+    for (const [, href = ''] of tabs) {
+      const tab = await browser.get(href)
+      expect([href, tab.status]).toEqual([href, 200])
+      expect(tab.html).toContain(`<a href="${href}" aria-current="page">`)
+    }
+    expect(tabs).toHaveLength(8)
+  })
+
+  describe('of tokens', () => {
+    it('makes one that works and is shown once, and revokes it by its name', async () => {
+      const { browser, userId } = await person()
+      await browser.get('/account/tokens')
+      const made = await browser.submit('/account/tokens', { name: HOSTILE, scopes: 'read', expiresInDays: '7' })
+      const [, token = ''] = /value="(pb[^"]+)"/.exec(made.html) ?? []
+      const me = () => fetch(`${patchbay.origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+      expect((await me()).status).toBe(200)
+      const { id, scopes, expiresAt, createdAt } = await patchbay.services.db.accessToken.findFirstOrThrow({
+        where: { userId },
+      })
+      expect([scopes, Math.round((expiresAt.getTime() - createdAt.getTime()) / 86_400_000)]).toEqual([['read'], 7])
+      const list = await browser.get('/account/tokens')
+      expect(list.html).not.toContain(token)
+      expect(list.html).not.toContain('<script>alert')
+      await browser.get(`/account/tokens/${id}/removal`)
+      const refused = await browser.submit(`/account/tokens/${id}/removal`, { sure: 'something else' })
+      expect([refused.status, (await me()).status]).toEqual([400, 200])
+      const revoked = await browser.submit(`/account/tokens/${id}/removal`, { sure: HOSTILE })
+      expect(revoked.location).toBe('/account/tokens?done=revoked')
+      expect((await me()).status).toBe(401)
+    })
+
+    it('takes several scopes, and says beside the field what is missing, keeping the rest', async () => {
+      const { browser, userId } = await person()
+      const { cookies } = browser
+      await browser.get('/account/tokens')
+      const none = await browser.submit('/account/tokens', { name: 'kept', expiresInDays: '30' })
+      expect(none.status).toBe(400)
+      expect(none.html).toMatch(/id="scopes-error">.*The choice is missing: tick at least one\./)
+      expect(none.html).toContain('value="kept"')
+      expect(none.html).toContain('<option value="30" selected>')
+      const [, csrf = ''] = /name="_csrf" value="([^"]*)"/.exec(none.html) ?? []
+      const body = new URLSearchParams({ _csrf: csrf, name: 'both', expiresInDays: '365' })
+      for (const scope of ['read', 'mcp']) body.append('scopes', scope)
+      const cookie = [...cookies].map(pair => pair.join('=')).join('; ')
+      const headers = { cookie, origin: patchbay.origin, 'x-forwarded-for': '198.51.100.200' }
+      expect((await fetch(`${patchbay.origin}/account/tokens`, { method: 'POST', headers, body })).status).toBe(200)
+      expect(await patchbay.services.db.accessToken.findFirst({ where: { userId } })).toMatchObject({
+        scopes: ['read', 'mcp'],
+      })
+    })
+
+    it('shows and revokes nobody else’s', async () => {
+      const [one, other] = [await person(), await person()]
+      await one.browser.get('/account/tokens')
+      await one.browser.submit('/account/tokens', { name: 'mine', scopes: 'read', expiresInDays: '7' })
+      const { id } = await patchbay.services.db.accessToken.findFirstOrThrow({ where: { userId: one.userId } })
+      expect((await other.browser.get('/account/tokens')).html).not.toContain('mine')
+      expect((await other.browser.get(`/account/tokens/${id}/removal`)).status).toBe(404)
+      await other.browser.get('/account/tokens')
+      expect((await other.browser.submit(`/account/tokens/${id}/removal`, { sure: 'mine' })).status).toBe(404)
+    })
+  })
+
+  describe('of organizations', () => {
+    it('lets one leave by the name, and keeps the last owner', async () => {
+      const [one, other] = [await person(), await person()]
+      const { db } = patchbay.services
+      await db.organization.update({ where: { id: other.organizationId }, data: { name: HOSTILE } })
+      await db.membership.create({
+        data: { organizationId: other.organizationId, userId: one.userId, role: 'builder' },
+      })
+      const path = `/account/organizations/${other.organizationId}/leave`
+      expect((await one.browser.get('/account/organizations')).html).toContain(`href="${path}"`)
+      await one.browser.get(path)
+      expect((await one.browser.submit(path, { sure: '' })).status).toBe(400)
+      expect((await one.browser.submit(path, { sure: HOSTILE })).location).toBe('/account/organizations?left=1')
+      expect((await one.browser.get(path)).status).toBe(404)
+      await other.browser.get(path)
+      const last = await other.browser.submit(path, { sure: HOSTILE })
+      expect([last.status, last.html]).toEqual([409, expect.stringContaining('This is the last owner')])
+      expect(last.html).not.toContain('<script>alert')
+    })
+  })
+
+  describe('of the end of the account', () => {
+    it('asks what becomes of things, then for the password, and keeps what was chosen', async () => {
+      const [one, heir] = [await person(), await person()]
+      const { db } = patchbay.services
+      const { organizationId, userId } = one
+      await db.membership.create({ data: { organizationId, userId: heir.userId, role: 'builder' } })
+      const field = `organization-${organizationId}`
+      const page = await one.browser.get('/account/deletion')
+      expect(page.html).toContain(`${heir.email} owns it from then on (builder now)`)
+      const undecided = await one.browser.submit('/account/deletion', { password: PASSWORD })
+      expect(undecided.status).toBe(400)
+      expect(undecided.html).toMatch(/-error">.*The choice is missing: say what becomes of it\./)
+      const wrong = await one.browser.submit('/account/deletion', { [field]: heir.userId, password: 'wrong password' })
+      expect(wrong.status).toBe(403)
+      expect(wrong.html).toContain('The password is wrong.')
+      expect(wrong.html).toContain(`<option value="${heir.userId}" selected>`)
+      expect(await db.user.count({ where: { id: userId } })).toBe(1)
+      const gone = await one.browser.submit('/account/deletion', { [field]: heir.userId, password: PASSWORD })
+      expect([gone.status, gone.html]).toEqual([200, expect.stringContaining('Your account is deleted')])
+      expect(gone.html).not.toContain('Sign out')
+      expect(await db.user.count({ where: { id: userId } })).toBe(0)
+      expect(await db.membership.findFirst({ where: { organizationId } })).toMatchObject({
+        userId: heir.userId,
+        role: 'owner',
+      })
+      expect(await signIn(createPageBrowser(patchbay.origin), one.email)).toBe(401)
+    })
+
+    it('takes no decision about an organization of others', async () => {
+      const [one, other] = [await person(), await person()]
+      await one.browser.get('/account/deletion')
+      const fields = {
+        [`organization-${one.organizationId}`]: 'remove',
+        [`organization-${other.organizationId}`]: 'remove',
+        password: PASSWORD,
+      }
+      expect((await one.browser.submit('/account/deletion', fields)).status).toBe(200)
+      const left = await patchbay.services.db.organization.findMany({
+        where: { id: { in: [one.organizationId, other.organizationId] } },
+      })
+      expect(left.map(({ id }) => id)).toEqual([other.organizationId])
+    })
+  })
+})
