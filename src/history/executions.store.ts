@@ -81,6 +81,10 @@ const after = (cursor: string | undefined) => {
   return [{ startedAt: { lte: startedAt } }, { OR: [{ startedAt: { lt: startedAt } }, { id: { lt: id } }] }]
 }
 
+/** How many calls of a server are recorded, counted up to a bound: a long history takes its time. */
+export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
+  db.execution.count({ where: { serverId }, take: atMost })
+
 /** Reads history. Whoever lists a server's has been let at the server before. */
 export const createExecutionStore = (db: Database) => ({
   /** Newest first. Throws `invalid_request` on a cursor that is not one of this list. */

@@ -86,6 +86,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   return {
     ...toToolView(tool),
     action: to(query.as),
+    back: toAddress(path, { q, page }),
     fields: fields?.map(toFieldView(typed.of, typed.errors)),
     whole: {
       value: typed.whole ?? JSON.stringify(sketchArguments(known ?? []), undefined, 2),

@@ -7,10 +7,10 @@ const access = z.enum(ACCESS_TIERS)
 // The other presentations join with the steps that serve them.
 const presentation = z.enum(['flat'])
 
-const description = z.string().max(10_000)
+const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
 export const CreateServer = z.strictObject({
-  name: z.string().trim().min(1).max(200),
+  name: z.string().trim().min(1, 'is empty').max(200, 'is longer than 200 characters'),
   description: absentable(description),
   access: access.default('private'),
   allowedUsers: z

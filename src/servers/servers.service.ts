@@ -1,3 +1,4 @@
+import { countExecutions } from '../history/index.ts'
 import {
   type Actor,
   AppError,
@@ -67,6 +68,15 @@ export type ServerChanges = {
   allowedUsers?: readonly string[] | undefined
 }
 
+type Unchanged = { ifUnchangedSince?: Date | undefined }
+
+const assertUnchangedSince = ({ updatedAt }: Server, since: Date | undefined): void => {
+  if (since === undefined || updatedAt.getTime() === since.getTime()) return
+  throw new AppError('conflict', 'Somebody else has changed the server since you opened this page.', {
+    errors: [{ path: 'version', message: 'is not the one that is saved now' }],
+  })
+}
+
 export type ServerServiceOptions = ServerServiceParts & {
   removal: ServerRemoval
   /** Whether users can show by a letter that an e-mail address is theirs. */
@@ -102,10 +112,19 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
     listServers: (actor: Actor, page: IdPage): Promise<Server[]> =>
       store.listServers(db, organizationIdsOf(actor), page),
 
-    /** Access and allowed users of somebody else's server: only for those who manage the organization. */
-    updateServer: (actor: Actor, id: string, input: ServerChanges): Promise<Server> =>
+    /**
+     * Access and allowed users of somebody else's server: only for those who manage the organization. Throws `conflict`
+     * with the path `version` where it is not any more as it was at `ifUnchangedSince`.
+     */
+    updateServer: (
+      actor: Actor,
+      id: string,
+      input: ServerChanges,
+      { ifUnchangedSince }: Unchanged = {},
+    ): Promise<Server> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
+        assertUnchangedSince(server, ifUnchangedSince)
         const { allowedUsers, ...rest } = input
         const addressees = addresseesFor(server.organizationId)
         const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressees)
@@ -117,6 +136,12 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         announce({ type: 'server_changed', serverId: id })
         return updated
       }),
+
+    /** What is counted of a server's calls, before it is removed for good; at most so many. For who may remove it. */
+    countCalls: async (actor: Actor, id: string, atMost: number): Promise<number> => {
+      assertOwnOrManaged(actor, await getServerFor(db, actor, id, 'build'))
+      return countExecutions(db, id, atMost)
+    },
 
     /** Somebody else's: only for those who manage the organization. Its calls and streams end before its history goes. */
     removeServer: async (actor: Actor, id: string): Promise<void> => {

@@ -10,7 +10,12 @@ import { updateServer } from './servers.store.ts'
 import { addUse, removeUse } from './toolkit-uses.store.ts'
 import * as store from './transfer.store.ts'
 
-export type TransferWish = { organizationId: string; ownerId?: string | undefined }
+export type TransferWish = {
+  organizationId: string
+  ownerId?: string | undefined
+  /** In place of the id. */
+  ownerEmail?: string | undefined
+}
 
 const mayBuildThere = async (tx: Transaction, organizationId: string, userId: string): Promise<boolean> => {
   const role = await findRole(tx, organizationId, userId)
@@ -22,14 +27,16 @@ const newOwnerId = async (
   tx: Transaction,
   actor: Actor,
   server: Server,
-  { organizationId, ownerId }: TransferWish,
+  { organizationId, ownerId: namedId, ownerEmail }: TransferWish,
 ): Promise<string> => {
-  if (ownerId === undefined) {
+  if (namedId === undefined && ownerEmail === undefined) {
     return (await mayBuildThere(tx, organizationId, server.ownerId)) ? server.ownerId : actor.userId
   }
-  if (await mayBuildThere(tx, organizationId, ownerId)) return ownerId
+  const ownerId = namedId ?? (await store.findMemberId(tx, organizationId, ownerEmail ?? ''))
+  if (ownerId !== undefined && (await mayBuildThere(tx, organizationId, ownerId))) return ownerId
+  const path = namedId === undefined ? 'ownerEmail' : 'ownerId'
   throw new AppError('invalid_request', 'The new owner must be a member there who may build.', {
-    errors: [{ path: 'ownerId', message: 'is no member of that organization whose role allows building' }],
+    errors: [{ path, message: 'is no member of that organization whose role allows building' }],
   })
 }
 

@@ -42,6 +42,16 @@ export const removeGrants = async (tx: Transaction, serverId: string, userIds: r
   await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
 }
 
+/** The member of the organization who has this e-mail address. */
+export const findMemberId = async (
+  tx: Transaction,
+  organizationId: string,
+  email: string,
+): Promise<string | undefined> => {
+  const where = { organizationId, user: { email: email.trim().toLowerCase() } }
+  return (await tx.membership.findFirst({ where, select: { userId: true } }))?.userId
+}
+
 /** Those among the users who belong to the organization. */
 export const listMemberIdsAmong = async (
   tx: Transaction,

@@ -1,0 +1,201 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type Actor, assertMay, mayRole, type Role } from '../kernel/index.ts'
+import {
+  actorOf,
+  assertTypedName,
+  type FormPage,
+  formatCount,
+  formatNumber,
+  formText,
+  parseForm,
+  parseInput,
+  showForm,
+  submitForm,
+  timeText,
+  uuidParam,
+} from '../platform/http/index.ts'
+import type { Server } from './server.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import { CreateServer } from './servers.schema.ts'
+import type { ServerService } from './servers.service.ts'
+import type { ServerTransfer } from './transfer.service.ts'
+
+const config = { access: 'user' } as const
+const Params = z.object({ uuid: uuidParam })
+const schema = { params: Params }
+
+const Query = z.object({ done: formText })
+const EditForm = { name: formText, description: formText, version: formText }
+const EditInput = CreateServer.pick({ name: true, description: true })
+const TransferForm = { organizationId: formText, ownerEmail: formText }
+const TransferInput = z.object({
+  organizationId: z.uuid('is none of the list'),
+  ownerEmail: z.string().max(254, 'is longer than 254 characters'),
+})
+const RemovalForm = { sure: formText }
+type Typed = { name: string; description: string; version: string }
+
+const LABELS = { name: 'name', description: 'description' }
+const TRANSFER_LABELS = { organizationId: 'organization', ownerEmail: 'new owner' }
+
+/** Calls counted for the page that asks whether to delete: beyond it all that matters is that there are many. */
+const MAX_COUNTED_CALLS = 10_000
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['saved', 'Saved.'],
+  ['moved', 'The server belongs to this organization now. Its address is what it was.'],
+])
+
+export type SettingsPagesParts = {
+  frames: ServerFrameParts
+  servers: ServerService
+  serverTransfer: ServerTransfer
+  /** The names of one's organizations. */
+  accounts: {
+    getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
+  }
+}
+
+const typedOf = (server: Server): Typed => ({
+  name: server.name,
+  description: server.description ?? '',
+  version: server.updatedAt.toISOString(),
+})
+
+/** Browsers send line ends as CR LF, whatever was typed. */
+const descriptionOf = (typed: string): string | null => {
+  const text = typed.replaceAll('\r\n', '\n').trim()
+  return text === '' ? null : text
+}
+
+/** When it was as the sender of the form saw it: not asked where that is not said, older than anything where it is no time. */
+const versionOf = (typed: string): Date | undefined => {
+  if (typed === '') return undefined
+  const time = new Date(typed)
+  return Number.isNaN(time.getTime()) ? new Date(0) : time
+}
+
+const isSame = (a: Typed, b: Typed): boolean =>
+  a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
+
+/** Why a form of moving says no, beside its own fields and none of the other form's. */
+const toTransferPage = (page: FormPage, typed: Record<string, string>): FormPage => ({
+  ...page,
+  data: { ...page.data, moving: typed },
+  labels: TRANSFER_LABELS,
+})
+
+/** `/servers/:uuid/settings`: what a server is called, where it belongs, and its end. */
+export const settingsPages =
+  ({ frames, servers, serverTransfer, accounts }: SettingsPagesParts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
+      getServerFrame(frames, actorOf(request), Params.parse(request.params).uuid, 'settings')
+
+    const listPlaces = async (actor: Actor, server: ServerFrame) => {
+      const { organizations } = await accounts.getMe(actor)
+      return organizations
+        .filter(({ id, role }) => id !== server.organizationId && mayRole(role, 'build'))
+        .map(({ id, name }) => ({ value: id, text: name }))
+    }
+
+    /** `typed` is undefined where nobody has typed yet. */
+    const settingsPage = async (request: FastifyRequest, typed?: Typed): Promise<FormPage> => {
+      const actor = actorOf(request)
+      const frame = await frameOf(request)
+      const saved = await servers.getServer(actor, frame.id)
+      const now = typedOf(saved)
+      const isOverwritten = typed !== undefined && typed.version !== now.version && !isSame(typed, now)
+      return {
+        view: 'servers/settings',
+        data: {
+          title: `Settings of ${frame.name}`,
+          server: frame,
+          path: serverTabPath(frame.id, 'settings'),
+          typed: typed ?? now,
+          // Sent again, the form says that its sender has seen what is there now.
+          version: now.version,
+          theirs: isOverwritten ? now : undefined,
+          moving: {},
+          places: frame.mayManage ? await listPlaces(actor, frame) : [],
+          mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
+          made: { at: saved.createdAt.toISOString(), text: timeText(saved.createdAt) },
+          changed: { at: saved.updatedAt.toISOString(), text: timeText(saved.updatedAt) },
+          done: DONE.get(Query.parse(request.query).done),
+        },
+        labels: LABELS,
+      }
+    }
+
+    app.get('/servers/:uuid/settings', { config, schema }, async (request, reply) =>
+      showForm(reply, await settingsPage(request)),
+    )
+
+    app.post('/servers/:uuid/settings', { config, schema }, async (request, reply) => {
+      const typed = parseForm(EditForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
+      return submitForm(reply, await settingsPage(request, typed), async () => {
+        const input = parseInput(EditInput, { name: typed.name, description: descriptionOf(typed.description) })
+        const wish = { name: input.name, description: input.description ?? null }
+        await servers.updateServer(actor, uuid, wish, { ifUnchangedSince: versionOf(typed.version) })
+        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=saved`, 303)
+      })
+    })
+
+    app.post('/servers/:uuid/settings/transfer', { config, schema }, async (request, reply) => {
+      const typed = parseForm(TransferForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'manage')
+      return submitForm(reply, toTransferPage(await settingsPage(request), typed), async () => {
+        const { organizationId, ownerEmail } = parseInput(TransferInput, typed)
+        const wish = { organizationId, ownerEmail: ownerEmail.trim() === '' ? undefined : ownerEmail }
+        await serverTransfer.transferServer(actor, uuid, wish)
+        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=moved`, 303)
+      })
+    })
+
+    const removalPage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
+      const frame = await frameOf(request)
+      const calls = await servers.countCalls(actorOf(request), frame.id, MAX_COUNTED_CALLS)
+      const open = frames.openStreams(frame.id)
+      return {
+        view: 'servers/settings-removal',
+        data: {
+          title: `Delete ${frame.name}`,
+          server: frame,
+          action: `${serverTabPath(frame.id, 'settings')}/removal`,
+          back: serverTabPath(frame.id, 'settings'),
+          goes: [
+            formatCount(frame.counts.tools, 'tool'),
+            formatCount(frame.counts.globals, 'global'),
+            calls === MAX_COUNTED_CALLS
+              ? `more than ${formatNumber(calls)} recorded calls`
+              : formatCount(calls, 'recorded call'),
+            formatCount(open, 'open connection'),
+          ],
+          typed,
+        },
+        labels: { sure: 'name' },
+      }
+    }
+
+    app.get('/servers/:uuid/settings/removal', { config, schema }, async (request, reply) =>
+      showForm(reply, await removalPage(request)),
+    )
+
+    app.post('/servers/:uuid/settings/removal', { config, schema }, async (request, reply) => {
+      const { sure } = parseForm(RemovalForm, request.body)
+      const page = await removalPage(request, sure)
+      return submitForm(reply, page, async () => {
+        const actor = actorOf(request)
+        const { id, name } = await servers.getServer(actor, Params.parse(request.params).uuid)
+        assertTypedName(sure, name)
+        await servers.removeServer(actor, id)
+        return reply.redirect('/servers?done=removed', 303)
+      })
+    })
+  }

@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '<script>alert(1)</script>'
+
+describe('the settings of a server', () => {
+  const patchbay = runPatchbay()
+  const api = runFakeApi()
+  let owner: ApiClient & { email: string; userId: string }
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+  })
+
+  const make = async (name = 'Desk', client = owner) => {
+    const tool = { name: 'one', method: 'GET', url: `${api.origin}/` }
+    const { serverId, instanceIds } = await makeServer(client, [tool], { server: { name, access: 'public' } })
+    return { serverId, instanceId: instanceIds.one ?? '', path: `/servers/${serverId}/settings` }
+  }
+  const signIn = async ({ email }: { email: string } = owner) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    return person
+  }
+  const join = async (serverId: string, role: 'viewer' | 'builder' | 'admin') => {
+    const { db } = patchbay.services
+    const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: serverId } })
+    const member = await signUp(patchbay.origin)
+    await db.membership.create({ data: { organizationId, userId: member.userId, role } })
+    return { member, organizationId }
+  }
+
+  it('save name and description, shown as text wherever they stand', async () => {
+    const { serverId, path } = await make()
+    const person = await signIn()
+    const version = inputsOf((await person.get(path)).html).get('version') ?? ''
+    const saved = await person.submit(path, { name: HOSTILE, description: `a\r\n${HOSTILE}`, version })
+    expect(saved).toMatchObject({ status: 303, location: `${path}?done=saved` })
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({
+      name: HOSTILE,
+      description: `a\n${HOSTILE}`,
+    })
+    const { html } = await person.get(path)
+    expect(html).toContain('&lt;script&gt;alert(1)')
+    expect(html).not.toContain('<script>alert')
+  })
+
+  it('keep what was typed and say what is wrong with it', async () => {
+    const { path } = await make()
+    const person = await signIn()
+    const version = inputsOf((await person.get(path)).html).get('version') ?? ''
+    const refused = await person.submit(path, { name: '   ', description: 'kept', version })
+    expect(refused.status).toBe(400)
+    expect(refused.html).toContain('The name is empty.')
+    expect(refused.html).toContain('kept</textarea>')
+    const long = await person.submit(path, { name: 'x'.repeat(201), description: 'y'.repeat(10_001), version })
+    expect(long.html).toContain('The name is longer than 200 characters.')
+    expect(long.html).toContain('The description is longer than 10,000 characters.')
+  })
+
+  it('tell the second of two who edit at once, with both versions, and save theirs when they say so', async () => {
+    const { serverId, path } = await make()
+    const [first, second] = [await signIn(), await signIn()]
+    const version = inputsOf((await first.get(path)).html).get('version') ?? ''
+    await second.get(path)
+    await first.submit(path, { name: 'From the first', description: '', version })
+    const told = await second.submit(path, { name: 'From the second', description: '', version })
+    expect(told.status).toBe(409)
+    expect(told.html).toContain('Somebody else has changed the server')
+    expect(told.html).toContain('<dd>From the first</dd>')
+    expect(told.html).toContain('value="From the second"')
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ name: 'From the first' })
+    const seen = inputsOf(told.html).get('version') ?? ''
+    expect((await second.submit(path, { name: 'From the second', description: '', version: seen })).status).toBe(303)
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ name: 'From the second' })
+    for (const forged of ['never', '0']) {
+      expect((await second.submit(path, { name: 'x', description: '', version: forged })).status).toBe(409)
+    }
+  })
+
+  it('delete only by the name, after saying what goes', async () => {
+    const { serverId, instanceId, path } = await make('Night  desk')
+    await owner.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'x' })
+    await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
+    await patchbay.services.recorder.flush()
+    const person = await signIn()
+    const asked = (await person.get(`${path}/removal`)).html
+    for (const what of ['1 tool', '1 global', '1 recorded call', '0 open connections']) {
+      expect(asked).toContain(`<li>${what}</li>`)
+    }
+    const wrong = await person.submit(`${path}/removal`, { sure: 'Desk' })
+    expect(wrong.status).toBe(400)
+    expect(wrong.html).toContain('The name is not Night desk.')
+    expect((await owner.send('GET', `/servers/${serverId}`)).status).toBe(200)
+    expect(await person.submit(`${path}/removal`, { sure: 'Night desk' })).toMatchObject({ status: 303 })
+    expect((await owner.send('GET', `/servers/${serverId}`)).status).toBe(404)
+    expect((await person.get(path)).status).toBe(404)
+  })
+
+  it('hand the server over to another organization and a new owner there', async () => {
+    const { serverId, path } = await make()
+    const { db } = patchbay.services
+    const heir = await signUp(patchbay.origin)
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: heir.userId } })
+    const person = await signIn()
+    expect((await person.get(path)).html).toContain('You belong to none besides this one.')
+    await db.membership.create({ data: { organizationId, userId: owner.userId, role: 'builder' } })
+    expect((await person.get(path)).html).toContain(`<option value="${organizationId}"`)
+    const unknown = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: 'nobody@example.com' })
+    expect(unknown.status).toBe(400)
+    expect(unknown.html).toContain('The new owner is no member of that organization whose role allows building.')
+    expect(unknown.html).toContain('value="nobody@example.com"')
+    const none = await person.submit(`${path}/transfer`, { organizationId: 'x', ownerEmail: '' })
+    expect(none.html).toContain('The organization is none of the list.')
+    const done = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: heir.email.toUpperCase() })
+    expect(done.status).toBe(303)
+    expect((await heir.send('GET', `/servers/${serverId}`)).body).toMatchObject({
+      organizationId,
+      ownerId: heir.userId,
+    })
+    await db.membership.deleteMany({ where: { organizationId, userId: owner.userId } })
+    expect((await person.get(path)).status).toBe(404)
+  })
+
+  it('let each role do what it may, and nobody else see that there is anything', async () => {
+    const { serverId, path } = await make()
+    const { member: viewer } = await join(serverId, 'viewer')
+    const { member: builder } = await join(serverId, 'builder')
+    const stranger = await signUp(patchbay.origin)
+    const [seeing, building, foreign] = [await signIn(viewer), await signIn(builder), await signIn(stranger)]
+    await foreign.get('/account')
+    const seen = (await seeing.get(path)).html
+    expect(seen).not.toContain('name="version"')
+    expect(seen).not.toContain('Delete the server')
+    expect((await seeing.submit(path, { name: 'x', description: '', version: '' })).status).toBe(403)
+    expect((await building.get(path)).html).toContain('name="version"')
+    for (const [rest, fields] of [
+      ['/removal', { sure: 'Desk' }],
+      ['/transfer', { organizationId: serverId }],
+    ] as const) {
+      expect((await building.submit(`${path}${rest}`, fields)).status).toBe(403)
+      expect((await foreign.submit(`${path}${rest}`, fields)).status).toBe(404)
+    }
+    expect((await building.get(`${path}/removal`)).status).toBe(403)
+    expect((await foreign.get(path)).status).toBe(404)
+    expect((await createPageBrowser(patchbay.origin).get(path)).location).toContain('/sign-in')
+    const mine = await signIn()
+    await mine.get(path)
+    expect((await mine.submit(`${path}/removal`, { sure: 'Desk', _csrf: 'x' })).status).toBe(403)
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ name: 'Desk' })
+  })
+})
