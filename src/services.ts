@@ -43,11 +43,12 @@ import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/i
 import {
   createGlobalService,
   createInstanceService,
+  createRewiringService,
   createServerAccess,
   createServerRemoval,
   createServerService,
   createServerTransfer,
-  createServerWiring,
+  createToolAdding,
   createToolkitUseService,
   deriveServerChanges,
   holdings,
@@ -187,8 +188,9 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const serverTransfer = createServerTransfer({ db, changes })
   const globals = createGlobalService({ db, changes, sealing })
   const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
+  const rewiring = createRewiringService({ db, changes, sealing })
+  const toolAdding = createToolAdding({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
   const toolkitUses = createToolkitUseService({ db, changes })
-  const readServerWiring = createServerWiring({ db })
   deriveServerChanges({ db, bus })
 
   const execution = createExecutionService({
@@ -239,8 +241,9 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     serverTransfer,
     globals,
     instances,
+    rewiring,
+    toolAdding,
     toolkitUses,
-    readServerWiring,
     execution,
     changes,
     counters,

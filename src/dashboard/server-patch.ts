@@ -46,19 +46,16 @@ const metaOf = (method: string, figures: ToolFigures | undefined): string => {
   return `${method} · ${formatCount(calls, 'call')}${errorText}`
 }
 
-/** Only its own toolkit's tools have a page where they are edited; a snapshot's copies do not. */
-const toolPath = (serverId: string, { toolId }: BoundTool, isSnapshot: boolean): string =>
-  isSnapshot ? serverTabPath(serverId, 'tools') : `/tools/${toolId}`
-
 type Context = {
   serverId: string
   secrecy: Secrecy
   figures: ReadonlyMap<string, ToolFigures>
 }
 
-const toTool = (tool: BoundTool, isSnapshot: boolean, { serverId, secrecy, figures }: Context): PatchTool => {
+const toTool = (tool: BoundTool, { serverId, secrecy, figures }: Context): PatchTool => {
   const own = figures.get(tool.name)
-  const named = { name: tool.name, href: toolPath(serverId, tool, isSnapshot), calls: own?.calls ?? 0 }
+  const href = `${serverTabPath(serverId, 'tools')}/${tool.id}`
+  const named = { name: tool.name, href, calls: own?.calls ?? 0 }
   if (tool.parameters === undefined) {
     return { ...named, meta: 'cannot be called: its template is broken', state: 'failed', parameters: [] }
   }
@@ -81,7 +78,7 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
       // What a snapshot is a copy of may be gone, or hidden by now.
       href: isSnapshot ? serverTabPath(context.serverId, 'sources') : `/toolkits/${id}`,
       ...(own.length === 0 ? { state: 'idle', health: 'no tool in use' } : toHealth(called)),
-      tools: own.map(tool => toTool(tool, isSnapshot, context)),
+      tools: own.map(tool => toTool(tool, context)),
     }
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type PatchFigure, toPatchFigure } from '../../src/dashboard/patch/figure.ts'
 import type { Patch, PatchTool } from '../../src/dashboard/patch/patch.ts'
-import { renderPart } from './parts.ts'
+import { renderPart, wordsOfList } from './parts.ts'
 import {
   exposed,
   FIVE_TOOLS,
@@ -18,19 +18,7 @@ import { boxesOf, brokenSocketsOf, cablesOf, jacksOf, sheetsOf, textsOf } from '
 
 const heightOf = ({ viewBox }: PatchFigure): number => Number(viewBox.split(' ')[3])
 
-/** All words of a list, with the word of each source. */
-const wordsOf = (figure: PatchFigure): string => {
-  const html = renderPart('patch', figure)
-  const list = html.slice(html.indexOf('<details'))
-  return list
-    .replace(/<[^>]+>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
-}
+const wordsOf = (figure: PatchFigure): string => wordsOfList(renderPart('patch', figure))
 
 const tool = (name: string, parameters: PatchTool['parameters'], more: Partial<PatchTool> = {}): PatchTool => ({
   name,
@@ -256,7 +244,10 @@ describe('names that are markup, run from right to left, or are very long', () =
     '\uD800 half a character',
   ]
   const groups = HOSTILE.map(name => ({
-    ...toolkitOf([tool(name, [exposed(name), fixed(name, name), fromGlobal(name, name)], { meta: name })], name),
+    ...toolkitOf(
+      [tool(name, [exposed(name), fixed(name, name), fromGlobal(name, name)], { meta: name, href: '/tools/1' })],
+      name,
+    ),
     health: name,
   }))
   const callers = {

@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { buildServerPatch } from '../../src/dashboard/server-patch.ts'
+import type { ServerWiring } from '../../src/servers/index.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+import { wordsOfList } from './parts.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+describe('the wiring on the overview of a server', () => {
+  const patchbay = runPatchbay()
+  const api = runFakeApi()
+  let owner: ApiClient & { email: string; userId: string }
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+  })
+
+  const overviewOf = async (serverId: string): Promise<{ html: string; words: string }> => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email: owner.email, password: PASSWORD })
+    const { status, html } = await person.get(`/servers/${serverId}`)
+    expect(status).toBe(200)
+    return { html, words: wordsOfList(html) }
+  }
+
+  const TOOL = {
+    name: 'track',
+    method: 'GET',
+    url: '',
+    headers: [
+      { name: 'authorization', value: '{{string:auth}}' },
+      { name: 'x-account', value: '{{string:account}}' },
+    ],
+  }
+  const make = (bindings: Record<string, unknown>) =>
+    makeServer(owner, [{ ...TOOL, url: `${api.origin}/{{string:id}}?page={{integer:page}}` }], {
+      server: { name: 'Desk', access: 'public' },
+      bindings: { track: bindings },
+    })
+  const put = (serverId: string, key: string, body: object) =>
+    owner.expectOk('PUT', `/servers/${serverId}/globals/${key}`, body)
+
+  it('says where each parameter gets its value, and never a secret', async () => {
+    const { serverId } = await make({
+      account: { source: 'server', value: 'account_no' },
+      page: { source: 'instance', value: 7 },
+    })
+    await put(serverId, 'account_no', { value: '40-118' })
+    await put(serverId, 'unused', { value: 'idle' })
+    await put(serverId, 'api_token', { value: 'not to be seen', secret: true })
+    const { html, words } = await overviewOf(serverId)
+    expect(words).toContain(
+      'track GET · not called account global account_no page fixed 7 id exposed caller auth exposed',
+    )
+    expect(words).toContain('global account_no 40-118')
+    expect(words).toContain('secret api_token not used')
+    expect(html).not.toContain('not to be seen')
+  })
+
+  it('joins a text with a secret inside to the secret', async () => {
+    const { serverId, instanceIds } = await make({})
+    await put(serverId, 'api_token', { value: 'not to be seen', secret: true })
+    const bindings = { auth: { source: 'instance', value: 'Bearer {{api_token}}' } }
+    await owner.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings })
+    const { words } = await overviewOf(serverId)
+    expect(words).toContain('auth secret api_token in Bearer {{api_token}}')
+    expect(words).toContain('secret api_token sealed')
+  })
+
+  it('says which global a parameter misses', async () => {
+    const { serverId } = await make({ account: { source: 'server', value: 'gone' } })
+    const { html, words } = await overviewOf(serverId)
+    expect(words).toContain('account no “gone”')
+    expect(html).toContain('class="hole" data-state="missing"')
+  })
+
+  it('leads to each tool and toolkit', async () => {
+    const { serverId, toolkitId, instanceIds } = await make({})
+    const { html } = await overviewOf(serverId)
+    const picture = html.slice(html.indexOf('<figure class="patch'), html.indexOf('<div class="wiring'))
+    expect(picture).toContain(`href="/servers/${serverId}/tools/${instanceIds.track}"`)
+    expect(picture).toContain(`href="/toolkits/${toolkitId}"`)
+  })
+
+  it('follows an edit of a tool that it has shown before', async () => {
+    const { serverId, toolIds } = await make({})
+    expect((await overviewOf(serverId)).words).toContain('id exposed')
+    await owner.expectOk('PATCH', `/tools/${toolIds.track}`, { url: `${api.origin}/{{string:parcel}}` })
+    const { words } = await overviewOf(serverId)
+    expect(words).toContain('parcel exposed')
+    expect(words).not.toContain('id exposed')
+  })
+
+  it('gathers what 300 tools have in common', async () => {
+    const { serverId, toolkitId } = await make({})
+    const { db } = patchbay.services
+    const tools = await db.tool.createManyAndReturn({
+      data: Array.from({ length: 300 }, (_, index) => ({
+        toolkitId,
+        name: `copy_${index}`,
+        definition: { method: 'GET', url: `${api.origin}/{{string:id}}`, headers: [], parameters: {} },
+      })),
+    })
+    await db.instance.createMany({ data: tools.map(({ id, name }) => ({ serverId, toolId: id, name })) })
+    const { words } = await overviewOf(serverId)
+    expect(words).toContain('301 tools all wired, not called 304 parameters exposed caller')
+  })
+})
+
+describe('the patch of a server', () => {
+  const WIRING: ServerWiring = {
+    server: { id: '1', name: 'Desk', access: 'organization' },
+    toolkits: [
+      { id: 'kit', title: 'Own', isSnapshot: false },
+      { id: 'copy', title: 'Copied', isSnapshot: true },
+    ],
+    tools: [
+      { id: 'a', name: 'fine', toolId: 't1', toolkitId: 'kit', method: 'GET', parameters: [] },
+      { id: 'b', name: 'bad', toolId: 't2', toolkitId: 'kit', method: 'POST', parameters: [] },
+      { id: 'c', name: 'broken', toolId: 't3', toolkitId: 'copy', method: 'PUT', parameters: undefined },
+    ],
+    globals: [],
+  }
+  const figureOf = (tool: string, calls: number, errors: number, p50Ms: number, isFailing = false) => ({
+    tool,
+    calls,
+    errors,
+    p50Ms,
+    isFailing,
+  })
+  const groupsOf = (figures: readonly ReturnType<typeof figureOf>[], wiring = WIRING) =>
+    buildServerPatch({ wiring, figures, callers: [] }).groups
+
+  it('says how a toolkit does by half of its calls, and a tool by its last', () => {
+    const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])
+    expect(own).toMatchObject({ state: 'good', health: 'answering, 182 ms' })
+    expect(own?.tools).toMatchObject([
+      { meta: 'GET · 1,204 calls, 2 errors', calls: 1_204 },
+      { meta: 'POST · 41 of 60 calls failed', state: 'failed' },
+    ])
+  })
+
+  it.each([
+    ['slow', 'slow, 2.4 s', [figureOf('fine', 10, 0, 2_400)]],
+    ['failed', '41 of 60 calls failed', [figureOf('bad', 60, 41, 10, true)]],
+    ['idle', 'not called', []],
+    ['good', 'answering, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
+  ])('calls a toolkit %s in the words "%s"', (state, health, figures) => {
+    expect(groupsOf(figures)[0]).toMatchObject({ state, health })
+  })
+
+  it('names a tool whose template no longer compiles as one that cannot be called', () => {
+    expect(groupsOf([])[1]?.tools).toMatchObject([{ name: 'broken', state: 'failed', parameters: [] }])
+  })
+
+  it('leads to no page of a toolkit that it holds a copy of: that one may be gone', () => {
+    expect(groupsOf([]).map(({ href }) => href)).toEqual(['/toolkits/kit', '/servers/1/sources'])
+  })
+
+  it('holds toolkits that no tool is taken from yet', () => {
+    expect(groupsOf([], { ...WIRING, tools: [] })).toMatchObject([
+      { name: 'Own', health: 'no tool in use', tools: [] },
+      { name: 'Copied', state: 'idle' },
+    ])
+  })
+})
