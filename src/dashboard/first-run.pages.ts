@@ -61,9 +61,9 @@ export const firstRunPages =
 
     app.get('/first-run', { config }, async (request, reply) => {
       const actor = actorOf(request)
-      const { step, ...state } = await firstRun.getStep(actor)
-      if (step === 'start') return showForm(reply, startPage)
-      if (step === 'over' || !('serverId' in state)) return onTo(reply)
+      const state = await firstRun.getStep(actor)
+      if (state.step === 'start') return showForm(reply, startPage)
+      if (state.step === 'over' || state.isAnswered) return onTo(reply)
       return showForm(reply, pluggedPage(state.serverId, {}))
     })
 
@@ -100,6 +100,7 @@ export const firstRunPages =
       const typed = parseForm(CallForm, request.body)
       return submitForm(reply, pluggedPage(state.serverId, { typed }), async () => {
         const answer = await call(actor, state.serverId, typed, signalOf(reply))
+        await firstRun.noteAnswer(state.serverId)
         return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
       })
     })

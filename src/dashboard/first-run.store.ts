@@ -5,8 +5,8 @@ import type { Database, Transaction } from '../platform/db/index.ts'
 const NAME = 'first-run'
 
 const State = z.discriminatedUnion('step', [
-  /** The sample is plugged in, as this server. */
-  z.object({ step: z.literal('plugged'), serverId: z.string() }),
+  /** The sample is plugged in, as this server, and was called or not. */
+  z.object({ step: z.literal('plugged'), serverId: z.string(), isAnswered: z.boolean() }),
   /** Skipped or finished: never shown again. */
   z.object({ step: z.literal('over') }),
 ])

@@ -1,10 +1,10 @@
 import { type Actor, mayRole } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
-import { findFirstRun, isAnyServer, isCalled, keepFirstRun } from './first-run.store.ts'
+import { type FirstRunState, findFirstRun, isAnyServer, isCalled, keepFirstRun } from './first-run.store.ts'
 import { createSampleServer, type SampleParts } from './sample-server.ts'
 
 /** Where somebody stands on the way to the first answered call. */
-export type FirstRunStep = { step: 'start' } | { step: 'plugged'; serverId: string } | { step: 'over' }
+export type FirstRunStep = { step: 'start' } | FirstRunState
 
 export type FirstRunParts = SampleParts & { db: Database }
 
@@ -22,6 +22,9 @@ export const createFirstRun = (parts: FirstRunParts) => {
   const getStep = async (actor: Actor): Promise<FirstRunStep> => {
     if (!actor.isOperator || homeOf(actor) === undefined) return { step: 'over' }
     const state = await findFirstRun(db)
+    if (state?.step === 'plugged' && !state.isAnswered) {
+      return { ...state, isAnswered: await isCalled(db, state.serverId) }
+    }
     if (state !== undefined) return state
     return (await isAnyServer(db)) ? { step: 'over' } : { step: 'start' }
   }
@@ -32,7 +35,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
     /** Whether the way is still to be shown to who comes in: a call on the sample ends it. */
     isDue: async (actor: Actor): Promise<boolean> => {
       const state = await getStep(actor)
-      return state.step === 'start' || (state.step === 'plugged' && !(await isCalled(db, state.serverId)))
+      return state.step === 'start' || (state.step === 'plugged' && !state.isAnswered)
     },
 
     /** Makes the sample's server; asked again, it answers the one that is there. */
@@ -42,9 +45,12 @@ export const createFirstRun = (parts: FirstRunParts) => {
       if (state.step === 'plugged') return state.serverId
       if (state.step === 'over' || organizationId === undefined) return undefined
       const serverId = await createSampleServer(parts, actor, organizationId)
-      await keepFirstRun(db, { step: 'plugged', serverId })
+      await keepFirstRun(db, { step: 'plugged', serverId, isAnswered: false })
       return serverId
     },
+
+    /** A call was answered: what came of it can be looked at, but nobody is led here any more. */
+    noteAnswer: (serverId: string): Promise<void> => keepFirstRun(db, { step: 'plugged', serverId, isAnswered: true }),
 
     end: (): Promise<void> => keepFirstRun(db, { step: 'over' }),
   }

@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { callText, connect } from '../servers/mcp.ts'
+import { startTestApp } from '../support/app.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { checkPage, watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Left there to be looked at; not in git. */
+const SHOTS = join(import.meta.dirname, '../../test-output/pages')
+const PASSWORD = 'correct horse battery staple'
+const AMOUNT = { from: 'EUR', to: 'JPY', amount: 100 }
+
+let browser: Browser
+beforeAll(async () => {
+  mkdirSync(SHOTS, { recursive: true })
+  browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+/** A browser at the sign-up page of an installation that nobody has used. */
+const begin = async ({ hasScripts = true }: { hasScripts?: boolean } = {}) => {
+  const app = await startTestApp()
+  const context = await browser.newContext({ baseURL: app.origin, javaScriptEnabled: hasScripts })
+  onTestFinished(async () => {
+    await context.close()
+    await app.close()
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const complaints = watchComplaints(page)
+  const pathOf = () => new URL(page.url()).pathname
+  return { app, page, complaints, pathOf }
+}
+
+const signUp = async (page: Page, email = 'ada@example.com'): Promise<void> => {
+  await page.goto('/sign-up')
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign up' }).click()
+}
+
+const check = (page: Page, name: string): Promise<string[]> =>
+  checkPage(page, async (scheme, width) => {
+    await page.screenshot({ path: join(SHOTS, `${name}_${scheme}_${width}.png`), fullPage: true })
+  })
+
+describe('the first minute on an empty installation', () => {
+  it('leads from the sign-up to a call by a client, which shows at once', async () => {
+    const { app, page, complaints, pathOf } = await begin()
+    await signUp(page)
+    await page.getByRole('heading', { name: 'Three steps to a first answered call' }).waitFor()
+    expect(pathOf()).toBe('/first-run')
+    expect(await check(page, 'first-run')).toEqual([])
+
+    await page.getByRole('button', { name: 'Plug in the sample API' }).click()
+    await page.getByText('Waiting for the first call…').waitFor()
+    const address = await page.getByRole('button', { name: 'Copy the MCP address' }).getAttribute('value')
+    expect(address).toMatch(`${app.origin}/s/`)
+    expect(await check(page, 'first-run_plugged')).toEqual([])
+
+    const client = await connect(address ?? '')
+    expect((await callText(client, 'convert_currency', AMOUNT)).text).toContain('16325')
+    await page.getByText(/The first call has come: convert_currency answered in .* for test\/1.0.0/).waitFor()
+    expect(await page.locator('#first-call').getAttribute('data-state')).toBe('arrived')
+
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: 'Sample desk' }).waitFor()
+    for (const path of ['/', '/first-run']) {
+      await page.goto(path)
+      expect(pathOf()).toBe('/servers')
+    }
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('takes four clicks to an answer without a client, and needs no script', async () => {
+    const { page, pathOf } = await begin({ hasScripts: false })
+    await signUp(page)
+    await page.getByRole('button', { name: 'Plug in the sample API' }).click()
+    await page.getByLabel('amount').fill('a lot')
+    await page.getByRole('button', { name: 'Call convert_currency' }).click()
+    await page.getByText('The amount is no number.').waitFor()
+    expect(await page.getByLabel('amount').inputValue()).toBe('a lot')
+    await page.getByLabel('amount').fill('100')
+    await page.getByRole('button', { name: 'Call convert_currency' }).click()
+    await page.getByText('The first call is answered').waitFor()
+    expect(await page.locator('pre').last().textContent()).toContain('16325')
+    await page.goto('/')
+    expect(pathOf()).toBe('/servers')
+    await page.getByRole('link', { name: 'Sample desk' }).waitFor()
+  })
+
+  it('can be skipped, is not shown again, and starts later from the list', async () => {
+    const { page, pathOf } = await begin()
+    await signUp(page)
+    await page.getByRole('button', { name: 'Skip this' }).click()
+    await page.getByRole('heading', { name: 'Nothing is plugged in yet' }).waitFor()
+    expect(pathOf()).toBe('/servers')
+    expect(await check(page, 'servers_first')).toEqual([])
+    await page.goto('/first-run')
+    expect(pathOf()).toBe('/servers')
+    await page.getByRole('button', { name: 'Start with the sample toolkit' }).click()
+    await page.getByRole('heading', { name: 'Sample desk' }).waitFor()
+    await page.getByText('Waiting for the first call…').waitFor()
+  })
+
+  it('is the operator’s alone: who signs up later begins with the list', async () => {
+    const { page, pathOf } = await begin({ hasScripts: false })
+    await signUp(page)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signUp(page, 'eve@example.com')
+    await page.getByRole('link', { name: 'Make your first server' }).waitFor()
+    expect(pathOf()).toBe('/servers')
+  })
+})
