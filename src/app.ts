@@ -53,7 +53,18 @@ import {
 } from './platform/http/index.ts'
 import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
-import { instanceRoutes, serverRoutes, serverTransferRoutes, settingsPages } from './servers/index.ts'
+import {
+  bindingsPages,
+  globalsPages,
+  instancePages,
+  instanceRoutes,
+  serverRoutes,
+  serverToolsPages,
+  serverTransferRoutes,
+  settingsPages,
+  sourcesPages,
+  toolAddingPages,
+} from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitPages, toolkitRoutes, toolkitsPages } from './toolkits/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
@@ -169,6 +180,12 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(toolkitsPages(services))
     await pages.register(toolkitPages(services))
     await pages.register(galleryPages(services))
+    await pages.register(serverToolsPages({ ...services, frames }))
+    await pages.register(toolAddingPages({ ...services, frames }))
+    await pages.register(instancePages({ ...services, frames }))
+    await pages.register(sourcesPages({ ...services, frames }))
+    await pages.register(bindingsPages({ ...services, frames }))
+    await pages.register(globalsPages({ ...services, frames }))
     await pages.register(settingsPages({ ...services, frames }))
     await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))
     await pages.register(authorizationPages(oauth))

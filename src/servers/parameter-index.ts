@@ -13,9 +13,9 @@ export type ParameterIndex = (
   tx: Transaction,
   serverId: string,
   tools: readonly WiredTool[],
-) => Promise<(tool: WiredTool) => readonly ParameterHead[]>
+) => Promise<(tool: Pick<WiredTool, 'tool'>) => readonly ParameterHead[]>
 
-const keyOf = ({ id, updatedAt }: WiredTool['tool']): string => `${id} ${updatedAt.getTime()}`
+const keyOf = ({ id, updatedAt }: { id: string; updatedAt: Date }): string => `${id} ${updatedAt.getTime()}`
 
 const headsOf = (definition: Parameters<typeof compileTemplate>[0]): readonly ParameterHead[] => {
   const compiled = compileTemplate(definition)

@@ -9,7 +9,7 @@ import { listGlobals } from './globals.store.ts'
 import { changeInstance, rethrowTaken, type Unchanged } from './instances.service.ts'
 import { type InstancePatch, listInstancesById } from './instances.store.ts'
 import { createParameterIndex } from './parameter-index.ts'
-import { bindAll, listWiredTools } from './rewiring.store.ts'
+import { bindAll, listWiredTools, type WiredTool } from './rewiring.store.ts'
 import type { Binding, Global, Instance } from './server.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
@@ -18,7 +18,7 @@ import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
 export type SocketAddress = { instanceId: string; parameter: string }
 
 /** A tool at work with where each of its parameters gets its value. */
-export type WiredPanel = { id: string; name: string; sockets: readonly Socket[] }
+export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'tool' | 'toolkit'> & { sockets: readonly Socket[] }
 
 /** A global that a tool reads; several of its parameters may. */
 export type GlobalUse = { instanceId: string; tool: string; parameters: readonly string[] }
@@ -56,6 +56,16 @@ const refuse = (errors: readonly FieldError[], tools: number): AppError =>
     { errors },
   )
 
+/** A global that is made along with an instance, for one of its parameters. */
+export type NewGlobal = GlobalInput & { parameter: string; key: string }
+
+/** What is wrong with a new global is told beside the parameter that it is for. */
+const nameParameter = (parameter: string) => (error: unknown) => {
+  if (!(error instanceof AppError)) throw error
+  const errors = [{ path: `newGlobals.${parameter}`, message: error.message }]
+  throw new AppError(error.code, error.message, { cause: error, errors })
+}
+
 export const createRewiringService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => {
   const readParameters = createParameterIndex()
 
@@ -63,10 +73,9 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     const tools = await listWiredTools(tx, serverId)
     const parametersOf = await readParameters(tx, serverId, tools)
     const globals = knownGlobalsOf(await listGlobals(tx, serverId))
-    return tools.map(tool => ({
-      id: tool.id,
-      name: tool.name,
-      sockets: socketsOf(parametersOf(tool), tool.bindings, globals),
+    return tools.map(({ bindings, ...rest }) => ({
+      ...rest,
+      sockets: socketsOf(parametersOf(rest), bindings, globals),
     }))
   }
 
@@ -75,6 +84,12 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     listPanels: async (actor: Actor, serverId: string): Promise<WiredPanel[]> => {
       await getServerFor(db, actor, serverId, 'read')
       return listPanels(db, serverId)
+    },
+
+    /** Those of these that are the server's, whole, by name. */
+    listInstancesById: async (actor: Actor, serverId: string, ids: readonly string[]): Promise<Instance[]> => {
+      await getServerFor(db, actor, serverId, 'read')
+      return listInstancesById(db, serverId, ids)
     },
 
     /** Which tools read which global of the server, in force; also of keys that no global has. */
@@ -131,11 +146,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     saveInstance: (
       actor: Actor,
       id: string,
-      {
-        newGlobals,
-        patch,
-        ...unchanged
-      }: Unchanged & { patch: InstancePatch; newGlobals: readonly ({ key: string } & GlobalInput)[] },
+      { newGlobals, patch, ...unchanged }: Unchanged & { patch: InstancePatch; newGlobals: readonly NewGlobal[] },
     ): Promise<{ instance: Instance; globals: Global[] }> =>
       changes
         .commit(async (tx, announce) => {
@@ -143,8 +154,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []
-          for (const { key, ...input } of newGlobals) {
-            globals.push(await addGlobal(tx, { actor, server, sealing }, key, input))
+          for (const { parameter, key, ...input } of newGlobals) {
+            globals.push(await addGlobal(tx, { actor, server, sealing }, key, input).catch(nameParameter(parameter)))
           }
           const instance = await changeInstance(tx, actor, id, { patch })
           announce({ type: 'server_changed', serverId })

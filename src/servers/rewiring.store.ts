@@ -4,8 +4,18 @@ import { toBindings, toStoredBinding } from './instances.store.ts'
 import type { Binding, Bindings } from './server.ts'
 
 /** A tool at work, without what it sends: little enough to read all of a server's. */
-export type WiredTool = { id: string; name: string; tool: { id: string; updatedAt: Date }; bindings: Bindings }
+export type WiredTool = {
+  id: string
+  name: string
+  tool: { id: string; name: string; title: string | undefined; updatedAt: Date }
+  /** `id` of the snapshot where it is one. */
+  toolkit: { id: string; title: string }
+  bindings: Bindings
+}
 
+const TOOL = {
+  select: { id: true, name: true, title: true, updatedAt: true, toolkit: { select: { id: true, title: true } } },
+} as const
 const BINDING = { select: { parameter: true, source: true, value: true } } as const
 
 /** All tools at work in a server, by name. */
@@ -13,9 +23,14 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
   const rows = await tx.instance.findMany({
     where: { serverId },
     orderBy: { name: 'asc' },
-    select: { id: true, name: true, tool: { select: { id: true, updatedAt: true } }, bindings: BINDING },
+    select: { id: true, name: true, tool: TOOL, bindings: BINDING },
   })
-  return rows.map(({ bindings, ...row }) => ({ ...row, bindings: toBindings(bindings) }))
+  return rows.map(({ bindings, tool: { toolkit, title, ...tool }, ...row }) => ({
+    ...row,
+    tool: { ...tool, title: title ?? undefined },
+    toolkit,
+    bindings: toBindings(bindings),
+  }))
 }
 
 /** Tools of a server's instances, in pieces that any database takes. */

@@ -10,6 +10,7 @@ import {
   listSnapshots,
   noToolkit,
   removeToolkit,
+  type Snapshot,
   type SnapshotDifference,
   type Toolkit,
   takeSnapshot,
@@ -19,7 +20,8 @@ import { assertSecretsStay } from './secret-moves.ts'
 import type { Server } from './server.ts'
 import { auditUpdatedToolkit } from './server-audit.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
-import { addUse, listUsedToolkits, removeUse } from './toolkit-uses.store.ts'
+import { type AddableToolkit, listAddableToolkits } from './tool-picks.store.ts'
+import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
 
 /** A toolkit as a server uses it. */
 export type UsedToolkit = {
@@ -27,11 +29,20 @@ export type UsedToolkit = {
   useId: string
   /** The toolkit's own id, also where a snapshot of it is used. */
   id: string
+  /** Of what the server's tools are taken from: the snapshot, or the toolkit itself. */
+  heldId: string
   title: string
   createdAt: Date
   updatedAt: Date
   /** Of another organization's toolkit only. */
-  snapshot: { takenAt: Date; update: SnapshotDifference | undefined } | undefined
+  snapshot:
+    | {
+        takenAt: Date
+        /** Whether what it is a copy of is still there to be looked at. */
+        isOriginPublic: boolean
+        update: SnapshotDifference | undefined
+      }
+    | undefined
 }
 
 /** A toolkit of the server's own organization, or a public one; not a private one of another that the actor is in. */
@@ -67,6 +78,25 @@ const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: s
   throw new AppError('conflict', `This server has tools of that toolkit at work: ${listed}. Remove them first.`)
 }
 
+const toUsed = async (
+  tx: Transaction,
+  server: Server,
+  { id: useId, createdAt, updatedAt, toolkit }: ToolkitUse,
+  snapshots: readonly Snapshot[],
+): Promise<UsedToolkit> => {
+  const held = snapshots.find(({ id }) => id === toolkit.id)
+  const used = { useId, heldId: toolkit.id, title: toolkit.title, createdAt, updatedAt }
+  if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
+  // An origin that is gone or no longer public offers no update.
+  const origin = await findToolkitFor(tx, server, held.snapshotOfId)
+  const update = origin && (await compareSnapshot(tx, held))
+  return {
+    ...used,
+    id: held.snapshotOfId,
+    snapshot: { takenAt: held.snapshotAt, isOriginPublic: origin !== undefined, update },
+  }
+}
+
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
   /**
    * Adds a toolkit; of another organization's a snapshot is taken, and, when there is one, its waiting update accepted.
@@ -98,20 +128,26 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
 
   listUsedToolkits: async (actor: Actor, serverId: string, page: IdPage): Promise<UsedToolkit[]> => {
     const server = await getServerFor(db, actor, serverId, 'read')
-    const snapshots = new Map((await listSnapshots(db, serverId)).map(snapshot => [snapshot.id, snapshot]))
+    const snapshots = await listSnapshots(db, serverId)
     const rows = await listUsedToolkits(db, serverId, page)
-    return Promise.all(
-      rows.map(async ({ id: useId, createdAt, updatedAt, toolkit }) => {
-        const held = snapshots.get(toolkit.id)
-        const used = { useId, title: toolkit.title, createdAt, updatedAt }
-        if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
-        // An origin that is gone or no longer public offers no update.
-        const origin = await findToolkitFor(db, server, held.snapshotOfId)
-        const update = origin && (await compareSnapshot(db, held))
-        return { ...used, id: held.snapshotOfId, snapshot: { takenAt: held.snapshotAt, update } }
-      }),
-    )
+    return Promise.all(rows.map(row => toUsed(db, server, row, snapshots)))
   },
+
+  /** By the toolkit's own id, also where a snapshot of it is used. */
+  findUsedToolkit: async (actor: Actor, serverId: string, toolkitId: string): Promise<UsedToolkit | undefined> => {
+    const server = await getServerFor(db, actor, serverId, 'read')
+    const snapshot = await findSnapshot(db, serverId, toolkitId)
+    const row = await findUse(db, serverId, snapshot?.id ?? toolkitId)
+    return row && (await toUsed(db, server, row, snapshot === undefined ? [] : [snapshot]))
+  },
+
+  /** Toolkits that the server may use and does not: its organization's own, and everybody's public ones. */
+  listAddableToolkits: async (
+    actor: Actor,
+    serverId: string,
+    page: { search: string; skip: number; take: number },
+  ): Promise<{ toolkits: AddableToolkit[]; total: number }> =>
+    listAddableToolkits(db, await getServerFor(db, actor, serverId, 'build'), page),
 })
 
 export type ToolkitUseService = ReturnType<typeof createToolkitUseService>

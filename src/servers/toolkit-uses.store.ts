@@ -12,17 +12,26 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0
 
+const WITH_TOOLKIT = {
+  toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
+} as const
+
 /** The toolkits, snapshots among them, that a server may take tools from; oldest use first. */
 export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
   const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.toolkitUse.findMany({
-    where: { serverId, ...where },
-    ...rest,
-    include: {
-      toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
-    },
-  })
+  const rows = await tx.toolkitUse.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOLKIT })
   return rows.map(({ id, createdAt, updatedAt, toolkit }) => ({ id, createdAt, updatedAt, toolkit }))
+}
+export type ToolkitUse = Awaited<ReturnType<typeof listUsedToolkits>>[number]
+
+/** `toolkitId` is the snapshot's where it is one. */
+export const findUse = async (
+  tx: Transaction,
+  serverId: string,
+  toolkitId: string,
+): Promise<ToolkitUse | undefined> => {
+  const where = { serverId_toolkitId: { serverId, toolkitId } }
+  return (await tx.toolkitUse.findUnique({ where, include: WITH_TOOLKIT })) ?? undefined
 }
 
 export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Promise<string[]> =>

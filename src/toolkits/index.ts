@@ -8,7 +8,7 @@ export {
   type SnapshotDifference,
   takeSnapshot,
 } from './snapshots.ts'
-export type { Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
+export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
 export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolOutlines } from './tool-outlines.ts'
 export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'

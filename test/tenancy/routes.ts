@@ -529,6 +529,117 @@ const settings: Row[] = [
   },
 ]
 
+/** A page of a server, with what is changed there. */
+const onServer =
+  (rest: string): Row['path'] =>
+  ({ serverId }) =>
+    `/servers/${serverId}${rest}`
+/** Of a server that is made to be changed. */
+const onInstance =
+  (rest = ''): Row['path'] =>
+  async ({ spare }) => {
+    const { serverId, instanceId } = await spare.wiredServer()
+    return `/servers/${serverId}/tools/${instanceId}${rest}`
+  }
+const onGlobal =
+  (rest = ''): Row['path'] =>
+  async ({ spare }) =>
+    `/servers/${(await spare.wiredServer()).serverId}/globals/plain${rest}`
+const onSource =
+  (rest = ''): Row['path'] =>
+  async ({ spare }) => {
+    const { serverId, toolkitId } = await spare.wiredServer()
+    return `/servers/${serverId}/sources/${toolkitId}${rest}`
+  }
+
+const serverTabs: Row[] = [
+  ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
+    route: `GET /servers/:uuid/${tab}`,
+    path: onServer(`/${tab}`),
+    statuses: asPage(READ),
+  })),
+  ...['tools', 'sources'].map(tab => ({
+    route: `GET /servers/:uuid/${tab}/new`,
+    path: onServer(`/${tab}/new`),
+    statuses: asPage(seeing('build')),
+  })),
+  {
+    route: 'POST /servers/:uuid/tools/new',
+    path: onServer('/tools/new'),
+    statuses: asPage(build(303)),
+    form: ({ toolId }) => ({ tool: toolId }),
+  },
+  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance(), statuses: asPage(READ) },
+  {
+    route: 'POST /servers/:uuid/tools/:instanceId',
+    path: onInstance(),
+    statuses: asPage(build(303)),
+    form: ({ fresh }) => ({ name: fresh(), 'source:key': 'exposed' }),
+  },
+  {
+    route: 'POST /servers/:uuid/tools/:instanceId/preview',
+    path: onInstance('/preview'),
+    statuses: asPage(build(200)),
+    form: () => ({}),
+  },
+  {
+    route: 'GET /servers/:uuid/tools/:instanceId/remove',
+    path: onInstance('/remove'),
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /servers/:uuid/tools/:instanceId/remove',
+    path: onInstance('/remove'),
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'plain' }),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/new',
+    path: onServer('/sources/new'),
+    statuses: asPage(build(303)),
+    form: ({ toolkitId }) => ({ toolkit: toolkitId }),
+  },
+  { route: 'GET /servers/:uuid/sources/:toolkitId', path: onSource(), statuses: asPage(READ) },
+  { route: 'POST /servers/:uuid/sources/:toolkitId', path: onSource(), statuses: asPage(build(303)), form: () => ({}) },
+  {
+    route: 'GET /servers/:uuid/sources/:toolkitId/remove',
+    path: onSource('/remove'),
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/:toolkitId/remove',
+    path: onSource('/remove'),
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'Plain' }),
+  },
+  {
+    route: 'POST /servers/:uuid/bindings',
+    path: onServer('/bindings'),
+    statuses: asPage(build(303)),
+    form: ({ instanceId }) => ({ cell: `${instanceId}:key`, from: 'global', global: 'key' }),
+  },
+  {
+    route: 'POST /servers/:uuid/globals',
+    path: onServer('/globals'),
+    statuses: asPage(build(303)),
+    form: ({ fresh }) => ({ key: fresh(), value: 'v' }),
+  },
+  { route: 'GET /servers/:uuid/globals/:key', path: onGlobal(), statuses: asPage(READ) },
+  {
+    route: 'POST /servers/:uuid/globals/:key',
+    path: onGlobal(),
+    statuses: asPage(build(303)),
+    form: () => ({ value: 'w' }),
+  },
+  { route: 'GET /servers/:uuid/globals/:key/remove', path: onGlobal('/remove'), statuses: asPage(seeing('build')) },
+  {
+    route: 'POST /servers/:uuid/globals/:key/remove',
+    path: onGlobal('/remove'),
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'plain' }),
+  },
+]
+
 /** A private server of the owner's, used from its page: a token needs the scope that using servers takes. */
 const inspector: Row[] = [
   {
@@ -728,5 +839,6 @@ export const ROUTES: readonly Row[] = [
   ...servers,
   ...runtime,
   ...settings,
+  ...serverTabs,
   ...inspector,
 ]

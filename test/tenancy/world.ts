@@ -72,6 +72,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     data: { name: 'Elsewhere', memberships: { create: joined.map(({ userId }) => ({ userId, role: 'builder' })) } },
   })
 
+  const { userId: viewerId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'viewer' } })
+
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
   /** For what is not of the organization that is walked. */
@@ -84,6 +86,17 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
     plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
+    /** A server of its own with one of everything, all of it named `plain`. */
+    wiredServer: async () => {
+      const serverId = await spare.plainServer()
+      const toolkitId = await spare.plainToolkit()
+      await owner.expectOk('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)
+      await owner.expectOk('PUT', `/servers/${serverId}/globals/plain`, { value: 'plain' })
+      const definition = { name: 'plain', method: 'GET', url: `${apiOrigin}/?key={{key?}}` }
+      const { id: plainToolId } = await owner.create(`/toolkits/${await spare.plainToolkit()}/tools`, definition)
+      const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: plainToolId, name: 'plain' })
+      return { serverId, toolkitId, instanceId: instance.id }
+    },
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     global: async () => {
       const key = fresh()
@@ -113,6 +126,10 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     },
     /** The owner's, on the owner's server. */
     grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
+    plainClient: async () => {
+      const wish = { name: 'Plain', redirectUris: ['https://app.example.com/callback'] }
+      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
+    },
     oauthClient: async () => {
       const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
       return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
@@ -152,6 +169,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     )
   const ids = {
     organizationId,
+    viewerId,
     elsewhereId,
     oauthClientId,
     toolId,

@@ -1,0 +1,222 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError, MAX_GLOBALS_PER_SERVER } from '../kernel/index.ts'
+import {
+  actorOf,
+  assertTypedName,
+  type FormPage,
+  formatCount,
+  formText,
+  parseForm,
+  showForm,
+  submitForm,
+  uuidParam,
+} from '../platform/http/index.ts'
+import type { GlobalService } from './globals.service.ts'
+import { globalPath, toGlobalRow, toUseList, usesInWords } from './globals.view.ts'
+import type { GlobalUse, RewiringService } from './rewiring.service.ts'
+import type { Global } from './server.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import {
+  type DoneTexts,
+  doneNote,
+  frameForChange,
+  frameOf,
+  redirectDone,
+  serverIdOf,
+  serverSchema,
+  TAB_CONFIG,
+} from './server-tab.ts'
+
+const config = TAB_CONFIG
+const Params = z.object({ uuid: uuidParam, key: z.string().max(100) })
+const schema = { params: Params }
+const keyOf = (request: FastifyRequest): string => Params.parse(request.params).key
+
+const NewForm = { key: formText, value: formText, secret: formText }
+const EditForm = { value: formText, secret: formText }
+const RemovalForm = { sure: formText }
+const LABELS = { key: 'key', value: 'value' }
+const PREFILL = z.object({ key: formText })
+
+const DONE: DoneTexts = {
+  added: () => 'The global is added',
+  saved: () => 'Saved',
+  kept: () => 'The secret is as it was',
+  removed: () => 'The global is removed',
+}
+
+/** Browsers send a line break of a text area as CR LF, whatever was typed. */
+const asTyped = (value: string): string => value.replaceAll('\r\n', '\n')
+
+/** A secret becomes a plain value only as one that is typed: what is sealed is shown to nobody. */
+const assertTypedAnew = ({ isSecret }: Global, typed: { value: string; isSecret: boolean }): void => {
+  if (!isSecret || typed.isSecret || typed.value !== '') return
+  throw new AppError('invalid_request', 'The value is needed: what is sealed cannot be shown.', {
+    errors: [{ path: 'value', message: 'is needed: what is sealed cannot be shown' }],
+  })
+}
+
+/** The globals of a server: values and secrets that its tools share. */
+export const globalsPages =
+  ({ frames, globals, rewiring }: { frames: ServerFrameParts; globals: GlobalService; rewiring: RewiringService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    type Typed = { key: string; value: string; isSecret: boolean }
+
+    const listPage = async (request: FastifyRequest, server: ServerFrame, typed: Typed): Promise<FormPage> => {
+      const actor = actorOf(request)
+      const [all, uses] = await Promise.all([
+        globals.listAllGlobals(actor, server.id),
+        rewiring.listGlobalUses(actor, server.id),
+      ])
+      const keys = new Set(all.map(({ key }) => key))
+      const path = serverTabPath(server.id, 'globals')
+      return {
+        view: 'servers/globals',
+        data: {
+          title: `Globals of ${server.name}`,
+          server,
+          path,
+          heading: formatCount(all.length, 'global'),
+          globals: all.map(global => toGlobalRow(server.id, global, uses.get(global.key) ?? [])),
+          wanted: [...uses]
+            .filter(([key]) => !keys.has(key))
+            .map(([key, ofKey]) => ({
+              key,
+              uses: usesInWords(ofKey),
+              href: `${path}?${new URLSearchParams({ key })}#key`,
+            })),
+          isFull: all.length >= MAX_GLOBALS_PER_SERVER,
+          // A secret that was refused is typed again: no page holds one.
+          typed: typed.isSecret ? { ...typed, value: '' } : typed,
+          done: doneNote(request, server, DONE),
+        },
+        labels: LABELS,
+      }
+    }
+
+    const listPath = '/servers/:uuid/globals'
+    app.get(listPath, { config, schema: serverSchema }, async (request, reply) => {
+      const server = await frameOf(frames, request, 'globals')
+      const { key } = PREFILL.parse(request.query)
+      return showForm(reply, await listPage(request, server, { key: key.slice(0, 64), value: '', isSecret: false }))
+    })
+
+    app.post(listPath, { config, schema: serverSchema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'globals')
+      const { key, value, secret } = parseForm(NewForm, request.body)
+      const typed = { key: key.trim(), value: asTyped(value), isSecret: secret === 'on' }
+      return submitForm(reply, await listPage(request, server, typed), async () => {
+        const input = { value: typed.value, secret: typed.isSecret }
+        await globals.createGlobal(actorOf(request), server.id, typed.key, input)
+        return redirectDone(reply, serverTabPath(server.id, 'globals'), 'added')
+      })
+    })
+
+    const usesOf = async (request: FastifyRequest, key: string): Promise<readonly GlobalUse[]> =>
+      (await rewiring.listGlobalUses(actorOf(request), serverIdOf(request))).get(key) ?? []
+
+    const editPage = async (
+      request: FastifyRequest,
+      server: ServerFrame,
+      global: Global,
+      typed: Pick<Typed, 'value' | 'isSecret'>,
+    ): Promise<FormPage> => {
+      const uses = await usesOf(request, global.key)
+      return {
+        view: 'servers/global',
+        data: {
+          title: `${global.key} in ${server.name}`,
+          server,
+          path: globalPath(server.id, global.key),
+          listHref: serverTabPath(server.id, 'globals'),
+          global: toGlobalRow(server.id, global, uses),
+          uses: toUseList(server.id, uses),
+          typed: global.isSecret || typed.isSecret ? { ...typed, value: global.isSecret ? '' : typed.value } : typed,
+          done: doneNote(request, server, DONE),
+        },
+        labels: LABELS,
+      }
+    }
+
+    const keyPath = '/servers/:uuid/globals/:key'
+    app.get(keyPath, { config, schema }, async (request, reply) => {
+      const server = await frameOf(frames, request, 'globals')
+      const global = await globals.getGlobal(actorOf(request), server.id, keyOf(request))
+      const typed = { value: global.isSecret ? '' : global.value, isSecret: global.isSecret }
+      return showForm(reply, await editPage(request, server, global, typed))
+    })
+
+    const saveGlobal = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      global: Global,
+      typed: Pick<Typed, 'value' | 'isSecret'>,
+    ) => {
+      const path = globalPath(global.serverId, global.key)
+      // An empty field says that a secret stays as it is: nobody could type it again.
+      if (global.isSecret && typed.isSecret && typed.value === '') return redirectDone(reply, path, 'kept')
+      assertTypedAnew(global, typed)
+      await globals.putGlobal(actorOf(request), global.serverId, global.key, {
+        value: typed.value,
+        secret: typed.isSecret,
+      })
+      return redirectDone(reply, path, 'saved')
+    }
+
+    app.post(keyPath, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'globals')
+      const global = await globals.getGlobal(actorOf(request), server.id, keyOf(request))
+      const { value, secret } = parseForm(EditForm, request.body)
+      const typed = { value: asTyped(value), isSecret: secret === 'on' }
+      const page = await editPage(request, server, global, typed)
+      return submitForm(reply, page, () => saveGlobal(request, reply, global, typed))
+    })
+
+    const removalPage = async (
+      request: FastifyRequest,
+      server: ServerFrame,
+      { key }: Global,
+      typed: string,
+    ): Promise<FormPage> => {
+      const uses = await usesOf(request, key)
+      const list = toUseList(server.id, uses)
+      return {
+        view: 'servers/removal',
+        data: {
+          title: `Remove ${key}`,
+          server,
+          question: `Remove ${key}?`,
+          consequence:
+            uses.length === 0
+              ? 'No tool reads it. Its value is gone once it is removed.'
+              : `It is read by ${usesInWords(uses)}: every call of these fails from then on, until there is a global of this key again or they are wired otherwise.`,
+          blocks: list.items,
+          moreBlocks: list.more,
+          action: `${globalPath(server.id, key)}/remove`,
+          back: globalPath(server.id, key),
+          name: key,
+          button: 'Remove the global',
+          typed,
+        },
+        labels: { sure: 'key' },
+      }
+    }
+
+    app.get(`${keyPath}/remove`, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'globals')
+      const global = await globals.getGlobal(actorOf(request), server.id, keyOf(request))
+      return showForm(reply, await removalPage(request, server, global, ''))
+    })
+
+    app.post(`${keyPath}/remove`, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'globals')
+      const global = await globals.getGlobal(actorOf(request), server.id, keyOf(request))
+      const { sure } = parseForm(RemovalForm, request.body)
+      return submitForm(reply, await removalPage(request, server, global, sure), async () => {
+        assertTypedName(sure, global.key)
+        await globals.removeGlobal(actorOf(request), server.id, global.key)
+        return redirectDone(reply, serverTabPath(server.id, 'globals'), 'removed')
+      })
+    })
+  }

@@ -1,0 +1,189 @@
+import { countTokens } from '../context/index.ts'
+import type { JsonObject } from '../kernel/index.ts'
+import { formatCount } from '../platform/http/index.ts'
+import type { CheckedParameter } from '../templates/index.ts'
+import type { CompiledDefinition } from '../toolkits/index.ts'
+import { findBindingFaults } from './binding-checks.ts'
+import { bindingOf, findSecretAtRisk } from './bindings.ts'
+import { bindingsFrom, globalsWith, NEW_GLOBAL, newGlobalsFrom, type TypedInstance } from './instance-form.ts'
+import type { Bindings, Instance } from './server.ts'
+import { exposedSchemaOf } from './servers.view.ts'
+import { toChip } from './socket.view.ts'
+import { type KnownGlobals, socketsOf } from './sockets.ts'
+
+/** What is said beside a parameter: `danger` is refused when it is saved, `warn` is not. */
+export type Finding = { tone: 'warn' | 'danger'; text: string }
+
+/** An instance with its tool's template understood, and the globals of its server. */
+export type OpenInstance = { instance: Instance; compiled: CompiledDefinition; globals: KnownGlobals }
+
+const faultText = (name: string, message: string): string => {
+  const isSentence = /^[A-Z]/.test(message)
+  return isSentence ? message : `What is typed for ${name} cannot be: ${message.replace(/^value /, 'it ')}.`
+}
+
+/** What speaks against the wiring as it is typed, by parameter; whether or not it is saved already. */
+export const findFindings = (
+  { instance: { tool }, compiled, globals }: OpenInstance,
+  typed: TypedInstance,
+): ReadonlyMap<string, readonly Finding[]> => {
+  const bindings = bindingsFrom(typed, compiled.parameters)
+  const known = globalsWith(globals, newGlobalsFrom(typed))
+  const isSecret = (key: string): boolean => known.get(key) === true
+  const found: [string, Finding][] = findBindingFaults(compiled, { tool, bindings }, { isSecret }).flatMap(
+    ({ parameter, message, isSecretAtRisk }) =>
+      isSecretAtRisk ? [] : [[parameter, { tone: 'danger', text: faultText(parameter, message) }]],
+  )
+  const risk = findSecretAtRisk(compiled, tool, bindings, isSecret)
+  if (risk !== undefined) {
+    const { originParameter, secretKey, boundAt } = risk
+    const where = `${originParameter} lets the caller choose where the request goes`
+    const mend = `wire ${originParameter} to a fixed value or a global, or list the origins that may get it in the tool’s allowed origins`
+    found.push([
+      boundAt,
+      {
+        tone: 'danger',
+        text: `The secret ${secretKey} would go wherever the caller likes: ${where}. To mend it, ${mend}.`,
+      },
+    ])
+    found.push([
+      originParameter,
+      { tone: 'danger', text: `The caller would choose where the secret ${secretKey} goes, which ${boundAt} carries.` },
+    ])
+  }
+  for (const { parameter, missing } of socketsOf(headsOf(compiled), bindings, known)) {
+    for (const key of missing.filter(one => one !== '')) {
+      found.push([
+        parameter,
+        { tone: 'warn', text: `There is no global ${key} yet: until there is, every call of this tool fails.` },
+      ])
+    }
+  }
+  return new Map(
+    [...Map.groupBy(found, ([parameter]) => parameter)].map(([parameter, all]) => [
+      parameter,
+      all.map(([, finding]) => finding),
+    ]),
+  )
+}
+
+const headsOf = ({ parameters }: CompiledDefinition) =>
+  parameters.map(({ parameter: { name, type } }) => ({ name, type }))
+
+/** Values that the field of a fixed one offers. */
+const suggestionsFor = ({ parameter, meta }: CheckedParameter): readonly string[] => {
+  if (parameter.type === 'boolean') return ['true', 'false']
+  return (meta.enum ?? []).map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
+}
+
+const FIXED_HINTS: Readonly<Record<CheckedParameter['parameter']['type'], string>> = {
+  string: 'Any text.',
+  integer: 'A whole number.',
+  number: 'A number, as 2.5.',
+  boolean: 'true or false.',
+  json: 'JSON; a text in quotation marks.',
+  url: 'An address that begins with https:// or http://.',
+}
+
+const limitsOf = ({ parameter, meta }: CheckedParameter): string | undefined => {
+  const limits = [
+    meta.minimum === undefined ? undefined : `at least ${meta.minimum}`,
+    meta.maximum === undefined ? undefined : `at most ${meta.maximum}`,
+    meta.pattern === undefined ? undefined : `matching ${meta.pattern}`,
+    parameter.default === undefined ? undefined : `${JSON.stringify(parameter.default)} where it is left out`,
+  ].flatMap(limit => limit ?? [])
+  return limits.length === 0 ? undefined : limits.join(', ')
+}
+
+/** The options of the choice of a global; one that is bound and not there stands among them. */
+const globalOptions = (globals: KnownGlobals, chosen: string) => [
+  { value: '', text: 'Choose one…' },
+  ...[...globals].map(([key, isSecret]) => ({ value: key, text: isSecret ? `${key}, secret` : key })),
+  ...(chosen === '' || chosen === NEW_GLOBAL || globals.has(chosen)
+    ? []
+    : [{ value: chosen, text: `${chosen}, not there yet` }]),
+  { value: NEW_GLOBAL, text: 'A new global…' },
+]
+
+/** The parameters with what is typed and what speaks against it, as the form and the reader see them. */
+export const toParameterFields = (
+  { compiled, globals }: OpenInstance,
+  typed: TypedInstance,
+  findings: ReadonlyMap<string, readonly Finding[]>,
+) => {
+  const sockets = socketsOf(headsOf(compiled), bindingsFrom(typed, compiled.parameters), globals)
+  return compiled.parameters.map((parameter, index) => {
+    const { name, type, required } = parameter.parameter
+    const one = typed.parameters.get(name)
+    const socket = sockets[index]
+    return {
+      id: `p${index}`,
+      name,
+      type,
+      isRequired: required,
+      about: parameter.meta.description,
+      limits: limitsOf(parameter),
+      source: one?.source ?? 'exposed',
+      fixed: one?.fixed ?? '',
+      isLong: type === 'json' || (one?.fixed ?? '').includes('\n'),
+      fixedHint: `${FIXED_HINTS[type]} {{key}} in it stands for a global.`,
+      suggestions: suggestionsFor(parameter),
+      global: one?.global ?? '',
+      globals: globalOptions(globals, one?.global ?? ''),
+      key: one?.key ?? '',
+      value: one?.value ?? '',
+      isSecret: one?.isSecret ?? false,
+      suggestedKey: name,
+      chip: socket && toChip(socket),
+      findings: findings.get(name) ?? [],
+    }
+  })
+}
+
+/** Parameters whose bindings are kept although the tool has lost them; saving lets them go. */
+export const lostParameters = ({ instance, compiled }: OpenInstance): string[] => {
+  const known = new Set(compiled.parameters.map(({ parameter }) => parameter.name))
+  return Object.keys(instance.bindings).filter(name => !known.has(name))
+}
+
+/** What a client is told of the tool, with what it costs in every conversation. */
+export const toSeen = async ({ instance: { tool }, compiled }: OpenInstance, typed: TypedInstance) => {
+  const bindings = bindingsFrom(typed, compiled.parameters)
+  const inputSchema: JsonObject = exposedSchemaOf(tool, compiled, bindings)
+  const description = typed.description === '' ? tool.description : typed.description
+  const told = { name: typed.name, ...(description === undefined ? {} : { description }), inputSchema }
+  return {
+    name: typed.name,
+    description,
+    schema: JSON.stringify(inputSchema, null, 2),
+    tokens: formatCount(await countTokens(JSON.stringify(told)), 'token'),
+  }
+}
+
+/** A binding as a sentence says it: what two versions are compared by. */
+const inWords = (name: string, bindings: Bindings): string => {
+  const binding = bindingOf(bindings, name)
+  switch (binding.source) {
+    case 'exposed':
+      return 'asked of the model'
+    case 'server':
+      return `global ${binding.key ?? name}`
+    case 'instance':
+      return `fixed value ${typeof binding.value === 'string' ? binding.value : JSON.stringify(binding.value)}`
+  }
+}
+
+/** What is typed beside what somebody else has saved meanwhile; `isOther` where the two differ. */
+export const compareTyped = ({ instance, compiled }: OpenInstance, typed: TypedInstance) => {
+  const mine = bindingsFrom(typed, compiled.parameters)
+  const rows = [
+    { what: 'Name', mine: typed.name, theirs: instance.name },
+    { what: 'Description', mine: typed.description, theirs: instance.description ?? '' },
+    ...compiled.parameters.map(({ parameter: { name } }) => ({
+      what: name,
+      mine: inWords(name, mine),
+      theirs: inWords(name, instance.bindings),
+    })),
+  ]
+  return rows.map(row => ({ ...row, isOther: row.mine !== row.theirs }))
+}

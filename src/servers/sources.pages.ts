@@ -1,0 +1,213 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import {
+  actorOf,
+  addressOf,
+  assertTypedName,
+  type FormPage,
+  formText,
+  idPageOf,
+  listQuery,
+  parseForm,
+  showForm,
+  submitForm,
+  toPage,
+  uuidParam,
+} from '../platform/http/index.ts'
+import type { RewiringService, WiredPanel } from './rewiring.service.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import {
+  type DoneTexts,
+  doneNote,
+  frameForChange,
+  frameOf,
+  pageNumber,
+  pagerOf,
+  redirectDone,
+  serverSchema,
+  TAB_CONFIG,
+} from './server-tab.ts'
+import { sourcePath, toAddableRow, toAtWorkList, toDifference, toSourceRow } from './sources.view.ts'
+import type { ToolkitUseService, UsedToolkit } from './toolkit-uses.service.ts'
+
+const config = TAB_CONFIG
+const Params = z.object({ uuid: uuidParam, toolkitId: uuidParam })
+const schema = { params: Params }
+
+const SOURCES_PER_PAGE = 50
+const TOOLKITS_PER_PAGE = 30
+
+const AddQuery = listQuery.extend({ page: pageNumber })
+const AddForm = { toolkit: formText }
+const AcceptForm = { version: formText }
+const RemovalForm = { sure: formText }
+
+const DONE: DoneTexts = {
+  added: () => 'The toolkit is in use: pick its tools under Tools',
+  accepted: () => 'The update is accepted',
+  removed: () => 'The toolkit is removed from this server',
+}
+
+const noToolkit = () => new AppError('not_found', 'This server uses no such toolkit.')
+
+const toolkitHref = ({ id, snapshot }: UsedToolkit): string | undefined => {
+  if (snapshot === undefined) return `/toolkits/${id}`
+  return snapshot.isOriginPublic ? `/gallery/${id}` : undefined
+}
+
+type Parts = { frames: ServerFrameParts; toolkitUses: ToolkitUseService; rewiring: RewiringService }
+
+/** What the tools of a server are taken from. */
+export const sourcesPages =
+  ({ frames, toolkitUses, rewiring }: Parts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const tabPath = '/servers/:uuid/sources'
+
+    app.get(tabPath, { config, schema: serverSchema }, async (request, reply) => {
+      const server = await frameOf(frames, request, 'sources')
+      const { cursor } = listQuery.parse(request.query)
+      const window = idPageOf({ limit: SOURCES_PER_PAGE, cursor })
+      const used = await toolkitUses.listUsedToolkits(actorOf(request), server.id, window)
+      const page = toPage(used, window.limit, ({ useId }) => useId)
+      const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
+      const path = serverTabPath(server.id, 'sources')
+      return reply.page('servers/sources', {
+        title: `Sources of ${server.name}`,
+        server,
+        sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
+        next: page.nextCursor === null ? undefined : addressOf(path, { cursor: page.nextCursor }),
+        addHref: `${path}/new`,
+        done: doneNote(request, server, DONE),
+      })
+    })
+
+    const addPage = async (request: FastifyRequest, server: ServerFrame): Promise<FormPage> => {
+      const { q, page } = AddQuery.parse(request.query)
+      const window = { search: q, skip: (page - 1) * TOOLKITS_PER_PAGE, take: TOOLKITS_PER_PAGE }
+      const { toolkits, total } = await toolkitUses.listAddableToolkits(actorOf(request), server.id, window)
+      const path = `${serverTabPath(server.id, 'sources')}/new`
+      const counts = { page, perPage: TOOLKITS_PER_PAGE, total, shown: toolkits.length }
+      return {
+        view: 'servers/sources-new',
+        data: {
+          title: `Add a source to ${server.name}`,
+          server,
+          path,
+          search: q,
+          toolkits: toolkits.map(toAddableRow),
+          pager: pagerOf(counts, { path, query: { q } }),
+        },
+        labels: {},
+      }
+    }
+
+    app.get(`${tabPath}/new`, { config, schema: serverSchema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'sources')
+      return showForm(reply, await addPage(request, server))
+    })
+
+    app.post(`${tabPath}/new`, { config, schema: serverSchema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'sources')
+      const { toolkit } = parseForm(AddForm, request.body)
+      return submitForm(reply, await addPage(request, server), async () => {
+        if (!z.uuid().safeParse(toolkit).success) throw new AppError('invalid_request', 'Choose a toolkit.')
+        const actor = actorOf(request)
+        // Sent twice, it must not accept an update that nobody saw.
+        const isUsed = (await toolkitUses.findUsedToolkit(actor, server.id, toolkit)) !== undefined
+        if (!isUsed) await toolkitUses.useToolkit(actor, server.id, toolkit)
+        return redirectDone(reply, serverTabPath(server.id, 'sources'), 'added')
+      })
+    })
+
+    const open = async (
+      request: FastifyRequest,
+      server: ServerFrame,
+    ): Promise<{ used: UsedToolkit; atWork: WiredPanel[] }> => {
+      const actor = actorOf(request)
+      const used = await toolkitUses.findUsedToolkit(actor, server.id, Params.parse(request.params).toolkitId)
+      if (used === undefined) throw noToolkit()
+      const panels = await rewiring.listPanels(actor, server.id)
+      return { used, atWork: panels.filter(({ toolkit }) => toolkit.id === used.heldId) }
+    }
+
+    const sourcePage = async (request: FastifyRequest, server: ServerFrame): Promise<FormPage> => {
+      const { used, atWork } = await open(request, server)
+      return {
+        view: 'servers/source',
+        data: {
+          title: `${used.title} in ${server.name}`,
+          server,
+          path: sourcePath(server.id, used.id),
+          listHref: serverTabPath(server.id, 'sources'),
+          source: toSourceRow(server.id, used, atWork),
+          toolkitHref: toolkitHref(used),
+          atWork: toAtWorkList(server.id, atWork),
+          difference: used.snapshot?.update && toDifference(used.snapshot.update),
+          done: doneNote(request, server, DONE),
+        },
+        labels: {},
+      }
+    }
+
+    const sourceRoute = `${tabPath}/:toolkitId`
+    app.get(sourceRoute, { config, schema }, async (request, reply) => {
+      const server = await frameOf(frames, request, 'sources')
+      return showForm(reply, await sourcePage(request, server))
+    })
+
+    /** Accepts the waiting update, and none but the one that was seen. */
+    app.post(sourceRoute, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'sources')
+      const { version } = parseForm(AcceptForm, request.body)
+      return submitForm(reply, await sourcePage(request, server), async () => {
+        const { toolkitId } = Params.parse(request.params)
+        await toolkitUses.useToolkit(actorOf(request), server.id, toolkitId, version)
+        return redirectDone(reply, sourcePath(server.id, toolkitId), 'accepted')
+      })
+    })
+
+    const removalPage = async (request: FastifyRequest, server: ServerFrame, typed: string): Promise<FormPage> => {
+      const { used, atWork } = await open(request, server)
+      const path = sourcePath(server.id, used.id)
+      const copy =
+        used.snapshot === undefined
+          ? ''
+          : ' The copy that this server holds goes; adding it again takes it as it is by then.'
+      return {
+        view: 'servers/removal',
+        data: {
+          title: `Remove ${used.title}`,
+          server,
+          question: `Remove ${used.title}?`,
+          consequence:
+            atWork.length === 0
+              ? `None of its tools is at work here, so nothing stops working.${copy}`
+              : 'It stays while tools of it are at work here. Remove these first:',
+          blocks: toAtWorkList(server.id, atWork),
+          action: `${path}/remove`,
+          back: path,
+          name: used.title,
+          button: atWork.length === 0 ? 'Remove the toolkit' : undefined,
+          typed,
+        },
+        labels: { sure: 'name' },
+      }
+    }
+
+    app.get(`${sourceRoute}/remove`, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'sources')
+      return showForm(reply, await removalPage(request, server, ''))
+    })
+
+    app.post(`${sourceRoute}/remove`, { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'sources')
+      const { sure } = parseForm(RemovalForm, request.body)
+      return submitForm(reply, await removalPage(request, server, sure), async () => {
+        const { used } = await open(request, server)
+        assertTypedName(sure, used.title)
+        await toolkitUses.dropToolkit(actorOf(request), server.id, used.id)
+        return redirectDone(reply, serverTabPath(server.id, 'sources'), 'removed')
+      })
+    })
+  }

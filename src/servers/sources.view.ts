@@ -1,0 +1,78 @@
+import type { JsonValue } from '../kernel/index.ts'
+import { formatCount, timeText } from '../platform/http/index.ts'
+import type { WiredPanel } from './rewiring.service.ts'
+import { serverTabPath } from './server-frame.ts'
+import type { AddableToolkit } from './tool-picks.store.ts'
+import type { UsedToolkit } from './toolkit-uses.service.ts'
+import { instancePath } from './tools.pages.ts'
+
+/** Fields of a tool, in words. */
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  url: 'URL',
+  timeoutMs: 'time allowed, ms',
+  inputSchema: 'input schema',
+  outputSchema: 'output schema',
+  allowedOrigins: 'allowed origins',
+}
+
+export const sourcePath = (serverId: string, toolkitId: string): string =>
+  `${serverTabPath(serverId, 'sources')}/${toolkitId}`
+
+type Update = NonNullable<NonNullable<UsedToolkit['snapshot']>['update']>
+
+/** What a waiting update would do, in words. */
+const updateInWords = ({ added, changed, removed }: Update): string =>
+  [
+    added.length === 0 ? undefined : `${formatCount(added.length, 'tool')} added`,
+    changed.length === 0 ? undefined : `${formatCount(changed.length, 'tool')} changed`,
+    removed.length === 0 ? undefined : `${formatCount(removed.length, 'tool')} removed`,
+  ]
+    .flatMap(part => part ?? [])
+    .join(', ')
+
+export const toSourceRow = (serverId: string, used: UsedToolkit, atWork: readonly WiredPanel[]) => ({
+  href: sourcePath(serverId, used.id),
+  title: used.title,
+  isForeign: used.snapshot !== undefined,
+  taken: used.snapshot && timeText(used.snapshot.takenAt),
+  takenAt: used.snapshot?.takenAt.toISOString(),
+  tools: atWork.length === 0 ? 'no tool at work' : `${formatCount(atWork.length, 'tool')} at work`,
+  update: used.snapshot?.update && updateInWords(used.snapshot.update),
+})
+
+const valueText = (value: JsonValue): string => {
+  if (value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+/** The difference of a waiting update, as people read it. */
+export const toDifference = ({ version, added, changed, removed }: Update) => ({
+  version,
+  added,
+  removed,
+  changed: changed.map(({ name, changes }) => ({
+    name,
+    changes: changes.map(({ field, from, to }) => ({
+      field: FIELD_WORDS[field] ?? field,
+      from: valueText(from),
+      to: valueText(to),
+    })),
+  })),
+})
+
+export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) =>
+  atWork.map(({ id, name, tool }) => ({
+    href: instancePath(serverId, id),
+    text: name,
+    note: tool.name === name ? undefined : tool.name,
+  }))
+
+export const toAddableRow = ({ id, title, description, organizationName, isOwn, tools }: AddableToolkit) => ({
+  id,
+  title,
+  description,
+  organizationName: isOwn ? undefined : organizationName,
+  isOwn,
+  tools: formatCount(tools, 'tool'),
+  href: isOwn ? `/toolkits/${id}` : `/gallery/${id}`,
+})

@@ -1,0 +1,108 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  actorOf,
+  addressOf,
+  type FormPage,
+  formatCount,
+  listQuery,
+  showForm,
+  submitForm,
+} from '../platform/http/index.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import { frameForChange, pageNumber, pagerOf, redirectDone, serverSchema, TAB_CONFIG } from './server-tab.ts'
+import type { ToolAdding } from './tool-adding.service.ts'
+import type { OfferedTool, OfferedToolkit } from './tool-picks.store.ts'
+
+/** Tools on a page to pick from. */
+const TOOLS_PER_PAGE = 100
+/** Tools put to work by one form: as many as a page shows, and more than anybody checks. */
+const MAX_PICKED = 200
+
+const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().catch(undefined) })
+/** One checkbox or many; what is no id names no tool. */
+const Picks = z.object({
+  tool: z
+    .union([z.array(z.string()), z.string().transform(one => [one])])
+    .catch([])
+    .transform(ids => ids.filter(id => z.uuid().safeParse(id).success).slice(0, MAX_PICKED)),
+})
+const PICKS_LABELS = {}
+
+const noteOf = ({ isSnapshot, isInUse }: OfferedToolkit): string => {
+  if (isSnapshot) return 'a copy of another organization’s'
+  return isInUse ? 'in use here' : 'joins this server with its first tool'
+}
+
+const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolkit[], picked: ReadonlySet<string>) =>
+  [...Map.groupBy(tools, ({ toolkitId }) => toolkitId)].map(([toolkitId, ofToolkit]) => {
+    const toolkit = toolkits.find(({ id }) => id === toolkitId)
+    return {
+      id: toolkitId,
+      title: toolkit?.title ?? '',
+      note: toolkit === undefined ? '' : noteOf(toolkit),
+      tools: ofToolkit.map(({ id, name, title, description, atWorkAs }) => ({
+        id,
+        name,
+        about: description ?? title,
+        atWorkAs: atWorkAs.join(', '),
+        isPicked: picked.has(id),
+      })),
+    }
+  })
+
+/** Where tools are picked for a server, several at once. */
+export const toolAddingPages =
+  ({ frames, toolAdding }: { frames: ServerFrameParts; toolAdding: ToolAdding }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const pageFor = async (
+      request: FastifyRequest,
+      server: ServerFrame,
+      picked: readonly string[],
+    ): Promise<FormPage> => {
+      const { q, page, toolkit } = Query.parse(request.query)
+      const window = { search: q, skip: (page - 1) * TOOLS_PER_PAGE, take: TOOLS_PER_PAGE }
+      const offer = await toolAdding.listOffer(actorOf(request), server.id, { toolkitId: toolkit, ...window })
+      const path = `${serverTabPath(server.id, 'tools')}/new`
+      const query = { q, toolkit: toolkit ?? '' }
+      const counts = { page, perPage: TOOLS_PER_PAGE, total: offer.total, shown: offer.tools.length }
+      return {
+        view: 'servers/tools-new',
+        data: {
+          title: `Add tools to ${server.name}`,
+          server,
+          path,
+          action: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
+          search: q,
+          toolkit: toolkit ?? '',
+          toolkits: [
+            { value: '', text: 'All toolkits' },
+            ...offer.toolkits.map(({ id, title, tools }) => ({
+              value: id,
+              text: `${title}, ${formatCount(tools, 'tool')}`,
+            })),
+          ],
+          hasToolkits: offer.toolkits.length > 0,
+          groups: toGroups(offer.tools, offer.toolkits, new Set(picked)),
+          pager: pagerOf(counts, { path, query }),
+          sourcesHref: serverTabPath(server.id, 'sources'),
+        },
+        labels: PICKS_LABELS,
+      }
+    }
+
+    const path = '/servers/:uuid/tools/new'
+    app.get(path, { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'tools')
+      return showForm(reply, await pageFor(request, server, []))
+    })
+
+    app.post(path, { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'tools')
+      const { tool: picked } = Picks.parse(request.body ?? {})
+      return submitForm(reply, await pageFor(request, server, picked), async () => {
+        const names = await toolAdding.addTools(actorOf(request), server.id, picked)
+        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', names.length)
+      })
+    })
+  }

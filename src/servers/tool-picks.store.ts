@@ -1,0 +1,172 @@
+import { containing, type Database, type Transaction } from '../platform/db/index.ts'
+import type { Server } from './server.ts'
+
+/** Toolkits that a server may take tools from: those it uses, and its organization's own. */
+export type OfferedToolkit = {
+  id: string
+  title: string
+  /** Held as a copy of another organization's. */
+  isSnapshot: boolean
+  isInUse: boolean
+  tools: number
+}
+
+/** Most toolkits offered at once; beyond them one picks from a toolkit's own page. */
+const MAX_OFFERED = 500
+
+type Holder = Pick<Server, 'id' | 'organizationId'>
+
+/** Ids of the toolkits that the server holds copies of. */
+const listCopiedIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
+  const copies = await tx.toolkit.findMany({ where: { serverId }, select: { snapshotOfId: true } })
+  return copies.flatMap(({ snapshotOfId }) => snapshotOfId ?? [])
+}
+
+/** Of a toolkit that changed hands the server's copy stands for it: see `findToolForServer`. */
+const ownWithoutCopies = (organizationId: string, copiedIds: readonly string[]) => ({
+  organizationId,
+  snapshotOfId: null,
+  NOT: { id: { in: [...copiedIds] } },
+})
+
+export const listOfferedToolkits = async (tx: Transaction, server: Holder): Promise<OfferedToolkit[]> => {
+  const copiedIds = await listCopiedIds(tx, server.id)
+  const rows = await tx.toolkit.findMany({
+    where: { OR: [{ serverId: server.id }, ownWithoutCopies(server.organizationId, copiedIds)] },
+    select: {
+      id: true,
+      title: true,
+      snapshotOfId: true,
+      _count: { select: { tools: true } },
+      uses: { where: { serverId: server.id }, select: { id: true } },
+    },
+    orderBy: { title: 'asc' },
+    take: MAX_OFFERED,
+  })
+  return rows.map(({ id, title, snapshotOfId, _count, uses }) => ({
+    id,
+    title,
+    isSnapshot: snapshotOfId !== null,
+    isInUse: uses.length > 0,
+    tools: _count.tools,
+  }))
+}
+
+/** A toolkit that a server may use and does not. */
+export type AddableToolkit = {
+  id: string
+  title: string
+  description: string | undefined
+  organizationName: string
+  isOwn: boolean
+  tools: number
+}
+
+/** The organization's own and all public ones, by title; `search` is looked for in title and description; empty: all. */
+export const listAddableToolkits = async (
+  db: Database,
+  server: Holder,
+  { search, skip, take }: { search: string; skip: number; take: number },
+): Promise<{ toolkits: AddableToolkit[]; total: number }> => {
+  const found = containing(db, search)
+  const where = {
+    AND: [
+      {
+        snapshotOfId: null,
+        uses: { none: { serverId: server.id } },
+        NOT: { id: { in: await listCopiedIds(db, server.id) } },
+      },
+      { OR: [{ organizationId: server.organizationId }, { visibility: 'public' as const }] },
+      search === '' ? {} : { OR: [{ title: found }, { description: found }] },
+    ],
+  }
+  const [total, rows] = await Promise.all([
+    db.toolkit.count({ where }),
+    db.toolkit.findMany({
+      where,
+      orderBy: [{ title: 'asc' }, { id: 'asc' }],
+      skip,
+      take,
+      select: {
+        id: true,
+        title: true,
+        description: true,
+        organizationId: true,
+        organization: { select: { name: true } },
+        _count: { select: { tools: true } },
+      },
+    }),
+  ])
+  const toolkits = rows.map(({ id, title, description, organizationId, organization, _count }) => ({
+    id,
+    title,
+    description: description ?? undefined,
+    organizationName: organization.name,
+    isOwn: organizationId === server.organizationId,
+    tools: _count.tools,
+  }))
+  return { toolkits, total }
+}
+
+/** A tool that may be put to work. */
+export type OfferedTool = {
+  id: string
+  name: string
+  title: string | undefined
+  description: string | undefined
+  toolkitId: string
+  /** Names under which it is at work in the server already. */
+  atWorkAs: readonly string[]
+}
+
+/** Tools of these toolkits by toolkit and name; `search` is looked for in name, title and description; empty: all. */
+export const listOfferedTools = async (
+  db: Database,
+  serverId: string,
+  { toolkitIds, search, skip, take }: { toolkitIds: readonly string[]; search: string; skip: number; take: number },
+): Promise<{ tools: OfferedTool[]; total: number }> => {
+  const found = containing(db, search)
+  const where = {
+    toolkitId: { in: [...toolkitIds] },
+    ...(search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }),
+  }
+  const [total, rows] = await Promise.all([
+    db.tool.count({ where }),
+    db.tool.findMany({
+      where,
+      orderBy: [{ toolkit: { title: 'asc' } }, { toolkitId: 'asc' }, { name: 'asc' }],
+      skip,
+      take,
+      select: {
+        id: true,
+        name: true,
+        title: true,
+        description: true,
+        toolkitId: true,
+        instances: { where: { serverId }, select: { name: true }, orderBy: { name: 'asc' } },
+      },
+    }),
+  ])
+  const tools = rows.map(({ title, description, instances, ...rest }) => ({
+    ...rest,
+    title: title ?? undefined,
+    description: description ?? undefined,
+    atWorkAs: instances.map(({ name }) => name),
+  }))
+  return { tools, total }
+}
+
+/** Their names, in the order of the ids; one that is not there is left out. */
+export const listToolNames = async (tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Puts tools to work without any binding: everything they ask for is asked of the caller. */
+export const createBareInstances = async (
+  tx: Transaction,
+  serverId: string,
+  instances: readonly { toolId: string; name: string }[],
+): Promise<void> => {
+  await tx.instance.createMany({ data: instances.map(instance => ({ serverId, ...instance })) })
+}

@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify'
+import { actorOf, addressOf, formatCount, formatNumber, listQuery } from '../platform/http/index.ts'
+import type { RewiringService, WiredPanel } from './rewiring.service.ts'
+import type { Instance } from './server.ts'
+import type { ServerFrameParts } from './server-frame.ts'
+import { serverTabPath } from './server-frame.ts'
+import { type DoneTexts, doneNote, frameOf, pageNumber, serverSchema, TAB_CONFIG, takePage } from './server-tab.ts'
+import { toChip } from './socket.view.ts'
+
+/** Tools on a page of the list. */
+const TOOLS_PER_PAGE = 50
+/** Chips beside a tool; how many more parameters it has is said. */
+const MAX_CHIPS = 6
+
+const Query = listQuery.extend({ page: pageNumber })
+
+const DONE: DoneTexts = {
+  added: count => (count === 1 ? 'The tool is at work' : `${formatCount(count, 'tool')} are at work`),
+  removed: () => 'The tool is removed from this server',
+}
+
+/** Whether a tool is what was looked for: by its names, its toolkit, and what its parameters are called. */
+const isFound = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): boolean =>
+  [name, tool.name, tool.title ?? '', toolkit.title, ...sockets.map(({ parameter }) => parameter)].some(text =>
+    text.toLowerCase().includes(wanted),
+  )
+
+/** Where it is edited. */
+export const instancePath = (serverId: string, instanceId: string): string =>
+  `${serverTabPath(serverId, 'tools')}/${instanceId}`
+
+const toRow = (serverId: string, { id, name, toolkit, sockets }: WiredPanel, instance: Instance | undefined) => {
+  const wired = sockets.filter(({ source }) => source !== 'exposed')
+  const exposed = sockets.length - wired.length
+  return {
+    href: instancePath(serverId, id),
+    name,
+    method: instance?.tool.method ?? '',
+    toolName: instance?.tool.name ?? '',
+    toolkit: toolkit.title,
+    description: instance?.description ?? instance?.tool.description,
+    wired: wired.slice(0, MAX_CHIPS).map(socket => ({ parameter: socket.parameter, ...toChip(socket) })),
+    more: wired.length > MAX_CHIPS ? formatNumber(wired.length - MAX_CHIPS) : undefined,
+    exposed: exposed === 0 ? undefined : formatNumber(exposed),
+    missing: sockets.some(({ missing }) => missing.length > 0),
+  }
+}
+
+/** The tools at work in a server. */
+export const serverToolsPages =
+  ({ frames, rewiring }: { frames: ServerFrameParts; rewiring: RewiringService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    app.get('/servers/:uuid/tools', { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
+      const server = await frameOf(frames, request, 'tools')
+      const { q, page } = Query.parse(request.query)
+      const panels = await rewiring.listPanels(actorOf(request), server.id)
+      const found = q === '' ? panels : panels.filter(panel => isFound(panel, q.toLowerCase()))
+      const path = serverTabPath(server.id, 'tools')
+      const { shown, pager } = takePage(found, { page, perPage: TOOLS_PER_PAGE, path, query: { q } })
+      const instances = await rewiring.listInstancesById(
+        actorOf(request),
+        server.id,
+        shown.map(({ id }) => id),
+      )
+      return reply.page('servers/tools', {
+        title: `Tools of ${server.name}`,
+        server,
+        path,
+        done: doneNote(request, server, DONE),
+        search: q,
+        heading: formatCount(found.length, 'tool'),
+        isEmpty: panels.length === 0,
+        tools: shown.map(panel =>
+          toRow(
+            server.id,
+            panel,
+            instances.find(({ id }) => id === panel.id),
+          ),
+        ),
+        pager,
+        addHref: addressOf(`${path}/new`, {}),
+      })
+    })
+  }
