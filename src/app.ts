@@ -41,8 +41,13 @@ import {
   organizationAuditRoutes,
   organizationRoutes,
   ownOrganizationPages,
+  memberPages,
+  organizationAuditPages,
 } from './organizations/index.ts'
+  organizationInvitationPages,
 import {
+  organizationSettingsPages,
+  organizationsPages,
   configureApi,
   configurePages,
   createHttpServer,
@@ -183,6 +188,12 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(serverToolsPages({ ...services, frames }))
     await pages.register(toolAddingPages({ ...services, frames }))
     await pages.register(instancePages({ ...services, frames }))
+    const organizationParts = { ...services, tenancy: settings.tenancy }
+    await pages.register(organizationsPages(organizationParts))
+    await pages.register(memberPages(services))
+    await pages.register(organizationInvitationPages(services))
+    await pages.register(organizationAuditPages(services))
+    await pages.register(organizationSettingsPages(organizationParts))
     await pages.register(sourcesPages({ ...services, frames }))
     await pages.register(bindingsPages({ ...services, frames }))
     await pages.register(globalsPages({ ...services, frames }))

@@ -40,6 +40,8 @@ const assertRoom = async (tx: Transaction, organizationId: string, email: string
   throw new AppError('limit_exceeded', message)
 }
 
+const noInvitation = () => new AppError('not_found', 'There is no such invitation.')
+
 const targetOf = ({ id, email }: Invitation) => ({ type: 'invitation', id, name: email })
 
 export const createInvitationService = ({ db, changes, counters, mailer, baseUrl }: InvitationServiceParts) => {
@@ -68,23 +70,33 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       return { invitation, organizationName: organization.name }
     })
 
+  const invite = async (
+    actor: Actor,
+    organizationId: string,
+    { email, role }: { email: string; role: Role },
+  ): Promise<Invitation> => {
+    assertMay(actor, organizationId, permissionOver(role))
+    await throttle.countInvitation(actor.userId, organizationId, email)
+    const { token, tokenHash } = makeLinkToken()
+    const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
+    const link = `${baseUrl}${invitationPath(token)}`
+    await mailer.send(invitationLetter({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))
+    return invitation
+  }
+
   return {
     /**
      * Sends a link by mail; one sent before to the same address is worth nothing from then on. Whether the address has
      * an account makes no difference. Throws `conflict` for a member's, `unavailable` where the letter cannot be sent.
      */
-    invite: async (
-      actor: Actor,
-      organizationId: string,
-      { email, role }: { email: string; role: Role },
-    ): Promise<Invitation> => {
-      assertMay(actor, organizationId, permissionOver(role))
-      await throttle.countInvitation(actor.userId, organizationId, email)
-      const { token, tokenHash } = makeLinkToken()
-      const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
-      const link = `${baseUrl}${invitationPath(token)}`
-      await mailer.send(invitationLetter({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))
-      return invitation
+    invite,
+
+    /** Sends another link to the same address, for the same role; the one before is worth nothing from then on. */
+    renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
+      assertMay(actor, organizationId, 'manage')
+      const invitation = await store.findOpenInvitationById(db, organizationId, id, new Date())
+      if (invitation === undefined) throw noInvitation()
+      return invite(actor, organizationId, invitation)
     },
 
     /** Those that are still good. */
@@ -97,7 +109,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       changes.commit(async tx => {
         await assertStillMay(tx, actor, organizationId, 'manage')
         const invitation = await store.findOpenInvitationById(tx, organizationId, id, new Date())
-        if (invitation === undefined) throw new AppError('not_found', 'There is no such invitation.')
+        if (invitation === undefined) throw noInvitation()
         await assertStillMay(tx, actor, organizationId, permissionOver(invitation.role))
         await store.removeInvitation(tx, id)
         await writeAudit(tx, {

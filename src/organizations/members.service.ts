@@ -1,10 +1,10 @@
 import { type Actor, AppError, assertMay, mayRole, permissionOver, type Role } from '../kernel/index.ts'
 import { writeAudit } from '../platform/audit/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
+import type { Announce, Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { assertStillMay } from './current-role.ts'
-import type { Holdings } from './holdings.ts'
+import type { HeldServer, Holdings } from './holdings.ts'
 import * as store from './members.store.ts'
 import type { Member } from './organization.ts'
 
@@ -49,6 +49,38 @@ const defaultHeirId = async (
   return (await store.findOldestOwnerBut(tx, organizationId, leavingId))?.userId ?? actor.userId
 }
 
+/** Writes down that a member has another role, in the transaction that gives it. */
+const giveRole = async (
+  tx: Transaction,
+  announce: Announce,
+  actor: Actor,
+  organizationId: string,
+  { userId, email, role: from }: Member,
+  role: Role,
+): Promise<Member> => {
+  const changed = await store.updateRole(tx, organizationId, userId, role)
+  await writeAudit(tx, {
+    action: 'member.role_changed',
+    actor,
+    organizationId,
+    target: { type: 'user', id: userId, name: email },
+    change: { role: { from, to: role } },
+  })
+  announce({ type: 'access_changed', userId })
+  return changed
+}
+
+/** What a removal would mean, before anybody decides. `heirId`: who gets the servers where nobody says. */
+export type RemovalPreview = {
+  member: Member
+  servers: readonly HeldServer[]
+  heirs: readonly Member[]
+  heirId: string
+}
+
+/** Members who could get the servers of one who goes, to choose from. */
+const MAX_HEIRS_SHOWN = 200
+
 export const createMemberService = ({ db, changes, holdings }: MemberServiceParts) => ({
   listMembers: async (actor: Actor, organizationId: string, page: IdPage): Promise<Member[]> => {
     assertMay(actor, organizationId, 'read')
@@ -64,17 +96,38 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
       await assertStillMay(tx, actor, organizationId, permissionOver(role))
       if (member.role === 'owner') await assertOtherOwner(tx, organizationId, member)
-      const changed = await store.updateRole(tx, organizationId, userId, role)
-      await writeAudit(tx, {
-        action: 'member.role_changed',
-        actor,
-        organizationId,
-        target: { type: 'user', id: userId, name: member.email },
-        change: { role: { from: member.role, to: role } },
-      })
-      announce({ type: 'access_changed', userId })
-      return changed
+      return giveRole(tx, announce, actor, organizationId, member, role)
     }),
+
+  /** Makes another member an owner and the actor, who is one, an admin. */
+  transferOwnership: (actor: Actor, organizationId: string, userId: string): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      await assertStillMay(tx, actor, organizationId, 'own')
+      const heir = userId === actor.userId ? undefined : await store.findMember(tx, organizationId, userId)
+      if (heir === undefined) {
+        throw new AppError('invalid_request', 'Only another member can be the next owner.', {
+          errors: [{ path: 'userId', message: 'is no other member' }],
+        })
+      }
+      const self = await getMember(tx, organizationId, actor.userId)
+      if (heir.role !== 'owner') await giveRole(tx, announce, actor, organizationId, heir, 'owner')
+      await giveRole(tx, announce, actor, organizationId, self, 'admin')
+    }),
+
+  /** For who may remove the member, or is it. */
+  previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
+    const isLeaving = userId === actor.userId
+    await assertStillMay(db, actor, organizationId, isLeaving ? 'read' : 'manage')
+    const member = await getMember(db, organizationId, userId)
+    if (!isLeaving) await assertStillMay(db, actor, organizationId, permissionOver(member.role))
+    const others = await store.listMembersBut(db, organizationId, userId, MAX_HEIRS_SHOWN)
+    return {
+      member,
+      servers: await holdings.listServersOwnedBy(db, userId, organizationId),
+      heirs: others.filter(({ role }) => mayRole(role, 'build')),
+      heirId: await defaultHeirId(db, actor, organizationId, userId),
+    }
+  },
 
   /**
    * Removes a member, or lets one leave; their servers go to `serversTo`, or to who removes them, or to the oldest owner.

@@ -38,8 +38,21 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   )
 }
 
+export type RemovalPreview = { servers: number; toolkits: number; refusal: string | undefined }
+
+/** What an assertion says against it; undefined where it says nothing. */
+const refusalOf = async (assertion: () => Promise<void>): Promise<string | undefined> => {
+  try {
+    await assertion()
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'unavailable') return error.message
+    throw error
+  }
+}
+
 export const createOrganizationService = (parts: RemovalParts) => {
-  const { db, changes, tenancy } = parts
+  const { db, changes, holdings, tenancy } = parts
   const removal = createOrganizationRemoval(parts)
 
   const getForRemoval = async (tx: Transaction, actor: Actor, id: string, confirm: string): Promise<Organization> => {
@@ -86,6 +99,19 @@ export const createOrganizationService = (parts: RemovalParts) => {
         })
         return getOrganization(tx, actor, id)
       }),
+
+    /** What would go with it, for who owns it; `refusal`: why it cannot go. */
+    previewRemoval: async (actor: Actor, id: string): Promise<RemovalPreview> => {
+      await assertStillMay(db, actor, id, 'own')
+      return {
+        servers: await holdings.countServers(db, id),
+        toolkits: await holdings.countToolkits(db, id),
+        refusal: await refusalOf(async () => {
+          await assertNotTheOnly(db, tenancy, id)
+          await assertNotLast(db, actor)
+        }),
+      }
+    },
 
     /** `confirm` is its name. Throws `conflict` for the only organization of who asks. */
     removeOrganization: async (actor: Actor, id: string, confirm: string): Promise<void> => {

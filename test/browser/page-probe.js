@@ -139,14 +139,17 @@ const note = ({ target }) => {
   if (!reached.has(target)) reached.set(target, { looks: looksOf(target), isInSight: isInSight(target) })
 }
 
+const STOPS_OF_TIME = 8
+
 /** Answers how many times Tab has to be pressed to come round. */
 const beginKeyboard = () => {
   reached.clear()
   document.activeElement?.blur()
   window.scrollTo(0, 0)
   document.addEventListener('focusin', note)
-  // Parts that scroll can be focused besides.
-  return toReach().length + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
+  // Parts that scroll can be focused besides, and within a date its day, month and year, and its calendar.
+  const dates = document.querySelectorAll('input[type="date"]').length
+  return toReach().length + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
 }
 
 const endKeyboard = () => {

@@ -226,6 +226,54 @@ const servers: PageRow[] = [
   { route: 'GET /servers/:uuid', path: ({ serverId }) => `/servers/${serverId}`, state: 'viewer', who: 'viewer' },
 ]
 
+const organizations: PageRow[] = [
+  { route: 'GET /organizations', path: at('/organizations'), who: 'viewer' },
+  { route: 'GET /organizations/new', path: at('/organizations/new') },
+  { route: 'GET /organizations/:id/members', path: ({ organizationId }) => `/organizations/${organizationId}/members` },
+  {
+    route: 'GET /organizations/:id/members',
+    path: ({ organizationId }) => `/organizations/${organizationId}/members`,
+    state: 'viewer',
+    who: 'viewer',
+  },
+  {
+    route: 'GET /organizations/:id/members/:userId/removal',
+    path: ({ organizationId, viewer }) => `/organizations/${organizationId}/members/${viewer.userId}/removal`,
+  },
+  {
+    route: 'GET /organizations/:id/members/:userId/removal',
+    path: ({ organizationId, owner }) => `/organizations/${organizationId}/members/${owner.userId}/removal`,
+    state: 'oneself',
+  },
+  {
+    route: 'GET /organizations/:id/invitations',
+    path: ({ organizationId }) => `/organizations/${organizationId}/invitations`,
+  },
+  {
+    route: 'GET /organizations/:id/invitations',
+    path: ({ organizationId }) => `/organizations/${organizationId}/invitations`,
+    state: 'refused',
+    status: 409,
+    act: async page => {
+      await page.getByLabel('E-mail address').fill('viewer@kestrel.example')
+      await page.getByRole('button', { name: 'Send the invitation', exact: true }).click()
+      await page.getByText('is that of a member').waitFor()
+    },
+  },
+  { route: 'GET /organizations/:id/audit', path: ({ organizationId }) => `/organizations/${organizationId}/audit` },
+  {
+    route: 'GET /organizations/:id/audit',
+    path: ({ organizationId }) => `/organizations/${organizationId}/audit?from=yesterday`,
+    state: 'refused',
+    status: 400,
+  },
+  {
+    route: 'GET /organizations/:id/settings',
+    path: ({ organizationId }) => `/organizations/${organizationId}/settings`,
+  },
+  { route: 'GET /organizations/:id/removal', path: ({ organizationId }) => `/organizations/${organizationId}/removal` },
+]
+
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 /** Every page of the dashboard: a test says which is missing. */
@@ -233,6 +281,7 @@ export const PAGES: readonly PageRow[] = [
   ...strangers,
   ...account,
   ...toolkits,
+  ...organizations,
   ...settings,
   ...inspector,
   ...servers,
@@ -242,6 +291,7 @@ export const PAGES: readonly PageRow[] = [
 
 /** Routes that browsers ask and that answer no page of their own. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
+  'GET /organizations/:id': 'leads to its members',
   'GET /first-run': 'looked at in test/browser/first-run.test.ts, on an installation without a server',
   'GET /servers/:uuid/live': 'server-sent events',
   'GET /sign-in/code': 'only in the middle of a sign-in; without one it leads to /sign-in',

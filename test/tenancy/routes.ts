@@ -185,6 +185,94 @@ const organizations: Row[] = [
   },
 ]
 
+/** As it is made for the pages: a name that nobody minds to be seen stands in what a refused form shows again. */
+const onPage =
+  (rest: string): Row['path'] =>
+  ({ organizationId }) =>
+    `/organizations/${organizationId}${rest}`
+
+const organizationPages: Row[] = [
+  // All who ask but the stranger belong to two: they get a list, the stranger is sent on.
+  {
+    route: 'GET /organizations',
+    path: at('/organizations'),
+    statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403],
+  },
+  { route: 'GET /organizations/new', path: at('/organizations/new'), statuses: asPage(OWN) },
+  {
+    route: 'POST /organizations/new',
+    path: at('/organizations/new'),
+    statuses: [303, 303, 303, 303, 303, 303, 403, 303, 403],
+    form: ({ plain }) => ({ name: plain() }),
+  },
+  { route: 'GET /organizations/:id', path: onPage(''), statuses: [303, 404, 303, 303, 303, 303, 303, 403, 403] },
+  { route: 'GET /organizations/:id/members', path: onPage('/members'), statuses: asPage(READ) },
+  {
+    route: 'POST /organizations/:id/members/:userId/role',
+    path: async ({ organizationId, spare }) =>
+      `/organizations/${organizationId}/members/${await spare.member('viewer')}/role`,
+    statuses: asPage(manage(303)),
+    form: () => ({ role: 'builder' }),
+  },
+  {
+    route: 'GET /organizations/:id/members/:userId/removal',
+    path: async ({ organizationId, spare }) =>
+      `/organizations/${organizationId}/members/${await spare.member('viewer')}/removal`,
+    statuses: asPage(seeing('manage')),
+  },
+  {
+    route: 'POST /organizations/:id/members/:userId/removal',
+    path: async ({ organizationId, spare }) =>
+      `/organizations/${organizationId}/members/${await spare.member('viewer')}/removal`,
+    statuses: asPage(manage(303)),
+    form: () => ({}),
+  },
+  { route: 'GET /organizations/:id/invitations', path: onPage('/invitations'), statuses: asPage(seeing('manage')) },
+  {
+    route: 'POST /organizations/:id/invitations',
+    path: onPage('/invitations'),
+    statuses: asPage(manage(303)),
+    form: ({ plain }) => ({ email: `${plain()}@example.com`, role: 'viewer' }),
+  },
+  {
+    route: 'POST /organizations/:id/invitations/:invitationId/renewal',
+    path: async ({ organizationId, spare }) =>
+      `/organizations/${organizationId}/invitations/${await spare.invitation()}/renewal`,
+    statuses: asPage(manage(303)),
+  },
+  {
+    route: 'POST /organizations/:id/invitations/:invitationId/removal',
+    path: async ({ organizationId, spare }) =>
+      `/organizations/${organizationId}/invitations/${await spare.invitation()}/removal`,
+    statuses: asPage(manage(303)),
+  },
+  { route: 'GET /organizations/:id/audit', path: onPage('/audit'), statuses: asPage(seeing('manage')) },
+  { route: 'GET /organizations/:id/settings', path: onPage('/settings'), statuses: asPage(seeing('manage')) },
+  {
+    route: 'POST /organizations/:id/settings',
+    path: onPage('/settings'),
+    statuses: asPage(manage(303)),
+    form: ({ fresh }) => ({ name: fresh() }),
+  },
+  {
+    route: 'POST /organizations/:id/owner',
+    path: async ({ spare }) => `/organizations/${await spare.organization()}/owner`,
+    statuses: asPage(needing('own', 303)),
+    form: ({ viewerId }) => ({ userId: viewerId }),
+  },
+  {
+    route: 'GET /organizations/:id/removal',
+    path: onPage('/removal'),
+    statuses: [303, 404, 403, 403, 403, 200, 200, 403, 403],
+  },
+  {
+    route: 'POST /organizations/:id/removal',
+    path: async ({ spare }) => `/organizations/${await spare.organization()}/removal`,
+    statuses: asPage(needing('own', 303)),
+    form: () => ({ sure: CANARY }),
+  },
+]
+
 const toolkits: Row[] = [
   { route: 'GET /api/v1/gallery', path: at('/api/v1/gallery'), statuses: OWN },
   { route: 'GET /api/v1/toolkits', path: at('/api/v1/toolkits'), statuses: OWN },
@@ -832,6 +920,8 @@ export const ROUTES: readonly Row[] = [
   ...audit,
   ...secondFactor,
   ...identities,
+  // Before anybody makes another organization.
+  ...organizationPages,
   ...organizations,
   ...connections,
   ...toolkits,
