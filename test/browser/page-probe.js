@@ -139,8 +139,6 @@ const note = ({ target }) => {
   if (!reached.has(target)) reached.set(target, { looks: looksOf(target), isInSight: isInSight(target) })
 }
 
-const STOPS_OF_TIME = 8
-
 /** Answers how many times Tab has to be pressed to come round. */
 const beginKeyboard = () => {
   reached.clear()
