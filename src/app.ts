@@ -38,16 +38,16 @@ import {
   accountDeletionRoutes,
   invitationPages,
   invitationRoutes,
-  organizationAuditRoutes,
-  organizationRoutes,
-  ownOrganizationPages,
   memberPages,
   organizationAuditPages,
-} from './organizations/index.ts'
+  organizationAuditRoutes,
   organizationInvitationPages,
-import {
+  organizationRoutes,
   organizationSettingsPages,
   organizationsPages,
+  ownOrganizationPages,
+} from './organizations/index.ts'
+import {
   configureApi,
   configurePages,
   createHttpServer,
@@ -185,15 +185,15 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(toolkitsPages(services))
     await pages.register(toolkitPages(services))
     await pages.register(galleryPages(services))
-    await pages.register(serverToolsPages({ ...services, frames }))
-    await pages.register(toolAddingPages({ ...services, frames }))
-    await pages.register(instancePages({ ...services, frames }))
     const organizationParts = { ...services, tenancy: settings.tenancy }
     await pages.register(organizationsPages(organizationParts))
     await pages.register(memberPages(services))
     await pages.register(organizationInvitationPages(services))
     await pages.register(organizationAuditPages(services))
     await pages.register(organizationSettingsPages(organizationParts))
+    await pages.register(serverToolsPages({ ...services, frames }))
+    await pages.register(toolAddingPages({ ...services, frames }))
+    await pages.register(instancePages({ ...services, frames }))
     await pages.register(sourcesPages({ ...services, frames }))
     await pages.register(bindingsPages({ ...services, frames }))
     await pages.register(globalsPages({ ...services, frames }))
