@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
 
@@ -30,7 +30,7 @@ export type CallContext = {
   /** As the client calls itself: `name/version`. */
   client: string | undefined
   /** Aborted when the caller is gone or has cancelled. */
-  signal: AbortSignal
+  signal: StopSignal
 }
 
 /** One tool of a mounted server; `call` runs the whole way (resolve, send, shape, record) and never throws. */

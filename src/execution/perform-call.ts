@@ -1,5 +1,5 @@
 import type { ExecutionRecord, MaskedRequest } from '../history/index.ts'
-import { failure, type JsonValue, type Result } from '../kernel/index.ts'
+import { failure, type JsonValue, type Result, type StopSignal } from '../kernel/index.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
@@ -68,7 +68,7 @@ export const performCall = async (
   findPlan: () => CallPlan,
   http: HttpClient,
   args: JsonValue | undefined,
-  signal: AbortSignal | undefined,
+  signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
 ): Promise<CallOutcome> => {
   const startedAt = new Date()

@@ -1,34 +1,13 @@
 import type { CallContext, Caller } from '../execution/index.ts'
+import { createStop, type Stop } from '../kernel/index.ts'
 import type { RequestId } from './message.ts'
 
-/** One request under way. It is its own context; `signal` costs nothing until somebody asks for it. */
-export type Call = CallContext & {
-  id: RequestId
-  readonly isCancelled: boolean
-  /** Whoever cancelled gets no answer. */
-  cancel: () => void
-}
+/** One request under way, which is its own context. Whoever cancelled it gets no answer. */
+export type Call = CallContext & { id: RequestId; signal: Stop }
 
-export const createCall = (id: RequestId, caller: Caller, client: string | undefined): Call => {
-  let controller: AbortController | undefined
-  let isCancelled = false
-  return {
-    id,
-    caller,
-    client,
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController()
-        if (isCancelled) controller.abort()
-      }
-      return controller.signal
-    },
-    get isCancelled() {
-      return isCancelled
-    },
-    cancel: () => {
-      isCancelled = true
-      controller?.abort()
-    },
-  }
-}
+export const createCall = (id: RequestId, caller: Caller, client: string | undefined): Call => ({
+  id,
+  caller,
+  client,
+  signal: createStop(),
+})

@@ -16,7 +16,7 @@ import { ERROR, SESSION_VERSIONS, TOOLS_CHANGED } from './protocol.ts'
 import { findLackingScopes } from './scopes.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
 import { notAcceptable } from './session-requirements.ts'
-import { endSession, type Session } from './sessions.ts'
+import { endCall, endSession, type Session } from './sessions.ts'
 import type { StreamAccess } from './stream-access.ts'
 
 export type HttpSseOptions = {
@@ -59,7 +59,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   })
 
   const endWhenDone = ({ isEnding, session, stream }: Connection): void => {
-    if (isEnding && (session.calls?.size ?? 0) === 0) stream.end()
+    if (isEnding && (session.calls?.length ?? 0) === 0) stream.end()
   }
 
   const open = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
@@ -120,8 +120,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
       const stopProgress = startProgress(message, json => stream.send(messageEvent(json)))
       const deliver = (done: Answer): void => {
         stopProgress?.()
-        session.calls?.delete(call)
-        if (!call.isCancelled) send(done)
+        endCall(session, call)
+        if (!call.signal.aborted) send(done)
         endWhenDone(connection)
       }
       answer.then(deliver).catch(error => report(error, 'an answer could not be delivered'))

@@ -59,8 +59,8 @@ const answerCall = (sent: Sent, message: RequestMessage, report: ReportFault): P
   if (isRefusal(found)) return errorAnswer(message.id, found)
   const client = clientName(metaOf(message.params)?.[META.clientInfo])
   const call = createCall(message.id, sent.caller, client)
-  if (sent.signal?.aborted) call.cancel()
-  sent.signal?.addEventListener('abort', call.cancel, { once: true })
+  if (sent.signal?.aborted) call.signal.abort()
+  sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
   return callTool(router, found, message, call, 'stateless', report)
 }
 

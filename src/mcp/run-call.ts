@@ -46,15 +46,15 @@ export const runCall = ({ exchange, request, call, answer, stream, onDone, repor
     : undefined
   raw.on('close', () => {
     if (raw.writableFinished || streamed?.isResumable === true) return
-    call.cancel()
+    call.signal.abort()
     stopProgress?.()
   })
   const deliver = (done: Answer): void => {
     stopProgress?.()
     onDone?.()
-    if (streamed !== undefined) streamed.end(call.isCancelled ? undefined : answerText(done))
+    if (streamed !== undefined) streamed.end(call.signal.aborted ? undefined : answerText(done))
     else if (raw.destroyed) return
-    else if (call.isCancelled) writeAccepted(exchange)
+    else if (call.signal.aborted) writeAccepted(exchange)
     else writeAnswer(exchange, done)
   }
   answer.then(deliver).catch(error => report(error, 'an answer could not be delivered'))

@@ -14,7 +14,7 @@ import { clientName } from './envelope.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage } from './message.ts'
 import { ERROR, findLogLevel, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from './protocol.ts'
 import type { Router } from './router.ts'
-import { cancelCalls, type Session } from './sessions.ts'
+import { beginCall, cancelCalls, type Session } from './sessions.ts'
 
 /** What a client tells of itself when it begins (basic/lifecycle, "Initialization"). */
 export type Introduction = {
@@ -67,8 +67,7 @@ const setLevel = (session: Session, { id, params }: RequestMessage): Answer => {
 const startCall = (router: Router, session: Session, request: RequestMessage, call: Call, report: ReportFault) => {
   const found = findTool(router, request.params)
   if (isRefusal(found)) return errorAnswer(request.id, found)
-  session.calls ??= new Set()
-  session.calls.add(call)
+  beginCall(session, call)
   return callTool(router, found, request, call, 'session', report)
 }
 

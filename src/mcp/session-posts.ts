@@ -11,7 +11,7 @@ import { runCall } from './run-call.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
 import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
 import type { SessionStreams } from './session-streams.ts'
-import type { Session, Sessions } from './sessions.ts'
+import { endCall, type Session, type Sessions } from './sessions.ts'
 
 export type SessionPostsOptions = {
   sessions: Sessions
@@ -80,7 +80,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       call,
       answer,
       stream: () => streams.streamAnswer(exchange, mounted, session, caller),
-      onDone: () => session.calls?.delete(call),
+      onDone: () => endCall(session, call),
       report,
     })
   }
@@ -103,11 +103,11 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       const { answer, call } = serveRequest(router, session, message, caller, report)
       if (call === undefined) answers.push(answer)
       else {
-        cancels.push(call.cancel)
+        cancels.push(call.signal.abort)
         answers.push(
           answer.then(done => {
-            session.calls?.delete(call)
-            return call.isCancelled ? undefined : done
+            endCall(session, call)
+            return call.signal.aborted ? undefined : done
           }),
         )
       }

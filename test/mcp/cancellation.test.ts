@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject, StopSignal } from '../../src/kernel/index.ts'
 import { makeServer, makeTool, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, nextMessage, openStream, POST_HEADERS, post, send, statelessRequest } from './wire.ts'
 
@@ -171,7 +171,7 @@ describe('the end of a session', () => {
 
 describe('a call that nobody cancels', () => {
   it('never has its signal aborted, however it ends', async () => {
-    let seen: AbortSignal | undefined
+    let seen: StopSignal | undefined
     const tool = makeTool('quick', {
       call: async (_args, { signal }) => {
         seen = signal

@@ -46,6 +46,8 @@ export const exchange = (hop: Hop, options: ExchangeOptions): Promise<OutboundRe
   new Promise((resolve, reject) => {
     const { target, method } = hop
     const answer = createAnswer(method, target, options.maxResponseBytes)
+    // A call that ends sooner by itself needs no watch over its body: each is a timer that outlives the answer.
+    const bodyTimeout = options.timeoutMs > options.bodyIdleMs ? options.bodyIdleMs : 0
     let phase: Phase = 'queued'
     const pool = options.pools.get(target.origin)
     let connection: Connection | undefined
@@ -137,7 +139,7 @@ export const exchange = (hop: Hop, options: ExchangeOptions): Promise<OutboundRe
       phase = 'connecting'
       const { path } = target
       const { headers, body = null } = hop
-      connection?.client.dispatch({ path, method, headers, body, blocking: false }, handler)
+      connection?.client.dispatch({ path, method, headers, body, blocking: false, bodyTimeout }, handler)
     }
 
     const waiter: Waiter = {

@@ -1,3 +1,5 @@
+import type { StopSignal } from '../../kernel/index.ts'
+
 /** One request of a tool or another tenant-steered sender. */
 export type OutboundRequest = {
   method: string
@@ -9,7 +11,7 @@ export type OutboundRequest = {
   timeoutMs: number
   /** After decompression. */
   maxResponseBytes: number
-  signal?: AbortSignal | undefined
+  signal?: StopSignal | undefined
   /** Asked before each hop, redirects included; false refuses it with kind `blocked`. */
   mayReach?: ((origin: string) => boolean) | undefined
 }
