@@ -25,7 +25,7 @@ const drawHead = ({ panel, box: { x, y, width, height } }: PlacedPanel): readonl
       ...(meta === '' ? [] : [words(x + width - MARGIN, y + 24, isFailed ? 'fault end' : 'soft end', cutMeta.text)]),
       ...(isFailed ? [lamp(x + MARGIN + cutName.width + 14, y + 19.5, 'failed')] : []),
     ]),
-    path('rule', `M${x + 1} ${y + PANEL.head}h${width - 2}`),
+    ...(height > PANEL.head ? [path('rule', `M${x + 1} ${y + PANEL.head}h${width - 2}`)] : []),
   ]
 }
 

@@ -11,7 +11,7 @@ const MARGIN = 16
 const END_MARGIN = 18
 const BETWEEN = 10
 /** What a key leaves for the value. */
-const VALUE_ROOM = 44
+const VALUE_ROOM = 54
 
 /** What the rack says of a global: that nothing uses it, that it is sealed, or what it is. */
 export const valueInWords = ({ source, value, uses }: PatchGlobal): string => {

@@ -7,18 +7,20 @@ import { pathOf } from './route.ts'
 import type { PlacedSource } from './rows.ts'
 import { box, circle, cutWords, group, jack, lamp, link, path, rect, type Shape, words } from './shapes.ts'
 
+/** A secret's cable is a double line, like a shielded one. */
+const drawWire = (d: string, source: Cable['source'] | Tag['source']): readonly Shape[] => [
+  path('cable', d, { 'data-source': source }),
+  ...(source === 'secret' ? [path('core', d)] : []),
+]
+
 /** A halo of the surface's colour under each cable makes a crossing read as over and under. */
 const drawCable = ({ source, branches }: Cable): readonly Shape[] => {
   const d = branches.map(pathOf).join('')
-  return [
-    path('halo', d),
-    path('cable', d, { 'data-source': source }),
-    ...(source === 'secret' ? [path('core', d)] : []),
-  ]
+  return [path('halo', d), ...drawWire(d, source)]
 }
 
 const drawTag = ({ source, text, box: { x, y, width, height }, y: middle }: Tag): readonly Shape[] => [
-  path('cable', `M${TOOLS.x - STUB} ${middle}H${TOOLS.x}`, { 'data-source': source }),
+  ...drawWire(`M${TOOLS.x - STUB} ${middle}H${TOOLS.x}`, source),
   group({ 'data-source': source }, [
     rect('tag', { x, y, width, height }, { rx: 4 }),
     {

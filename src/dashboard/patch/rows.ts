@@ -28,7 +28,7 @@ const placePanel = (panel: Panel, y: number): PlacedPanel => {
   const rows = Math.max(left.length + (hiddenRows > 0 ? 1 : 0), right.length)
   return {
     panel,
-    box: { ...TOOLS, y, height: PANEL.head + PANEL.beforeRows + rows * ROW + PANEL.foot },
+    box: { ...TOOLS, y, height: PANEL.head + (rows === 0 ? 0 : PANEL.beforeRows + rows * ROW + PANEL.foot) },
     left: left.map(place),
     right: right.map(place),
     moreY: hiddenRows > 0 ? yOf(left.length) : undefined,
