@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ConnectInput, toConnectPanel } from '../../src/dashboard/connect.ts'
+
+const ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
+const PUBLIC_URL = `https://tools.kestrel.example/s/${ID}`
+const LOCAL_URL = `http://localhost:8080/s/${ID}`
+const TIERS = ['public', 'organization', 'private'] as const
+
+const panelOf = (changes: Partial<ConnectInput> = {}) =>
+  toConnectPanel({ id: ID, name: 'Shipment desk', tier: 'private', url: PUBLIC_URL, ...changes })
+const guideOf = (panel: ReturnType<typeof panelOf>, id: string) => panel.clients.find(client => client.id === id)
+const codesOf = (panel: ReturnType<typeof panelOf>, id: string) =>
+  guideOf(panel, id)?.snippets.map(({ code }) => code) ?? []
+const hrefOf = (panel: ReturnType<typeof panelOf>, text: string): string =>
+  panel.buttons.find(button => button.text === text)?.href ?? ''
+const everyText = (panel: ReturnType<typeof panelOf>): string => JSON.stringify(panel)
+
+const CursorConfig = z.strictObject({ url: z.string() })
+const CodeConfig = z.strictObject({ name: z.string(), type: z.literal('http'), url: z.string() })
+
+describe('what adds a server to a client', () => {
+  it('opens Cursor with a configuration that holds the address', () => {
+    const link = new URL(hrefOf(panelOf(), 'Cursor'))
+    expect(`${link.protocol}//${link.host}${link.pathname}`).toBe('cursor://anysphere.cursor-deeplink/mcp/install')
+    expect(link.searchParams.get('name')).toBe('shipment-desk')
+    const config = Buffer.from(link.searchParams.get('config') ?? '', 'base64').toString()
+    expect(CursorConfig.parse(JSON.parse(config))).toEqual({ url: PUBLIC_URL })
+  })
+
+  it('opens VS Code with a configuration that holds name, kind and address, and gives the same as a command', () => {
+    const panel = panelOf()
+    const [scheme, json = ''] = hrefOf(panel, 'VS Code').split('?')
+    expect(scheme).toBe('vscode:mcp/install')
+    const config = CodeConfig.parse(JSON.parse(decodeURIComponent(json)))
+    expect(config).toEqual({ name: 'shipment-desk', type: 'http', url: PUBLIC_URL })
+    expect(codesOf(panel, 'connect-vscode')[0]).toBe(`code --add-mcp '${JSON.stringify(config)}'`)
+  })
+
+  it('opens Claude’s page for connectors where Claude can reach the address', () => {
+    const link = new URL(hrefOf(panelOf(), 'Claude'))
+    expect(link.origin + link.pathname).toBe('https://claude.ai/customize/connectors')
+    expect(Object.fromEntries(link.searchParams)).toEqual({
+      modal: 'add-custom-connector',
+      connectorName: 'Shipment desk',
+      connectorUrl: PUBLIC_URL,
+    })
+  })
+
+  it.each([LOCAL_URL, `https://localhost/s/${ID}`, `http://10.0.0.7:8080/s/${ID}`])(
+    'says of %s that Claude’s servers do not reach it, and how Claude Desktop does',
+    url => {
+      const panel = panelOf({ url })
+      expect(hrefOf(panel, 'Claude')).toBe('#connect-claude')
+      const [code = ''] = codesOf(panel, 'connect-claude')
+      const args = ['-y', 'mcp-remote', url, ...(url.includes('10.0.0.7') ? ['--allow-http'] : [])]
+      expect(JSON.parse(code)).toEqual({ mcpServers: { 'shipment-desk': { command: 'npx', args } } })
+    },
+  )
+
+  it.each(TIERS)('is a command for Claude Code, on a %s server', tier => {
+    const add = `claude mcp add --transport http shipment-desk ${PUBLIC_URL}`
+    const withToken = `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`
+    expect(codesOf(panelOf({ tier }), 'connect-claude-code')).toEqual(tier === 'public' ? [add] : [add, withToken])
+  })
+
+  it('asks nobody to sign in, and for no token, where the server is public', () => {
+    expect(everyText(panelOf({ tier: 'public' }))).not.toMatch(/sign in|token|OAuth|Bearer/i)
+    for (const tier of ['organization', 'private'] as const) {
+      const panel = panelOf({ tier })
+      expect(panel.access).toMatch(/OAuth.*personal access token/)
+      const [plain = '', withToken = ''] = codesOf(panel, 'connect-other')
+      expect(JSON.parse(plain)).toEqual({ mcpServers: { 'shipment-desk': { type: 'http', url: PUBLIC_URL } } })
+      expect(JSON.parse(withToken)).toMatchObject({
+        mcpServers: { 'shipment-desk': { headers: { Authorization: 'Bearer YOUR_TOKEN' } } },
+      })
+    }
+  })
+
+  it('leads only to places that are on the page, or to other programs', () => {
+    for (const tier of TIERS) {
+      const panel = panelOf({ tier, url: LOCAL_URL })
+      const ids = panel.clients.map(({ id }) => `#${id}`)
+      for (const { href } of panel.buttons) {
+        if (href.startsWith('#')) expect(ids).toContain(href)
+        else expect(href).toMatch(/^(cursor|vscode):/)
+      }
+    }
+  })
+
+  it('gives no name a way out of its place in a command or a link', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('$(reboot)', "'; rm -rf ~", '‮evil', '🚚')),
+        name => {
+          const panel = panelOf({ name: name.toWellFormed() })
+          const [command = ''] = codesOf(panel, 'connect-claude-code')
+          expect(command).toMatch(/^claude mcp add --transport http [a-z0-9-]{1,40} https:\S+$/)
+          const [, slug = ''] = / http (\S+) /.exec(command) ?? []
+          expect(slug).toMatch(/^[a-z0-9]/)
+          expect(new URL(hrefOf(panel, 'Cursor')).searchParams.get('name')).toBe(slug)
+          expect(new URL(hrefOf(panel, 'Claude')).searchParams.get('connectorUrl')).toBe(PUBLIC_URL)
+        },
+      ),
+    )
+    expect(codesOf(panelOf({ name: 'مكتب 🚚' }), 'connect-claude-code')[0]).toContain(' patchbay-7f3c1a52 ')
+    expect(codesOf(panelOf({ name: 'Größe & Café' }), 'connect-claude-code')[0]).toContain(' gro-e-cafe ')
+  })
+})

@@ -1,0 +1,230 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { createServerWatches, type WatchEvent } from '../../src/dashboard/server-watch.ts'
+import { createCallFigureStore, createExecutionStore } from '../../src/history/index.ts'
+import { buildExecution } from '../history/execution.ts'
+import { createHistoryWorld } from '../history/history-world.ts'
+import { callText, connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { createBrowser } from '../support/browser.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { callsOf, readEvents, Text } from './event-reader.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const MAX_PER_SIGN_IN = 8
+
+describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi()
+
+  const makeWorld = async () => {
+    const owner = await signUp(patchbay.origin)
+    const made = await makeServer(owner, [
+      { name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` },
+      { name: 'get_other', method: 'GET', url: `${fake.origin}/others` },
+    ])
+    const browser = createBrowser(patchbay.origin)
+    await browser.signIn(owner.email, PASSWORD)
+    await browser.loadCsrfToken()
+    return { owner, browser, ...made }
+  }
+  type World = Awaited<ReturnType<typeof makeWorld>>
+
+  const cookieOf = ({ cookies }: ReturnType<typeof createBrowser>): Record<string, string> => ({
+    cookie: [...cookies].map(pair => pair.join('=')).join('; '),
+  })
+  const watch = async (serverId: string, headers: Record<string, string>) => {
+    const stream = await readEvents(`${patchbay.origin}/servers/${serverId}/live`, headers)
+    onTestFinished(() => stream.close())
+    return stream
+  }
+  const watchAs = (world: World) => watch(world.serverId, cookieOf(world.browser))
+
+  it('tells of a call that a real client makes, and then of the figures', async () => {
+    const world = await makeWorld()
+    const stream = await watchAs(world)
+    expect(stream.status).toBe(200)
+    expect(stream.headers.get('content-type')).toBe('text/event-stream')
+    const client = await connect(world.url)
+    await callText(client, 'get_thing', { id: '1' })
+    const { calls, first } = await stream.next('calls', callsOf('get_thing'))
+    expect(calls).toEqual([
+      expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: 'answered', client: 'test/1.0.0' }),
+    ])
+    expect(first).toMatch(/^The first call has come: get_thing answered in .*, for test\/1.0.0\.$/)
+    const Figures = z.object({ figures: z.array(z.looseObject({ name: z.string(), text: z.string() })) })
+    const { figures } = await stream.next('figures', Figures)
+    expect(figures).toContainEqual({ name: 'calls', text: '1', note: '', isBad: false })
+  })
+
+  it('tells of a call that another process recorded, and each only once', async () => {
+    const world = await makeWorld()
+    const stream = await watchAs(world)
+    const { request: _, ...call } = buildExecution(world.serverId, {
+      tool: 'from_elsewhere',
+      outcome: 'error',
+      status: 503,
+    })
+    await patchbay.services.db.execution.create({ data: call })
+    const { calls } = await stream.next('calls', callsOf('from_elsewhere'))
+    expect(calls).toEqual([expect.objectContaining({ id: call.id, state: 'failed', outcome: 'failed, 503' })])
+    const { request: __, ...next } = buildExecution(world.serverId, { tool: 'the_next' })
+    await patchbay.services.db.execution.create({ data: next })
+    expect((await stream.next('calls', callsOf('the_next'))).calls).toHaveLength(1)
+  })
+
+  it('begins with the newest calls, so that none is lost between the page and the stream', async () => {
+    const world = await makeWorld()
+    const client = await connect(world.url)
+    await callText(client, 'get_other')
+    await patchbay.services.recorder.flush()
+    const [first, second] = [await watchAs(world), await watchAs(world)]
+    await first.next('calls', callsOf('get_other'))
+    await second.next('calls', callsOf('get_other'))
+  })
+
+  it('says how many connections clients hold open, and when a change is live on them', async () => {
+    const world = await makeWorld()
+    const stream = await watchAs(world)
+    const controller = new AbortController()
+    onTestFinished(() => controller.abort())
+    await fetch(`${world.url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live on 1 open connection', state: 'good' })
+    await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { description: 'Changed' })
+    expect(await stream.next('changed', Text)).toMatchObject({ text: 'Changed just now. Live on 1 open connection' })
+    controller.abort()
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live, no open connection', state: 'idle' })
+  })
+
+  it('is for those alone who may see the server', async () => {
+    const { serverId, owner } = await makeWorld()
+    const stranger = await signUp(patchbay.origin)
+    const asToken = (token: string | undefined) => ({ authorization: `Bearer ${token}` })
+    expect((await watch(serverId, {})).status).toBe(303)
+    expect((await watch(serverId, asToken(stranger.token))).status).toBe(404)
+    expect((await watch('11111111-1111-4111-8111-111111111111', asToken(owner.token))).status).toBe(404)
+    expect((await watch(serverId, asToken(owner.token))).status).toBe(200)
+    const head = await fetch(`${patchbay.origin}/servers/${serverId}/live`, {
+      method: 'HEAD',
+      headers: asToken(owner.token),
+    })
+    expect(head.status).toBe(200)
+  })
+
+  it('ends when who looks signs out', async () => {
+    const world = await makeWorld()
+    const stream = await watchAs(world)
+    await world.browser.send('DELETE', '/session')
+    await stream.next('over', z.object({}))
+    await stream.closed
+  })
+
+  it('ends when who looks is a member no more', async () => {
+    const world = await makeWorld()
+    const { db } = patchbay.services
+    const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: world.serverId } })
+    const colleague = await signUp(patchbay.origin)
+    await db.membership.create({ data: { organizationId, userId: colleague.userId, role: 'viewer' } })
+    const stream = await watch(world.serverId, { authorization: `Bearer ${colleague.token}` })
+    const stays = await watchAs(world)
+    await world.owner.expectOk('DELETE', `/organizations/${organizationId}/members/${colleague.userId}`)
+    await stream.next('over', z.object({}))
+    await stream.closed
+    await callText(await connect(world.url), 'get_other')
+    await stays.next('calls', callsOf('get_other'))
+  })
+
+  it('ends when the server is removed', async () => {
+    const world = await makeWorld()
+    const stream = await watchAs(world)
+    await world.owner.expectOk('DELETE', `/servers/${world.serverId}`)
+    await stream.next('over', z.object({}))
+    await stream.closed
+  })
+
+  it('is open for so many pages of one browser and no more, and makes room when one is closed', async () => {
+    const world = await makeWorld()
+    const streams = []
+    for (let count = 0; count < MAX_PER_SIGN_IN; count++) streams.push(await watchAs(world))
+    expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200))
+    expect((await watchAs(world)).status).toBe(429)
+    const colleague = await watch(world.serverId, { authorization: `Bearer ${world.owner.token}` })
+    expect(colleague.status).toBe(200)
+    streams[0]?.close()
+    await expect.poll(async () => (await watchAs(world)).status).toBe(200)
+  })
+})
+
+describe('a stop of Patchbay', () => {
+  it('ends the live streams at once, and opens none any more', async () => {
+    const app = await startTestApp()
+    onTestFinished(() => app.close())
+    const owner = await signUp(app.origin)
+    const { serverId } = await makeServer(owner, [])
+    const headers = { authorization: `Bearer ${owner.token}` }
+    const stream = await readEvents(`${app.origin}/servers/${serverId}/live`, headers)
+    expect(stream.status).toBe(200)
+    app.app.beginStop()
+    await stream.closed
+    expect(stream.seen.map(({ event }) => event)).not.toContain('over')
+    expect((await readEvents(`${app.origin}/servers/${serverId}/live`, headers)).status).toBe(503)
+  })
+})
+
+describe('the watch over servers', () => {
+  const [kind] = databaseKinds
+  if (kind === undefined) throw new Error('there is no database to test on')
+
+  it('reads the history once for all who watch, and never for nobody', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const executions = createExecutionStore(world.db)
+    const figures = createCallFigureStore(world.db)
+    let reads = 0
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const done: (() => void)[] = []
+    const watches = createServerWatches({
+      listNewest: async id => {
+        reads++
+        const { items } = await executions.list({ serverId: id, limit: 20 })
+        queueMicrotask(() => done.shift()?.())
+        return items
+      },
+      readFigures: id => figures.ofServer(id, new Date()),
+      openStreams: () => 0,
+      onTrouble: error => {
+        throw error
+      },
+    })
+    const nextRead = () => new Promise<void>(resolve => done.push(resolve))
+    expect(vi.getTimerCount()).toBe(0)
+
+    const heard: WatchEvent[][] = [[], []]
+    const first = nextRead()
+    const stops = heard.map(events => watches.watch(serverId, event => events.push(event)))
+    await first
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    expect(reads).toBe(1)
+
+    await world.db.execution.create({ data: { ...buildExecution(serverId), request: null } })
+    const second = nextRead()
+    vi.advanceTimersByTime(1_000)
+    await second
+    await vi.waitFor(() => expect(heard.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
+    expect(reads).toBe(2)
+    expect(heard.map(events => events.map(({ type }) => type))).toEqual([
+      ['calls', 'figures'],
+      ['calls', 'figures'],
+    ])
+
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    for (const stop of stops) stop()
+    expect(vi.getTimerCount()).toBe(0)
+    expect(watches.watchedCount()).toBe(0)
+    vi.advanceTimersByTime(60_000)
+    expect(reads).toBe(2)
+  })
+})

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
+const ESCAPED = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&lt;%= 1 %&gt;{{7*7}}&amp;amp;'
+
+const namesOf = ({ html }: PageAnswer): string[] =>
+  [...html.matchAll(/<h2><a href="\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name = '']) => name)
+const nextOf = ({ html }: PageAnswer): string | undefined =>
+  /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+
+describe.each(databaseKinds)('the pages of servers on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  const fake = runFakeApi()
+
+  const makePerson = async () => {
+    const api = await signUp(patchbay.origin)
+    const browser = createPageBrowser(patchbay.origin)
+    await browser.get('/sign-in')
+    expect(await browser.submit('/sign-in', { email: api.email, password: PASSWORD })).toMatchObject({ status: 303 })
+    return { api, browser }
+  }
+  const join = async (userId: string, role: 'viewer' | 'builder', name = 'Elsewhere') => {
+    const { db } = patchbay.services
+    const organization = await db.organization.create({
+      data: { name, memberships: { create: { userId, role } } },
+    })
+    return organization.id
+  }
+
+  it('show a card for each server: name, tier, address, tools, calls and errors of the last day', async () => {
+    const { api, browser } = await makePerson()
+    const made = await makeServer(
+      api,
+      ['a', 'b', 'c'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}?q={{integer:q?}}` })),
+      { server: { name: 'Weather desk', description: 'Rain and shine', access: 'organization' } },
+    )
+    const call = (name: string, args: object) =>
+      api.send('POST', `/instances/${made.instanceIds[name]}/call`, { arguments: args })
+    await call('a', { q: 1 })
+    await call('b', { q: 'not a number' })
+    await patchbay.services.recorder.flush()
+    const { html } = await browser.get('/servers')
+    expect(html).toContain('1 address, 3 tools, 2 calls in the last day.')
+    expect(html).toContain('Rain and shine')
+    expect(html).toContain(`value="${patchbay.settings.baseUrl}/s/${made.serverId}"`)
+    expect(html).toContain('3 tools: 1 called today, 1 failing, 1 not called')
+    expect(html).toContain('1 failing</span>')
+    expect(html).toMatch(/<dt>Calls, last day<\/dt><dd>2 /)
+    expect(html).toMatch(/<dt>Errors<\/dt><dd data-state="failed">1</)
+  })
+
+  it('show the newest first, page by page, and what a search finds', async () => {
+    const { api, browser } = await makePerson()
+    const names = Array.from({ length: 30 }, (_, index) => `Desk number ${index}`)
+    for (const name of names) await api.create('/servers', { name })
+    const first = await browser.get('/servers')
+    expect(namesOf(first)).toEqual(names.slice(6).reverse())
+    const second = await browser.get(nextOf(first) ?? '')
+    expect(namesOf(second)).toEqual(names.slice(0, 6).reverse())
+    expect(nextOf(second)).toBeUndefined()
+    expect(namesOf(await browser.get('/servers?q=NUMBER+17'))).toEqual(['Desk number 17'])
+    const { id } = await api.create('/servers', { name: 'Other', description: 'the yellow one' })
+    expect(namesOf(await browser.get('/servers?q=Yellow'))).toEqual(['Other'])
+    expect(namesOf(await browser.get(`/servers?q=${id}`))).toEqual(['Other'])
+    const many = await browser.get('/servers?q=desk')
+    expect(namesOf(many)).toHaveLength(24)
+    expect(namesOf(await browser.get(nextOf(many) ?? ''))).toHaveLength(6)
+    expect((await browser.get('/servers?q=nowhere')).html).toContain('No server found')
+    expect((await browser.get('/servers?cursor=nonsense')).status).toBe(400)
+  })
+
+  it('show nobody else’s servers, by whatever address', async () => {
+    const { api } = await makePerson()
+    const { id } = await api.create('/servers', { name: 'Mine alone', access: 'public' })
+    const { browser } = await makePerson()
+    for (const path of ['/servers', '/servers?q=alone', `/servers?q=${id}`]) {
+      expect((await browser.get(path)).html).not.toContain('Mine alone')
+    }
+    const foreign = await browser.get(`/servers/${id}`)
+    const absent = await browser.get('/servers/11111111-1111-4111-8111-111111111111')
+    expect([foreign.status, absent.status, (await browser.get('/servers/x')).status]).toEqual([404, 404, 404])
+    expect(foreign.html).not.toContain('Mine alone')
+  })
+
+  it('show every name as a text', async () => {
+    const { api, browser } = await makePerson()
+    const { id } = await api.create('/servers', { name: HOSTILE, description: HOSTILE })
+    for (const path of ['/servers', `/servers/${id}`, `/servers?q=${encodeURIComponent('"><script>')}`]) {
+      const { html, status } = await browser.get(path)
+      expect(status).toBe(200)
+      expect(html).toContain(ESCAPED)
+      expect(html).not.toContain('<script>alert')
+    }
+  })
+
+  it('make a server, which is met at once, without its address’s being asked for', async () => {
+    const { browser } = await makePerson()
+    expect((await browser.get('/servers/new')).html).not.toContain('name="organizationId"')
+    const made = await browser.submit('/servers/new', { name: ' Desk ', description: '', access: 'public' })
+    expect(made).toMatchObject({ status: 303 })
+    expect(made.location).toMatch(/^\/servers\/[0-9a-f-]{36}\?done=made$/)
+    const { html } = await browser.get(made.location ?? '')
+    expect(html).toContain('<h1>Desk</h1>')
+    expect(html).toContain('Made. Its address answers already')
+    expect(html).not.toContain('Waiting for the first call')
+  })
+
+  it('keep what was typed where it is refused, with a sentence beside the field', async () => {
+    const { browser } = await makePerson()
+    await browser.get('/servers/new')
+    const empty = await browser.submit('/servers/new', { name: ' ', description: HOSTILE, access: 'organization' })
+    expect(empty.status).toBe(400)
+    expect(empty.html).toMatch(/id="name-error".*The name /s)
+    expect(empty.html).toContain(ESCAPED)
+    expect(empty.html).toMatch(/value="organization" checked/)
+    const long = await browser.submit('/servers/new', { name: 'x'.repeat(201), description: '', access: 'private' })
+    expect(long.status).toBe(400)
+    expect(long.html).toContain(`value="${'x'.repeat(201)}"`)
+    const wrong = await browser.submit('/servers/new', { name: 'Desk', description: '', access: 'everybody' })
+    expect(wrong.html).toMatch(/id="access-error".*The tier /s)
+    expect(await browser.submit('/servers/new', { name: 'Desk', access: 'public', _csrf: 'forged' })).toMatchObject({
+      status: 403,
+    })
+  })
+
+  it('ask for the organization of who may build in several, and for no other', async () => {
+    const { api, browser } = await makePerson()
+    const built = await join(api.userId, 'builder', 'Built in')
+    const seen = await join(api.userId, 'viewer', 'Seen only')
+    const { html } = await browser.get('/servers/new')
+    expect(html).toContain(`<option value="${built}">Built in</option>`)
+    expect(html).not.toContain('Seen only')
+    const form = { name: 'Desk', description: '', access: 'private' }
+    expect((await browser.submit('/servers/new', { ...form, organizationId: seen })).status).toBe(403)
+    const foreign = await browser.submit('/servers/new', { ...form, organizationId: await join(api.userId, 'viewer') })
+    expect(foreign.status).toBe(403)
+    const made = await browser.submit('/servers/new', { ...form, organizationId: built })
+    expect(made.status).toBe(303)
+    expect((await browser.get('/servers')).html).toContain('<p>Built in</p>')
+  })
+
+  it('let who only looks make none', async () => {
+    const { api, browser } = await makePerson()
+    await patchbay.services.db.membership.updateMany({ where: { userId: api.userId }, data: { role: 'viewer' } })
+    const { html } = await browser.get('/servers')
+    expect(html).not.toContain('href="/servers/new"')
+    expect(html).toContain('Nothing is plugged in yet')
+    expect((await browser.get('/servers/new')).status).toBe(403)
+    expect((await browser.submit('/servers/sample', {})).status).toBe(403)
+  })
+
+  it('make the sample of who has no API at hand', async () => {
+    const { browser } = await makePerson()
+    await browser.get('/servers')
+    const made = await browser.submit('/servers/sample', {})
+    expect(made).toMatchObject({ status: 303 })
+    const { html } = await browser.get(made.location ?? '')
+    expect(html).toContain('Plugged in: four tools of the sample API.')
+    expect(html).toContain('convert_currency')
+    expect(html).toContain('Waiting for the first call')
+  })
+})
