@@ -32,7 +32,7 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createInProcessClient, createMcpRegistry, inspectorPages, mcpRoutes } from './mcp/index.ts'
-import { applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
+import { accessPages, applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
 import {
   accountDeletionPages,
   accountDeletionRoutes,
@@ -197,6 +197,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(sourcesPages({ ...services, frames }))
     await pages.register(bindingsPages({ ...services, frames }))
     await pages.register(globalsPages({ ...services, frames }))
+    await pages.register(accessPages({ ...services, frames }))
     await pages.register(settingsPages({ ...services, frames }))
     await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))
     await pages.register(authorizationPages(oauth))

@@ -1,3 +1,4 @@
+export { accessPages } from './access.pages.ts'
 export { createOAuthTokens } from './access-tokens.ts'
 export { applicationPages } from './applications.pages.ts'
 export { grantRoutes } from './grants.routes.ts'

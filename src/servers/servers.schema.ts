@@ -3,6 +3,9 @@ import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { ACCESS_TIERS } from './server.ts'
 
+/** Whom a server lets in by name: more are an organization. */
+export const MAX_ALLOWED_USERS = 1_000
+
 const access = z.enum(ACCESS_TIERS)
 // The other presentations join with the steps that serve them.
 const presentation = z.enum(['flat'])
@@ -15,7 +18,7 @@ export const CreateServer = z.strictObject({
   access: access.default('private'),
   allowedUsers: z
     .array(z.string().min(1).max(254))
-    .max(1_000)
+    .max(MAX_ALLOWED_USERS)
     .default([])
     .describe(
       'ids or e-mail addresses of users whom the owner of a private server lets in; who is no member must have confirmed the address, where mail is sent',

@@ -8,11 +8,13 @@ import {
   type Permission,
 } from '../kernel/index.ts'
 import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
+import type { Announce, Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
+import { findPeople, type Person } from './people.store.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 import { accessChange, auditChangedAccess, auditNewServer, auditRemovedServer } from './server-audit.ts'
 import type { ServerRemoval } from './server-removal.ts'
+import { MAX_ALLOWED_USERS } from './servers.schema.ts'
 import * as store from './servers.store.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
@@ -37,16 +39,18 @@ export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Se
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 
+/** What such a user is found by. */
+const addressOf = (addressees: store.Addressees): string =>
+  addressees === 'anybody' ? 'e-mail address' : 'confirmed e-mail address'
+
 const toUserIds = async (
   tx: Transaction,
   names: readonly string[],
   addressees: store.Addressees,
 ): Promise<string[]> => {
   const ids = await store.findUserIds(tx, names, addressees)
-  const address = addressees === 'anybody' ? 'e-mail address' : 'confirmed e-mail address'
-  const errors = ids.flatMap((id, index) =>
-    id === undefined ? [{ path: `allowedUsers[${index}]`, message: `is the id or ${address} of no user` }] : [],
-  )
+  const message = `is the id or ${addressOf(addressees)} of no user`
+  const errors = ids.flatMap((id, index) => (id === undefined ? [{ path: `allowedUsers[${index}]`, message }] : []))
   if (errors.length > 0) throw new AppError('invalid_request', 'Not all allowed users are known.', { errors })
   return [...new Set(ids.flatMap(id => id ?? []))]
 }
@@ -66,6 +70,23 @@ export type ServerChanges = {
   access?: AccessTier | undefined
   presentation?: Presentation | undefined
   allowedUsers?: readonly string[] | undefined
+}
+
+const wrongAddress = (message: string): AppError =>
+  new AppError('invalid_request', 'This user cannot be let in.', { errors: [{ path: 'email', message }] })
+
+/** Adds or takes away those who differ, each by itself: another change at the same time is not undone. */
+const changeAllowed = async (
+  tx: Transaction,
+  announce: Announce,
+  actor: Actor,
+  server: Server,
+  allowedUserIds: readonly string[],
+): Promise<void> => {
+  const updated = await store.updateAllowedUsers(tx, server, allowedUserIds)
+  const change = accessChange(server, updated)
+  if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+  announce({ type: 'server_changed', serverId: server.id })
 }
 
 type Unchanged = { ifUnchangedSince?: Date | undefined }
@@ -135,6 +156,37 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
         announce({ type: 'server_changed', serverId: id })
         return updated
+      }),
+
+    /** Whom the owner of a private server lets in, in the order of their addresses; for those who may build. */
+    listAllowedUsers: async (actor: Actor, id: string): Promise<Person[]> => {
+      const server = await getServerFor(db, actor, id, 'build')
+      return findPeople(db, server, server.allowedUserIds)
+    },
+
+    /** Lets one more user in. For the owner, and those who manage the organization. */
+    allowUser: (actor: Actor, id: string, email: string): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, id, 'build')
+        assertOwnOrManaged(actor, server)
+        const addressees = addresseesFor(server.organizationId)
+        const [userId] = await store.findUserIds(tx, [email], addressees)
+        if (userId === undefined) throw wrongAddress(`is the ${addressOf(addressees)} of no user here`)
+        if (userId === server.ownerId) throw wrongAddress('is the owner’s, who may use the server anyway')
+        if (server.allowedUserIds.includes(userId)) throw wrongAddress('is on the list already')
+        if (server.allowedUserIds.length >= MAX_ALLOWED_USERS) {
+          throw new AppError('limit_exceeded', `A server lets in at most ${MAX_ALLOWED_USERS} users by name.`)
+        }
+        await changeAllowed(tx, announce, actor, server, [...server.allowedUserIds, userId])
+      }),
+
+    /** Nothing happens where the user is not let in by name. */
+    disallowUser: (actor: Actor, id: string, userId: string): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, id, 'build')
+        assertOwnOrManaged(actor, server)
+        const left = server.allowedUserIds.filter(allowed => allowed !== userId)
+        if (left.length < server.allowedUserIds.length) await changeAllowed(tx, announce, actor, server, left)
       }),
 
     /** What is counted of a server's calls, before it is removed for good; at most so many. For who may remove it. */

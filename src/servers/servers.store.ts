@@ -102,6 +102,31 @@ export const updateServer = async (tx: Transaction, id: string, patch: ServerPat
   return toServer(row)
 }
 
+/** Only what differs is written. */
+export const updateAllowedUsers = async (
+  tx: Transaction,
+  { id, allowedUserIds: before }: Server,
+  after: readonly string[],
+): Promise<Server> => {
+  const gone = before.filter(userId => !after.includes(userId))
+  const added = after.filter(userId => !before.includes(userId))
+  const row = await tx.server.update({
+    where: { id },
+    data: {
+      allowedUsers: {
+        deleteMany: { userId: { in: gone } },
+        upsert: added.map(userId => ({
+          where: { serverId_userId: { serverId: id, userId } },
+          create: { userId },
+          update: {},
+        })),
+      },
+    },
+    include: WITH_USERS,
+  })
+  return toServer(row)
+}
+
 /** From here on nobody sees or calls the server; its secrets and all that makes it up are gone, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })

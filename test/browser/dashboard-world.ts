@@ -111,6 +111,14 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
   await fillServer(owner, longServer.id, hostileTools)
   const emptyToolkit = await owner.create('/toolkits', { title: NAMES.long })
 
+  const oauthClient = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
+    name: HOSTILE_NAME,
+    redirectUris: ['https://batch.kestrel.example/oauth/callback/of/the/night/shift'],
+  })
+  for (const clientId of ['https://claude.ai/oauth/client', `https://${'long-'.repeat(30)}.example/client`]) {
+    await insertGrant(services, { origin: baseUrl ?? origin, userId: owner.userId, serverId: server.id, clientId })
+  }
+  await owner.expectOk('PATCH', `/servers/${server.id}`, { allowedUsers: [viewer.userId] })
   await owner.expectOk('POST', `/organizations/${organizationId}/invitations`, {
     email: 'night@kestrel.example',
     role: 'builder',
@@ -127,6 +135,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     owner,
     viewer,
     organizationId,
+    oauthClientId: oauthClient.id,
     serverId: server.id,
     emptyServerId: emptyServer.id,
     longServerId: longServer.id,

@@ -127,6 +127,47 @@ const toolkits: PageRow[] = [
   { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
 ]
 
+const access: PageRow[] = [
+  { route: 'GET /servers/:uuid/access', path: ({ serverId }) => `/servers/${serverId}/access` },
+  {
+    route: 'GET /servers/:uuid/access',
+    path: ({ serverId }) => `/servers/${serverId}/access`,
+    state: 'viewer',
+    who: 'viewer',
+  },
+  {
+    route: 'GET /servers/:uuid/access',
+    path: ({ longServerId }) => `/servers/${longServerId}/access`,
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByText('Make one').click()
+      await page.getByLabel('Name', { exact: true }).fill('Night batch')
+      await page.getByLabel('Where answers go').fill('http://batch.kestrel.example/back')
+      await page.getByRole('button', { name: 'Make the client' }).click()
+      await page.getByText('The address in line 1').waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/access',
+    path: ({ longServerId }) => `/servers/${longServerId}/access`,
+    state: 'client-made',
+    status: 201,
+    act: async page => {
+      await page.getByText('Make one').click()
+      await page.getByLabel('Name', { exact: true }).fill('Night batch <b>of</b> dispatch')
+      await page.getByLabel('Where answers go').fill('https://batch.kestrel.example/back')
+      await page.getByLabel('Kind').selectOption('client_secret_basic')
+      await page.getByRole('button', { name: 'Make the client' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/access/clients/:id/removal',
+    path: ({ serverId, oauthClientId }) => `/servers/${serverId}/access/clients/${oauthClientId}/removal`,
+  },
+]
+
 const settings: PageRow[] = [
   { route: 'GET /servers/:uuid/settings', path: ({ serverId }) => `/servers/${serverId}/settings` },
   {
@@ -282,6 +323,7 @@ export const PAGES: readonly PageRow[] = [
   ...account,
   ...toolkits,
   ...organizations,
+  ...access,
   ...settings,
   ...inspector,
   ...servers,

@@ -586,6 +586,57 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+const ofAccess =
+  (rest = ''): Row['path'] =>
+  ({ serverId }) =>
+    `/servers/${serverId}/access${rest}`
+const accessPages: Row[] = [
+  { route: 'GET /servers/:uuid/access', path: ofAccess(), statuses: asPage(READ) },
+  {
+    route: 'POST /servers/:uuid/access/tier',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/tier`,
+    statuses: asPage(manage(303)),
+    form: () => ({ access: 'organization' }),
+  },
+  {
+    route: 'POST /servers/:uuid/access/people',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/people`,
+    statuses: asPage(manage(303)),
+    form: ({ strangerEmail }) => ({ email: strangerEmail }),
+  },
+  {
+    route: 'POST /servers/:uuid/access/people/:id/removal',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/people/${randomUUID()}/removal`,
+    statuses: asPage(manage(303)),
+  },
+  {
+    route: 'POST /servers/:uuid/access/grants/:id/removal',
+    path: async ({ serverId, spare }) => `/servers/${serverId}/access/grants/${await spare.grant()}/removal`,
+    statuses: asPage(manage(303)),
+  },
+  {
+    route: 'POST /servers/:uuid/access/clients',
+    path: ofAccess('/clients'),
+    statuses: asPage(manage(201)),
+    form: ({ plain }) => ({
+      name: plain(),
+      redirectUris: 'https://app.example.com/callback',
+      tokenEndpointAuthMethod: 'none',
+    }),
+  },
+  {
+    route: 'GET /servers/:uuid/access/clients/:id/removal',
+    path: ({ serverId, oauthClientId }) => `/servers/${serverId}/access/clients/${oauthClientId}/removal`,
+    statuses: asPage(seeing('manage')),
+  },
+  {
+    route: 'POST /servers/:uuid/access/clients/:id/removal',
+    path: async ({ serverId, spare }) => `/servers/${serverId}/access/clients/${await spare.plainClient()}/removal`,
+    statuses: asPage(manage(303)),
+    form: () => ({ sure: 'Plain' }),
+  },
+]
+
 const settings: Row[] = [
   {
     route: 'GET /servers/:uuid/settings',
@@ -928,6 +979,7 @@ export const ROUTES: readonly Row[] = [
   ...toolkitPages,
   ...servers,
   ...runtime,
+  ...accessPages,
   ...settings,
   ...serverTabs,
   ...inspector,

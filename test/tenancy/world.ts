@@ -41,9 +41,10 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     const { body } = await owner.expectOk('POST', '/tokens', { name: CANARY, scopes: [scope] })
     return createApiClient(origin, Token.parse(body).token)
   }
+  const stranger = await signUp(origin)
   const askers: Record<Asker, ApiClient> = {
     nobody: createApiClient(origin),
-    stranger: await signUp(origin),
+    stranger,
     viewer: await join('viewer'),
     builder: await join('builder'),
     admin: await join('admin'),
@@ -168,6 +169,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       ]),
     )
   const ids = {
+    strangerEmail: stranger.email,
     organizationId,
     viewerId,
     elsewhereId,

@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+import { insertGrant, insertToken } from './support/tokens.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '<script>alert(1)</script>'
+
+describe('the access page of a server', () => {
+  const patchbay = runPatchbay()
+  let owner: ApiClient & { email: string; userId: string }
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+  })
+
+  const make = async (access = 'private') => {
+    const { id } = await owner.create('/servers', { name: HOSTILE, access })
+    return { serverId: id, path: `/servers/${id}/access` }
+  }
+  const signIn = async ({ email }: { email: string } = owner) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    await person.get('/account')
+    return person
+  }
+  const join = async (serverId: string, role: 'viewer' | 'builder' | 'admin') => {
+    const { db } = patchbay.services
+    const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: serverId } })
+    const member = await signUp(patchbay.origin)
+    await db.membership.create({ data: { organizationId, userId: member.userId, role } })
+    return member
+  }
+  const knock = async (serverId: string, token: string | undefined): Promise<number> => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(message),
+    })
+    await response.body?.cancel()
+    return response.status
+  }
+
+  it('changes the tier for every client at once, and says what each tier is', async () => {
+    const { serverId, path } = await make()
+    const person = await signIn()
+    const { html } = await person.get(path)
+    for (const words of ['without signing in', 'Members of the organization.', 'Its owner, and whom']) {
+      expect(html).toContain(words)
+    }
+    expect(html).not.toContain('<script>alert')
+    expect(await knock(serverId, undefined)).toBe(401)
+    const done = await person.submit(`${path}/tier`, { access: 'public' })
+    expect(done).toMatchObject({ status: 303, location: `${path}?done=tier` })
+    expect(await knock(serverId, undefined)).not.toBe(401)
+    const odd = await person.submit(`${path}/tier`, { access: 'everybody' })
+    expect(odd.status).toBe(400)
+    expect(odd.html).toContain('The tier is none of the three.')
+  })
+
+  it('lets in by address and takes that back, with what is wrong beside the field', async () => {
+    const { serverId, path } = await make()
+    const friend = await signUp(patchbay.origin)
+    const person = await signIn()
+    expect(await knock(serverId, friend.token)).toBe(403)
+    for (const [email, said] of [
+      ['', 'The address is empty.'],
+      ['nobody@example.com', 'The address is the e-mail address of no user here.'],
+      [owner.email, 'The address is the owner’s, who may use the server anyway.'],
+      [HOSTILE, 'The address is the e-mail address of no user here.'],
+    ] as const) {
+      const refused = await person.submit(`${path}/people`, { email })
+      expect(refused.status).toBe(400)
+      expect(refused.html).toContain(said)
+      expect(refused.html).not.toContain('<script>alert')
+    }
+    expect((await person.submit(`${path}/people`, { email: ` ${friend.email.toUpperCase()} ` })).status).toBe(303)
+    expect(await knock(serverId, friend.token)).not.toBe(403)
+    expect((await person.get(path)).html).toContain(`<span>${friend.email}</span>`)
+    const again = await person.submit(`${path}/people`, { email: friend.email })
+    expect(again.html).toContain('The address is on the list already.')
+    expect((await person.submit(`${path}/people/${friend.userId}/removal`, {})).status).toBe(303)
+    expect(await knock(serverId, friend.token)).toBe(403)
+    const { db } = patchbay.services
+    const entries = await db.auditEntry.findMany({ where: { targetId: serverId, action: 'server.access_changed' } })
+    expect(entries).toHaveLength(2)
+  })
+
+  it('keeps everybody who is let in at the same moment', async () => {
+    const { serverId, path } = await make()
+    const friends = await Promise.all(Array.from({ length: 5 }, () => signUp(patchbay.origin)))
+    const person = await signIn()
+    await Promise.all(friends.map(({ email }) => person.submit(`${path}/people`, { email })))
+    const { body } = await owner.send('GET', `/servers/${serverId}`)
+    expect(body).toMatchObject({ allowedUsers: expect.arrayContaining(friends.map(({ userId }) => userId)) })
+  })
+
+  it('shows which client acts in whose name, and ends that', async () => {
+    const { serverId, path } = await make('organization')
+    const { origin, services } = patchbay
+    const { token, grantId } = await insertToken(services, {
+      origin,
+      userId: owner.userId,
+      serverId,
+      clientId: `https://app.example.com/${HOSTILE}`,
+    })
+    const person = await signIn()
+    const { html } = await person.get(path)
+    expect(html).toContain('app.example.com')
+    expect(html).toContain(`${owner.email}, you`)
+    expect(html).toContain('Call every tool as you')
+    expect(html).toContain('not yet')
+    expect(html).not.toContain('<script>alert')
+    expect(await knock(serverId, token)).not.toBe(401)
+    expect((await person.submit(`${path}/grants/${grantId}/removal`, {})).status).toBe(303)
+    expect(await knock(serverId, token)).toBe(401)
+    expect((await person.get(path)).html).toContain('None has signed in by OAuth yet.')
+  })
+
+  it('shows fifty clients at a time', async () => {
+    const { serverId, path } = await make('organization')
+    const { origin, services } = patchbay
+    for (let count = 0; count < 51; count++) {
+      await insertGrant(services, { origin, userId: owner.userId, serverId, clientId: `client-${count}` })
+    }
+    const person = await signIn()
+    const first = await person.get(path)
+    const [, next = ''] = /<a href="([^"]*)">More of them/.exec(first.html) ?? []
+    expect(first.html.match(/\/removal"/g)).toHaveLength(50)
+    expect((await person.get(next.replaceAll('&amp;', '&'))).html.match(/\/removal"/g)).toHaveLength(1)
+  })
+
+  it('makes an OAuth client, shows its secret once, and removes it by its name', async () => {
+    const { path } = await make()
+    const person = await signIn()
+    const wrong = await person.submit(`${path}/clients`, {
+      name: '',
+      redirectUris: 'https://good.example.com/back\nhttp://bad.example.com/back',
+      tokenEndpointAuthMethod: 'client_secret_basic',
+    })
+    expect(wrong.status).toBe(400)
+    expect(wrong.html).toContain('The name is empty.')
+    expect(wrong.html).toContain('http://bad.example.com/back</textarea>')
+    const unsafe = await person.submit(`${path}/clients`, {
+      name: 'x',
+      redirectUris: 'https://good.example.com/back\n\nhttp://bad.example.com/back',
+      tokenEndpointAuthMethod: 'none',
+    })
+    expect(unsafe.html).toContain('The address in line 2 ')
+    const made = await person.submit(`${path}/clients`, {
+      name: `Night <b>batch</b>`,
+      redirectUris: 'https://good.example.com/back',
+      tokenEndpointAuthMethod: 'client_secret_basic',
+    })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('cache-control')).toBe('no-store')
+    const [, secret = ''] = /Copy the client secret" value="([^"]+)"/.exec(made.html) ?? []
+    expect(secret).toHaveLength(43)
+    const { html } = await person.get(path)
+    expect(html).toContain('Night &lt;b&gt;batch&lt;/b&gt;')
+    expect(html).toContain('<td>set</td>')
+    expect(html).not.toContain(secret)
+    const [, removal = ''] = /href="([^"]*\/clients\/[^"]*\/removal)"/.exec(html) ?? []
+    expect((await person.get(removal)).html).toContain('ends at once, on every server')
+    const other = await person.submit(removal, { sure: 'Day batch' })
+    expect(other.status).toBe(400)
+    expect((await person.submit(removal, { sure: 'Night <b>batch</b>' })).status).toBe(303)
+    expect((await person.get(path)).html).not.toContain('Night &lt;b&gt;')
+  })
+
+  it('shows and lets do what the role allows, and nothing to anybody else', async () => {
+    const { serverId, path } = await make('organization')
+    const { origin, services } = patchbay
+    const [viewer, builder] = [await join(serverId, 'viewer'), await join(serverId, 'builder')]
+    const stranger = await signUp(origin)
+    const grantId = await insertGrant(services, { origin, userId: owner.userId, serverId })
+    const [seeing, building, foreign] = [await signIn(viewer), await signIn(builder), await signIn(stranger)]
+    const seen = (await seeing.get(path)).html
+    expect(seen).not.toContain(owner.email)
+    expect(seen).not.toContain('Change the tier')
+    const built = (await building.get(path)).html
+    expect(built).toContain(owner.email)
+    expect(built).not.toContain(`${grantId}/removal`)
+    expect(built).not.toContain('OAuth clients made by hand')
+    for (const [rest, fields] of [
+      ['/tier', { access: 'public' }],
+      ['/people', { email: stranger.email }],
+      [`/people/${viewer.userId}/removal`, {}],
+      [`/grants/${grantId}/removal`, {}],
+      ['/clients', { name: 'x', redirectUris: 'https://app.example.com/', tokenEndpointAuthMethod: 'none' }],
+    ] as const) {
+      expect([rest, (await seeing.submit(`${path}${rest}`, fields)).status]).toEqual([rest, 403])
+      expect([rest, (await building.submit(`${path}${rest}`, fields)).status]).toEqual([rest, 403])
+      expect([rest, (await foreign.submit(`${path}${rest}`, fields)).status]).toEqual([rest, 404])
+      expect([rest, (await building.submit(`${path}${rest}`, { ...fields, _csrf: 'x' })).status]).toEqual([rest, 403])
+    }
+    expect((await foreign.get(path)).status).toBe(404)
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ access: 'organization' })
+    expect((await owner.send('GET', `/servers/${serverId}/grants`)).body).toMatchObject({ items: [{ id: grantId }] })
+  })
+})
