@@ -31,7 +31,7 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
   ]
 }
 
-export const callersHeight = (rows: number): number => CALLER.head + CALLER.foot + rows * CALLER.row
+const callersHeight = (rows: number): number => CALLER.head + CALLER.foot + rows * CALLER.row
 
 /** Level with a socket where it would nearly be: otherwise the collector had a kink smaller than its corners. */
 const levelWithNearest = (y: number, sockets: readonly number[]): number => {

@@ -61,8 +61,8 @@ export const drawCallers = ({
   path('rule', `M${x + 1} ${y + CALLER.head}h${width - 2}`),
   ...rows.flatMap(({ row: { name, what, state }, y: middle }) => [
     lamp(x + 26, middle, state),
-    cutWords(x + 40, middle + 4, 'head', name, width - 54),
-    cutWords(x + 40, middle + 20, 'soft', what, width - 54),
+    cutWords(x + 40, middle + 4, 'head', name, width - 50),
+    cutWords(x + 40, middle + 20, 'soft', what, width - 50),
   ]),
   ...(jackY === undefined ? [circle('hole', x, y + CALLER.jack, 5)] : [jack(x, jackY, 'exposed')]),
 ]
