@@ -27,6 +27,9 @@ import {
   overviewPages,
   serversPages,
   themePages,
+  toolActionPages,
+  toolEditorPages,
+  toolLivePages,
 } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { executionRoutes } from './execution/index.ts'
@@ -185,6 +188,10 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(toolkitsPages(services))
     await pages.register(toolkitPages(services))
     await pages.register(galleryPages(services))
+    const toolParts = { ...services, openStreams: registry.openStreams }
+    await pages.register(toolEditorPages(toolParts))
+    await pages.register(toolLivePages(toolParts))
+    await pages.register(toolActionPages(toolParts))
     const organizationParts = { ...services, tenancy: settings.tenancy }
     await pages.register(organizationsPages(organizationParts))
     await pages.register(memberPages(services))

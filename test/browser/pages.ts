@@ -317,11 +317,42 @@ const organizations: PageRow[] = [
 
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
+const tools: PageRow[] = [
+  { route: 'GET /toolkits/new-tool', path: at('/toolkits/new-tool') },
+  { route: 'GET /toolkits/:id/tools/new', path: ({ toolkitId }) => `/toolkits/${toolkitId}/tools/new` },
+  {
+    route: 'GET /toolkits/:id/tools/new',
+    path: ({ toolkitId }) => `/toolkits/${toolkitId}/tools/new`,
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('Name', { exact: true }).fill('not a name')
+      await page.getByLabel('URL').fill('https://a.example/{{id')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Not done yet').waitFor()
+    },
+  },
+  { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}` },
+  {
+    route: 'GET /tools/:id',
+    path: ({ toolId }) => `/tools/${toolId}`,
+    state: 'sent',
+    act: async page => {
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('heading', { name: 'Answer' }).waitFor()
+    },
+  },
+  { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}`, state: 'viewer', who: 'viewer' },
+  { route: 'GET /tools/:id', path: ({ hostileToolId }) => `/tools/${hostileToolId}`, state: 'hostile' },
+  { route: 'GET /tools/:id/removal', path: ({ toolId }) => `/tools/${toolId}/removal` },
+]
+
 /** Every page of the dashboard: a test says which is missing. */
 export const PAGES: readonly PageRow[] = [
   ...strangers,
   ...account,
   ...toolkits,
+  ...tools,
   ...organizations,
   ...access,
   ...settings,

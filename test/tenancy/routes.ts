@@ -891,6 +891,66 @@ const ownAccount: Row[] = [
   },
 ]
 
+const TOOL_FORM = { method: 'GET', url: 'https://api.example.com/' }
+const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
+  const toolkitId = await spare.plainToolkit()
+  return (await askers.owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL_FORM, name: 'plain' })).id
+}
+
+const toolPages: Row[] = [
+  { route: 'GET /toolkits/new-tool', path: at('/toolkits/new-tool'), statuses: asPage(OWN) },
+  {
+    route: 'POST /toolkits/new-tool',
+    path: at('/toolkits/new-tool'),
+    statuses: asPage(build(303)),
+    form: ({ organizationId, fresh }) => ({ ...TOOL_FORM, name: fresh(), toolkitTitle: 'Mine', organizationId }),
+  },
+  { route: 'GET /toolkits/:id/tools/new', path: ofToolkit('/tools/new'), statuses: asPage(seeing('build')) },
+  {
+    route: 'POST /toolkits/:id/tools/new',
+    path: ofToolkit('/tools/new'),
+    statuses: asPage(build(303)),
+    form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
+  },
+  { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}`, statuses: asPage(READ) },
+  {
+    route: 'POST /tools/:id',
+    path: async ({ spare }) => `/tools/${await spare.tool()}`,
+    statuses: asPage(build(303)),
+    form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
+  },
+  { route: 'GET /tools/:id/removal', path: ({ toolId }) => `/tools/${toolId}/removal`, statuses: asPage(seeing('build')) },
+  {
+    route: 'POST /tools/:id/removal',
+    path: async world => `/tools/${await plainToolOf(world)}/removal`,
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'plain' }),
+  },
+  {
+    route: 'POST /tools/:id/duplicate',
+    path: async ({ spare }) => `/tools/${await spare.tool()}/duplicate`,
+    statuses: asPage(build(303)),
+  },
+  {
+    route: 'POST /tools/:id/offer',
+    path: async ({ spare }) => `/tools/${await spare.tool()}/offer`,
+    statuses: asPage(build(303)),
+    form: ({ serverId }) => ({ server: serverId }),
+  },
+  // Nothing goes out: a required parameter has no value.
+  ...['preview', 'send'].map(what => ({
+    route: `POST /tool-${what}`,
+    path: at(`/tool-${what}`),
+    statuses: asPage(build(200)),
+    form: ({ toolkitId, serverId }: World) => ({
+      ...TOOL_FORM,
+      url: 'https://api.example.com/{{missing}}',
+      toolkit: toolkitId,
+      serverId,
+    }),
+  })),
+]
+
 const pages: Row[] = [
   { route: 'POST /theme', path: at('/theme'), statuses: everybody(303) },
   { route: 'GET /design', path: at('/design'), statuses: everybody(200) },
@@ -977,6 +1037,7 @@ export const ROUTES: readonly Row[] = [
   ...connections,
   ...toolkits,
   ...toolkitPages,
+  ...toolPages,
   ...servers,
   ...runtime,
   ...accessPages,

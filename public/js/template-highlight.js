@@ -1,0 +1,37 @@
+// Cuts a template into its text and its places, for colouring it as it is typed.
+
+const TYPES = new Set(['string', 'integer', 'number', 'boolean', 'json', 'url'])
+
+/** `\{{` is a literal brace pair; of several backslashes each pair is one of its own. */
+const PLACE = /(\\*)\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}/g
+
+/** The type that a place names; undefined where it names none there is. @param {string} inner */
+const typeOf = inner => {
+  const head = inner.split('=', 1)[0] ?? ''
+  const colon = head.indexOf(':')
+  const type = colon === -1 ? 'string' : head.slice(0, colon).trim()
+  return TYPES.has(type) ? type : undefined
+}
+
+/**
+ * The pieces of a template in their order: put together they are the text again, whatever it is. A piece with a `type`
+ * is a place.
+ * @param {string} text
+ * @returns {{ text: string, type?: string }[]}
+ */
+export const splitTemplate = text => {
+  /** @type {{ text: string, type?: string }[]} */
+  const pieces = []
+  let start = 0
+  for (const match of text.matchAll(PLACE)) {
+    const backslashes = match[1]?.length ?? 0
+    const type = typeOf(match[2] ?? '')
+    if (backslashes % 2 === 1 || type === undefined) continue
+    const open = match.index + backslashes
+    if (open > start) pieces.push({ text: text.slice(start, open) })
+    start = match.index + match[0].length
+    pieces.push({ text: text.slice(open, start), type })
+  }
+  if (start < text.length) pieces.push({ text: text.slice(start) })
+  return pieces
+}

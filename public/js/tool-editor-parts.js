@@ -1,0 +1,87 @@
+// Puts what the server answers in its place without taking away what is typed meanwhile.
+
+/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Control */
+
+/** @param {Element} part @returns {Control[]} */
+const controlsOf = part => [...part.querySelectorAll('input[name], textarea[name], select[name]')].filter(isControl)
+
+/** @param {unknown} element @returns {element is Control} */
+const isControl = element =>
+  element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement
+
+/** The part as it would be written with what is in its fields now. @param {Element} part */
+const written = part => {
+  const copy = part.cloneNode(true)
+  if (!(copy instanceof Element)) return copy
+  const copies = controlsOf(copy)
+  for (const [index, control] of controlsOf(part).entries()) {
+    const twin = copies[index]
+    if (twin instanceof HTMLTextAreaElement) twin.textContent = control.value
+    else if (twin instanceof HTMLInputElement) twin.setAttribute('value', control.value)
+    else if (twin instanceof HTMLSelectElement && control instanceof HTMLSelectElement) {
+      for (const [at, option] of [...twin.options].entries()) {
+        option.toggleAttribute('selected', at === control.selectedIndex && control.value !== '')
+      }
+    }
+  }
+  for (const details of copy.querySelectorAll('details[id]')) details.removeAttribute('open')
+  return copy
+}
+
+/** Where somebody is typing in a part. @param {Element} part */
+const focusIn = part => {
+  const { activeElement } = document
+  if (!(activeElement instanceof HTMLElement) || !part.contains(activeElement) || activeElement.id === '') return
+  const isText = activeElement instanceof HTMLTextAreaElement || activeElement instanceof HTMLInputElement
+  const range = isText ? [activeElement.selectionStart, activeElement.selectionEnd] : undefined
+  return { id: activeElement.id, range }
+}
+
+/** @param {ReturnType<typeof focusIn>} focus */
+const restoreFocus = focus => {
+  const element = focus && document.getElementById(focus.id)
+  if (!element) return
+  element.focus({ preventScroll: true })
+  const isText = element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement
+  if (isText && focus?.range) element.setSelectionRange(focus.range[0] ?? null, focus.range[1] ?? null)
+}
+
+/**
+ * Replaces what is in a part by what is in its new version, unless they say the same. What was typed since it was asked
+ * for stays, so does what is open and where one types.
+ * @param {Element} part
+ * @param {Element} fresh
+ * @param {ReadonlyMap<string, string>} remembered what was ever typed into fields that come and go
+ */
+const renew = (part, fresh, remembered) => {
+  const typed = new Map(controlsOf(part).map(control => [control.name, control.value]))
+  for (const control of controlsOf(fresh)) {
+    const value = typed.get(control.name) ?? (control.value === '' ? remembered.get(control.name) : undefined)
+    if (value !== undefined && control.type !== 'hidden') control.value = value
+  }
+  if (written(part).isEqualNode(written(fresh))) return
+  const opened = [...part.querySelectorAll('details[open]')].map(({ id }) => id)
+  const focus = focusIn(part)
+  part.replaceChildren(...fresh.childNodes)
+  for (const attribute of ['data-fresh']) part.toggleAttribute(attribute, fresh.hasAttribute(attribute))
+  for (const details of part.querySelectorAll('details')) if (opened.includes(details.id)) details.open = true
+  restoreFocus(focus)
+}
+
+/**
+ * Puts each `data-part` of an answer in the place of the one that the page has. Answers their names.
+ * @param {string} html
+ * @param {{ remembered: ReadonlyMap<string, string>, leave: readonly string[] }} options
+ */
+export const renewParts = (html, { remembered, leave }) => {
+  const answer = new DOMParser().parseFromString(html, 'text/html')
+  const names = []
+  for (const fresh of answer.querySelectorAll('[data-part]')) {
+    const name = fresh.getAttribute('data-part') ?? ''
+    const part = document.querySelector(`[data-part="${CSS.escape(name)}"]`)
+    if (part === null || leave.includes(name)) continue
+    renew(part, document.importNode(fresh, true), remembered)
+    names.push(name)
+  }
+  return names
+}

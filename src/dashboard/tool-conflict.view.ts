@@ -1,0 +1,49 @@
+import type { Tool } from '../toolkits/index.ts'
+import { formOfTool, type ToolForm } from './tool-editor-form.ts'
+
+const LABELS = {
+  name: 'Name',
+  title: 'Title',
+  description: 'Description',
+  method: 'Method',
+  url: 'URL',
+  headers: 'Headers',
+  body: 'Body',
+  timeoutMs: 'Give up after',
+  allowedOrigins: 'Allowed origins',
+  inputSchema: 'Input schema',
+  outputSchema: 'Output schema',
+  readOnlyHint: 'Only reads',
+  destructiveHint: 'May destroy',
+  idempotentHint: 'Safe to send twice',
+  openWorldHint: 'Reaches beyond',
+} as const satisfies Partial<Record<keyof ToolForm, string>>
+
+const parameterText = (form: ToolForm, name: string): string =>
+  Object.entries(form.parameters.get(name) ?? {})
+    .flatMap(([key, text]) => (text ? [`${key}: ${text}`] : []))
+    .join('\n')
+
+const asShown = (text: string): string => (text.trim() === '' ? 'nothing' : text)
+
+/** Two versions of a tool side by side: each field of which they say different things, and the names of the rest. */
+export const toConflictView = (mine: ToolForm, saved: Tool) => {
+  const theirs = formOfTool(saved)
+  const fields = Object.entries(LABELS).map(([field, label]) => {
+    const key = Object.keys(LABELS).find((known): known is keyof typeof LABELS => known === field) ?? 'name'
+    return { label, mine: mine[key].trim(), theirs: theirs[key].trim() }
+  })
+  const names = [...new Set([...mine.parameters.keys(), ...theirs.parameters.keys()])]
+  const parameters = names.map(name => ({
+    label: `Parameter ${name}`,
+    mine: parameterText(mine, name),
+    theirs: parameterText(theirs, name),
+  }))
+  const all = [...fields, ...parameters]
+  return {
+    rows: all
+      .filter(row => row.mine !== row.theirs)
+      .map(row => ({ label: row.label, mine: asShown(row.mine), theirs: asShown(row.theirs) })),
+    same: all.filter(row => row.mine === row.theirs && row.mine !== '').map(({ label }) => label),
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  describeJsonFault,
+  type FieldError,
+  findJsonFault,
+  isJsonObject,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  parseJson,
+} from '../kernel/index.ts'
+import { readTemplate } from '../templates/index.ts'
+import type { Tool, ToolAnnotations, ToolDefinition } from '../toolkits/index.ts'
+import type { ToolForm } from './tool-editor-form.ts'
+import { readMetas } from './tool-editor-parameters.ts'
+
+/** A header of the form's text: where its name and value begin, for what is wrong with them. */
+export type HeaderLine = { line: number; valueColumn: number }
+
+type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
+
+/** `Name: value`, one a line; empty lines do not count. */
+const readHeaders = (text: string): Headers => {
+  const read: Headers = { headers: [], lines: [], errors: [] }
+  text.split('\n').forEach((line, index) => {
+    if (line.trim() === '') return
+    const [, name = '', blank = '', value = ''] = /^\s*([^:]*?)\s*:([ \t]*)(.*?)\s*$/.exec(line) ?? []
+    if (name === '') {
+      read.errors.push({ path: 'headers', message: `line ${index + 1}, column 1: write Name: value` })
+      return
+    }
+    read.headers.push({ name, value })
+    read.lines.push({ line: index + 1, valueColumn: line.indexOf(':') + 2 + blank.length })
+  })
+  return read
+}
+
+type ReadSchema = { schema: JsonObject | undefined; errors: FieldError[] }
+
+const readSchema = (path: 'inputSchema' | 'outputSchema', text: string): ReadSchema => {
+  if (text.trim() === '') return { schema: undefined, errors: [] }
+  const fault = findJsonFault(text)
+  const refuse = (message: string): ReadSchema => ({ schema: undefined, errors: [{ path, message }] })
+  if (fault !== undefined) return refuse(describeJsonFault(fault))
+  const parsed = parseJson(text, MAX_JSON_DEPTH)
+  if (!parsed.ok) return refuse(parsed.error.message)
+  return isJsonObject(parsed.value) ? { schema: parsed.value, errors: [] } : refuse('a schema is a JSON object: {…}')
+}
+
+const HINT_VALUES: Readonly<Record<string, boolean>> = { yes: true, no: false }
+const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
+
+/** What the form says over what is stored of them; the rest, such as a title, stays. */
+const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
+  const said = ANNOTATIONS.flatMap(hint => {
+    const value = HINT_VALUES[form[hint]]
+    return value === undefined ? [] : [[hint, value] as const]
+  })
+  const annotations: ToolAnnotations = { ...rest, ...Object.fromEntries(said) }
+  return Object.keys(annotations).length === 0 ? undefined : annotations
+}
+
+const readTimeout = (text: string): { timeoutMs: number | undefined; errors: FieldError[] } => {
+  const digits = text.trim().replaceAll(/[,_ ]/g, '')
+  if (digits === '') return { timeoutMs: undefined, errors: [] }
+  if (/^\d{1,9}$/.test(digits) && Number(digits) > 0) return { timeoutMs: Number(digits), errors: [] }
+  return { timeoutMs: undefined, errors: [{ path: 'timeoutMs', message: 'must be a whole number of milliseconds' }] }
+}
+
+const orNothing = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
+
+/** The text that is read as JSON with its places, each as long as it is written: what follows keeps its column. */
+const withoutPlaces = (body: string): string =>
+  body.replaceAll(/\\?\{\{.*?\}\}/gs, place => place.replaceAll(/[^\n]/g, '1'))
+
+/** A body that looks like JSON and is none is sent as text: allowed, and seldom what was meant. */
+const warnOfBrokenJson = (body: string, bodyKind: string): string | undefined => {
+  if (bodyKind !== 'text' || !/^\s*[{[]/.test(body)) return undefined
+  const fault = findJsonFault(withoutPlaces(body))
+  return fault && `Sent as text, since it is no JSON: ${describeJsonFault(fault)}.`
+}
+
+export type ReadForm = {
+  definition: ToolDefinition
+  template: ReturnType<typeof readTemplate>
+  /** What is wrong with the form and its template, whoever looks. */
+  errors: readonly FieldError[]
+  /** Where each header of the definition stands in its text. */
+  headerLines: readonly HeaderLine[]
+  bodyWarning: string | undefined
+}
+
+/** The tool that the form describes, as far as it can be read, with all that is wrong with it. */
+export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm => {
+  const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
+  const body = orNothing(form.body)
+  const url = form.url.trim()
+  const template = readTemplate({ method: form.method, url, headers, body })
+  const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})
+  const timeout = readTimeout(form.timeoutMs)
+  const input = readSchema('inputSchema', form.inputSchema)
+  const output = readSchema('outputSchema', form.outputSchema)
+  const origins = form.allowedOrigins.split('\n').flatMap(line => orNothing(line.trim()) ?? [])
+  const templateErrors = template.errors
+    .filter(({ field }) => field !== 'url' || url !== '')
+    .map(({ field, line, column, message }) => ({
+      path: field,
+      message: `line ${line}, column ${column}: ${message}`,
+    }))
+  return {
+    definition: {
+      name: form.name.trim(),
+      title: orNothing(form.title.trim()),
+      description: orNothing(form.description.trim()),
+      method: form.method.trim().toUpperCase(),
+      url,
+      headers,
+      body,
+      timeoutMs: timeout.timeoutMs,
+      parameters: metas,
+      inputSchema: input.schema,
+      outputSchema: output.schema,
+      annotations: readAnnotations(form, stored?.annotations),
+      allowedOrigins: origins.length === 0 ? undefined : origins,
+    },
+    template,
+    errors: [...templateErrors, ...headerErrors, ...metaErrors, ...timeout.errors, ...input.errors, ...output.errors],
+    headerLines: lines,
+    bodyWarning: warnOfBrokenJson(form.body, template.bodyKind),
+  }
+}

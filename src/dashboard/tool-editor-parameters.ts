@@ -1,0 +1,122 @@
+import { describeJsonFault, type FieldError, findJsonFault, type JsonValue } from '../kernel/index.ts'
+import { castValue, type ParameterMeta, type TemplateParameter } from '../templates/index.ts'
+
+type ParameterType = TemplateParameter['type']
+
+/** What is said of a parameter, as it stands in the fields of its row. */
+export type ParameterTexts = { [Key in keyof ParameterMeta]?: string | undefined }
+
+const textOf = (value: JsonValue | undefined): string => {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** A default, an example and limits as they are typed; of an enum a line for each value. */
+export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
+  description: meta.description,
+  default: textOf(meta.default),
+  enum: (meta.enum ?? []).map(textOf).join('\n'),
+  example: textOf(meta.example),
+  minimum: textOf(meta.minimum),
+  maximum: textOf(meta.maximum),
+  pattern: meta.pattern,
+})
+
+/** A value out of its text; a text that is none of its type stays one, for the checks of the parameter to refuse. */
+export const readValue = (type: ParameterType, text: string): JsonValue => {
+  const cast = castValue(type, text, 'text')
+  return cast.ok ? cast.value : text
+}
+
+/** What is no JSON is complained of here: as a value of the type json any text would do. */
+export const findValueFault = (type: ParameterType, text: string): string | undefined => {
+  const fault = type === 'json' && text !== '' ? findJsonFault(text) : undefined
+  return fault && `is no JSON: ${describeJsonFault(fault)}`
+}
+
+type Read = { meta: ParameterMeta; errors: readonly FieldError[] }
+
+const KEYS = ['default', 'example'] as const
+const LIMITS = ['minimum', 'maximum'] as const
+
+/** Numbers are read; what is none is complained of. */
+const readLimit = (text: string): number | undefined => {
+  const cast = castValue('number', text, 'text')
+  return cast.ok && typeof cast.value === 'number' ? cast.value : undefined
+}
+
+/** What is said of one parameter. `path` begins the paths of its errors. */
+const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Read => {
+  const errors: FieldError[] = []
+  const meta: ParameterMeta = {}
+  if (texts.description?.trim()) meta.description = texts.description.trim()
+  if (texts.pattern) meta.pattern = texts.pattern
+  for (const key of KEYS) {
+    const text = texts[key] ?? ''
+    if (text === '') continue
+    const fault = findValueFault(type, text)
+    if (fault === undefined) meta[key] = readValue(type, text)
+    else errors.push({ path: `${path}.${key}`, message: `the ${key} ${fault}` })
+  }
+  for (const key of LIMITS) {
+    const text = texts[key]?.trim() ?? ''
+    if (text === '') continue
+    const limit = readLimit(text)
+    if (limit === undefined)
+      errors.push({ path: `${path}.${key}`, message: `the ${key} must be a number, such as 100` })
+    else meta[key] = limit
+  }
+  const lines = (texts.enum ?? '').split('\n').filter(line => line.trim() !== '')
+  const faults = lines.flatMap((line, index) => {
+    const fault = findValueFault(type, line)
+    return fault === undefined ? [] : [{ path: `${path}.enum`, message: `value ${index + 1} ${fault}` }]
+  })
+  if (lines.length > 0 && faults.length === 0) meta.enum = lines.map(line => readValue(type, line))
+  return { meta, errors: [...errors, ...faults] }
+}
+
+const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
+  const before = textsOfMeta(stored)
+  const keys = ['description', 'default', 'enum', 'example', 'minimum', 'maximum', 'pattern'] as const
+  return keys.every(key => (texts[key] ?? '') === (before[key] ?? ''))
+}
+
+/**
+ * What is said of the parameters that the request has. What was not touched is kept as it is `stored`: not every value
+ * that the API takes can be typed, such as one with a line break in an enum.
+ */
+export const readMetas = (
+  parameters: readonly TemplateParameter[],
+  texts: ReadonlyMap<string, ParameterTexts>,
+  stored: Readonly<Record<string, ParameterMeta>>,
+): { metas: Record<string, ParameterMeta>; errors: readonly FieldError[] } => {
+  const read = parameters.map(({ name, type }) => {
+    const typed = texts.get(name) ?? {}
+    const before = Object.hasOwn(stored, name) ? stored[name] : undefined
+    if (before !== undefined && isAsStored(typed, before)) return { name, meta: before, errors: [] }
+    return { name, ...readMeta(type, typed, `parameters.${name}`) }
+  })
+  return {
+    metas: Object.fromEntries(read.flatMap(({ name, meta }) => (Object.keys(meta).length === 0 ? [] : [[name, meta]]))),
+    errors: read.flatMap(({ errors }) => errors),
+  }
+}
+
+/** The values it is tried with; an empty one is not given. */
+export const readArguments = (
+  parameters: readonly TemplateParameter[],
+  values: ReadonlyMap<string, string>,
+): { args: Record<string, JsonValue>; faults: ReadonlyMap<string, string> } => {
+  const given = parameters.flatMap(({ name, type }) => {
+    const text = values.get(name) ?? ''
+    return text === '' ? [] : [{ name, type, text }]
+  })
+  const faults = given.flatMap(({ name, type, text }) => {
+    const fault = findValueFault(type, text)
+    return fault === undefined ? [] : [[name, `This ${fault}`] as const]
+  })
+  return {
+    args: Object.fromEntries(given.map(({ name, type, text }) => [name, readValue(type, text)])),
+    faults: new Map(faults),
+  }
+}

@@ -1,0 +1,139 @@
+import type { FastifyReply } from 'fastify'
+import { countTokens, TOKEN_ENCODING } from '../context/index.ts'
+import type { DraftPreview, ExecutionService, ToolDraft, ToolTest } from '../execution/index.ts'
+import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
+import { exposedSchemaOf } from '../servers/index.ts'
+import { checkDefinition, type ToolService } from '../toolkits/index.ts'
+import { type EditorState, toEditorPage, toLiveView } from './tool-editor.view.ts'
+import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
+import { type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
+import type { ToolForm } from './tool-editor-form.ts'
+import type { EditorHome } from './tool-editor-home.ts'
+import { readArguments } from './tool-editor-parameters.ts'
+
+type Seen = NonNullable<EditorState['seen']>
+
+/** What the model is given to read of a tool, as most clients hand it on. */
+const costOf = async ({ name, description, inputSchema }: Seen): Promise<EditorState['cost']> => ({
+  tokens: await countTokens(JSON.stringify({ name, description, inputSchema })),
+  ofDescription: await countTokens(description ?? ''),
+  encoding: TOKEN_ENCODING,
+})
+
+/** Values that were typed, and the example of each parameter where none was. */
+const valuesOf = (form: ToolForm, { template }: ReadForm): Map<string, string> => {
+  const values = new Map(form.values)
+  for (const { name } of template.parameters) {
+    if (!values.has(name)) values.set(name, form.parameters.get(name)?.example ?? '')
+  }
+  return values
+}
+
+const draftOf = (home: EditorHome, form: ToolForm, read: ReadForm, args: ToolDraft['args']): ToolDraft => ({
+  definition: { ...read.definition, name: read.definition.name || 'unnamed' },
+  toolkitId: home.kind === 'new' ? undefined : home.toolkit.id,
+  organizationId: home.kind === 'new' ? home.organizationId : undefined,
+  toolId: home.kind === 'tool' ? home.tool.id : undefined,
+  serverId: form.serverId === '' ? undefined : form.serverId,
+  args,
+})
+
+/** Above the form: what belongs to no field, and that something was refused at all. */
+const problemOf = ({ errors = [], message }: AppError, placed: PlacedErrors): string => {
+  const general = placed.get('') ?? []
+  if (errors.length === 0 || general.length > 0)
+    return [...(errors.length === 0 ? [message] : []), ...general].join(' ')
+  return 'Not done yet: see what is said beside the fields.'
+}
+
+type Looked = {
+  /** What saving or sending it was refused for. */
+  refused?: AppError | undefined
+  test?: ToolTest | undefined
+}
+
+export const createToolEditor = ({
+  execution,
+  tools,
+}: {
+  execution: ExecutionService
+  tools: Pick<ToolService, 'maxTimeoutMs'>
+}) => {
+  /** What the parameters and the template have wrong, or what the model would be shown of them. */
+  const check = (read: ReadForm): { errors: readonly FieldError[]; seen: Seen | undefined } => {
+    if (read.errors.length > 0 || read.definition.url === '') return { errors: read.errors, seen: undefined }
+    const checked = checkDefinition(read.definition)
+    if (!checked.ok) return { errors: checked.error, seen: undefined }
+    const { name, description } = read.definition
+    return { errors: [], seen: { name, description, inputSchema: exposedSchemaOf(read.definition, checked.value, {}) } }
+  }
+
+  /** Everything that follows from what is typed. */
+  const look = async (
+    actor: Actor,
+    home: EditorHome,
+    form: ToolForm,
+    { refused, test }: Looked,
+  ): Promise<EditorState> => {
+    const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
+    const values = valuesOf(form, read)
+    const { args, faults } = readArguments(read.template.parameters, values)
+    const { errors, seen: ofAll } = check(read)
+    const isReadable = home.mayBuild && ofAll !== undefined
+    const preview: DraftPreview | undefined = isReadable
+      ? await execution.previewDraft(actor, draftOf(home, form, read, args))
+      : undefined
+    const seen = preview === undefined ? ofAll : preview.seen
+    return {
+      home,
+      form,
+      read,
+      placed: placeErrors([...errors, ...(refused?.errors ?? [])], read.headerLines),
+      values,
+      valueFaults: faults,
+      preview,
+      seen,
+      cost: seen && (await costOf(seen)),
+      test,
+      maxTimeoutMs: tools.maxTimeoutMs,
+      defaultTimeoutMs: DEFAULT_TOOL_TIMEOUT_MS,
+    }
+  }
+
+  return {
+    show: async (
+      request: { actor: Actor; reply: FastifyReply },
+      home: EditorHome,
+      form: ToolForm,
+      more: Looked & { status?: number; extra?: Record<string, unknown> } = {},
+    ): Promise<FastifyReply> => {
+      const state = await look(request.actor, home, form, more)
+      const problem = more.refused && problemOf(more.refused, state.placed)
+      return request.reply.page(
+        'dashboard/tool',
+        { ...toEditorPage(state), problem, ...more.extra },
+        more.status === undefined ? {} : { status: more.status },
+      )
+    },
+
+    showLive: async (
+      request: { actor: Actor; reply: FastifyReply },
+      home: EditorHome,
+      form: ToolForm,
+      more: Looked = {},
+    ): Promise<FastifyReply> =>
+      request.reply.fragment('dashboard/tool-live', toLiveView(await look(request.actor, home, form, more))),
+
+    /** Sends what is typed; throws `invalid_request` with what keeps it from being sent. */
+    send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<ToolTest> => {
+      const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
+      const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
+      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is missing' }] : [])]
+      if (errors.length > 0 || faults.size > 0)
+        throw new AppError('invalid_request', 'It cannot be sent yet.', { errors })
+      return execution.sendDraft(actor, draftOf(home, form, read, args), signal)
+    },
+  }
+}
+
+export type ToolEditor = ReturnType<typeof createToolEditor>
