@@ -1,0 +1,102 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
+
+describe('the overview of a server, in a real browser', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+
+  /** The page of a new server, as its owner sees it. */
+  const open = async (options: BrowserContextOptions = {}) => {
+    const owner = await signUp(patchbay.origin)
+    const tool = { name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` }
+    const made = await makeServer(owner, [tool], { server: { name: 'Desk' } })
+    const session = createBrowser(patchbay.origin)
+    await session.signIn(owner.email, PASSWORD)
+    const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
+    onTestFinished(() => context.close())
+    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = watchComplaints(page)
+    await page.goto(`/servers/${made.serverId}`)
+    return { owner, page, complaints, ...made }
+  }
+
+  const callAs = async (url: string, name: string): Promise<void> => {
+    const client = new Client({ name, version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    await client.callTool({ name: 'get_thing', arguments: { id: '1' } })
+    await client.close()
+  }
+
+  it('shows a call as it comes in: the tick, the row, the figures; whatever a client calls itself, as a text', async () => {
+    const { page, complaints, url } = await open()
+    await page.getByText('Waiting for the first call…').waitFor()
+    await page.getByText('No call yet.').waitFor()
+    expect(await page.locator('[data-figure="calls"] span').textContent()).toBe('0')
+    await callAs(url, HOSTILE)
+    await page.locator('#first-call[data-state="arrived"]').waitFor()
+    const row = page.locator('#calls tr')
+    await row.filter({ hasText: 'get_thing' }).waitFor()
+    expect(await row.count()).toBe(1)
+    expect(await row.locator('td').last().textContent()).toBe(`${HOSTILE}/1`)
+    expect(await page.getByText('No call yet.').isVisible()).toBe(false)
+    await expect.poll(() => page.locator('[data-figure="calls"] span').textContent()).toBe('1')
+    expect(await page.title()).not.toContain('caught')
+    await page.reload()
+    expect(await row.locator('td').last().textContent()).toBe(`${HOSTILE}/1`)
+    expect(await page.getByText('Waiting for the first call…').count()).toBe(0)
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('says that a change is live, and on how many connections', async () => {
+    const { owner, page, serverId, url } = await open()
+    const controller = new AbortController()
+    onTestFinished(() => controller.abort())
+    await fetch(`${url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
+    await page.getByText('Live on 1 open connection', { exact: true }).waitFor()
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { description: 'Changed' })
+    await page.getByText('Changed just now. Live on 1 open connection').waitFor()
+  })
+
+  it('copies the address, and leads to what each client is told', async () => {
+    const { page, url } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.getByRole('button', { name: 'Copy the MCP address' }).click()
+    await page.getByText('Copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(url)
+    await page.getByRole('link', { name: 'Command line' }).click()
+    await page.getByText(`claude mcp add --transport http desk ${url}`).waitFor()
+  })
+
+  it('shows all of it without scripts', async () => {
+    const { page, url } = await open({ javaScriptEnabled: false })
+    await page.getByRole('link', { name: 'Command line' }).click()
+    await page.getByText(`claude mcp add --transport http desk ${url}`).waitFor()
+    await callAs(url, 'claude-code')
+    await patchbay.services.recorder.flush()
+    await page.reload()
+    await page.getByText('Hour by hour, as charts and as a table').click()
+    await page
+      .getByRole('img', { name: /^Calls by hour: 1 in the last day, 0 errors; most in the hour from/ })
+      .waitFor()
+    await page.getByRole('img', { name: /^Durations by hour/ }).waitFor()
+    await page.getByText('The same wiring as a list').click()
+    await page.getByRole('heading', { name: 'get_thing' }).waitFor()
+  })
+})
