@@ -27,7 +27,7 @@ import {
   TAB_CONFIG,
   takePage,
 } from './server-tab.ts'
-import { toChip } from './socket.view.ts'
+import { faultInWords, toChip } from './socket.view.ts'
 import { SOCKET_SOURCES } from './sockets.ts'
 import { instancePath } from './tools.pages.ts'
 
@@ -216,7 +216,7 @@ export const bindingsPages =
         return reply.redirect(address, 303)
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'internal') throw error
-        const errors = (error.errors ?? []).map(({ path, message }) => ({ where: path, text: message }))
+        const errors = (error.errors ?? []).map(({ path, message }) => ({ where: path, text: faultInWords(message) }))
         const told: Told = {
           problem: error.message,
           errors: errors.slice(0, MAX_ERRORS),

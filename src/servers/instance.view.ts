@@ -8,7 +8,7 @@ import { bindingOf, findSecretAtRisk } from './bindings.ts'
 import { bindingsFrom, globalsWith, NEW_GLOBAL, newGlobalsFrom, type TypedInstance } from './instance-form.ts'
 import type { Bindings, Instance } from './server.ts'
 import { exposedSchemaOf } from './servers.view.ts'
-import { toChip } from './socket.view.ts'
+import { faultInWords, toChip } from './socket.view.ts'
 import { type KnownGlobals, socketsOf } from './sockets.ts'
 
 /** What is said beside a parameter: `danger` is refused when it is saved, `warn` is not. */
@@ -17,10 +17,8 @@ export type Finding = { tone: 'warn' | 'danger'; text: string }
 /** An instance with its tool's template understood, and the globals of its server. */
 export type OpenInstance = { instance: Instance; compiled: CompiledDefinition; globals: KnownGlobals }
 
-const faultText = (name: string, message: string): string => {
-  const isSentence = /^[A-Z]/.test(message)
-  return isSentence ? message : `What is typed for ${name} cannot be: ${message.replace(/^value /, 'it ')}.`
-}
+const faultText = (name: string, message: string): string =>
+  /^[A-Z]/.test(message) ? message : `What is typed for ${name} ${faultInWords(message)}.`
 
 /** What speaks against the wiring as it is typed, by parameter; whether or not it is saved already. */
 export const findFindings = (
@@ -134,6 +132,7 @@ export const toParameterFields = (
       value: one?.value ?? '',
       isSecret: one?.isSecret ?? false,
       suggestedKey: name,
+      isFixedWrong: one?.source === 'fixed' && (findings.get(name) ?? []).some(({ tone }) => tone === 'danger'),
       chip: socket && toChip(socket),
       findings: findings.get(name) ?? [],
     }

@@ -22,3 +22,7 @@ export const toChip = (socket: Socket): Chip => ({
   title: titleOf(socket),
   missing: socket.missing.length === 0 ? undefined : `no global ${socket.missing.join(', ')}`,
 })
+
+/** What the API says of a value, after the name of what it is for: "must be an integer". */
+export const faultInWords = (message: string): string =>
+  message.replace(/^value /, '').replace(', not a string that is not one', '')

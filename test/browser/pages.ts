@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { DashboardWorld } from './dashboard-world.ts'
+import { serverTabPages } from './server-tab-pages.ts'
 
 /** One page as somebody meets it. A route whose page has several states has a row for each that looks different. */
 export type PageRow = {
@@ -315,6 +316,16 @@ const organizations: PageRow[] = [
   { route: 'GET /organizations/:id/removal', path: ({ organizationId }) => `/organizations/${organizationId}/removal` },
 ]
 
+const operator: PageRow[] = [
+  { route: 'GET /operator', path: at('/operator') },
+  { route: 'GET /operator', path: at('/operator'), state: 'refused', who: 'viewer', status: 403 },
+  { route: 'GET /operator/users', path: at('/operator/users') },
+  { route: 'GET /operator/users', path: at('/operator/users?q=zzz'), state: 'nothing-found' },
+  { route: 'GET /operator/settings', path: at('/operator/settings') },
+  { route: 'GET /operator/audit', path: at('/operator/audit') },
+  { route: 'GET /status', path: at('/status'), who: 'stranger' },
+]
+
 const errors: PageRow[] = [{ route: 'GET /invitation', path: at('/invitation?token=x'), state: 'unknown', status: 404 }]
 
 const tools: PageRow[] = [
@@ -354,8 +365,10 @@ export const PAGES: readonly PageRow[] = [
   ...toolkits,
   ...tools,
   ...organizations,
+  ...operator,
   ...access,
   ...settings,
+  ...serverTabPages,
   ...inspector,
   ...servers,
   ...errors,

@@ -1,0 +1,163 @@
+import { signUp } from '../support/api-client.ts'
+import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
+import type { PageRow } from './pages.ts'
+
+type Which = 'serverId' | 'emptyServerId' | 'longServerId'
+const on =
+  (rest: string, which: Which = 'serverId'): PageRow['path'] =>
+  world =>
+    `/servers/${world[which]}${rest}`
+
+const onInstance =
+  (rest = ''): PageRow['path'] =>
+  ({ serverId, instanceId }) =>
+    `/servers/${serverId}/tools/${instanceId}${rest}`
+
+const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<string> => {
+  const { id } = await app.services.db.instance.findFirstOrThrow({ where: { serverId: longServerId } })
+  return `/servers/${longServerId}/tools/${id}`
+}
+
+/** A server that uses a stranger's toolkit, which has changed since. */
+const withUpdate = async ({ origin, owner, organizationId }: DashboardWorld): Promise<string> => {
+  const stranger = await signUp(origin)
+  const toolkit = await stranger.create('/toolkits', { title: HOSTILE_NAME, visibility: 'public' })
+  const add = (name: string) =>
+    stranger.create(`/toolkits/${toolkit.id}/tools`, { name, method: 'GET', url: 'https://api.example.com/{{id}}' })
+  const changed = await add('changed')
+  const removed = await add('removed')
+  const server = await owner.create('/servers', { name: 'Waiting', organizationId })
+  await owner.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
+  await owner.create(`/servers/${server.id}/instances`, { toolId: changed.id, name: 'changed_here' })
+  const headers = [{ name: 'X-Note', value: HOSTILE_NAME.replaceAll(/[{}]/g, '') }]
+  await stranger.expectOk('PATCH', `/tools/${changed.id}`, { url: 'https://api.example.com/v2/{{id}}', headers })
+  await stranger.expectOk('DELETE', `/tools/${removed.id}`)
+  await add('added')
+  return `/servers/${server.id}/sources/${toolkit.id}`
+}
+
+const tools: PageRow[] = [
+  { route: 'GET /servers/:uuid/tools', path: on('/tools') },
+  { route: 'GET /servers/:uuid/tools', path: on('/tools?done=added&count=3'), state: 'viewer', who: 'viewer' },
+  { route: 'GET /servers/:uuid/tools', path: on('/tools', 'longServerId'), state: 'hostile' },
+  { route: 'GET /servers/:uuid/tools', path: on('/tools', 'emptyServerId'), state: 'empty' },
+  { route: 'GET /servers/:uuid/tools', path: on('/tools?q=nothing+like+it'), state: 'none' },
+  { route: 'GET /servers/:uuid/tools/new', path: on('/tools/new') },
+  {
+    route: 'GET /servers/:uuid/tools/new',
+    path: on('/tools/new?q=track'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByRole('button', { name: 'Add the tools picked' }).click()
+      await page.getByText('No tool is picked').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance() },
+  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance(), state: 'viewer', who: 'viewer' },
+  { route: 'GET /servers/:uuid/tools/:instanceId', path: hostileInstance, state: 'hostile' },
+  {
+    route: 'GET /servers/:uuid/tools/:instanceId',
+    path: onInstance(),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByRole('group', { name: 'limit' }).getByLabel('A fixed value').check()
+      await page.getByLabel('Fixed value of limit').fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
+      await page.getByRole('group', { name: 'base' }).getByLabel('Asked of the model').check()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('What is typed for limit must be an integer').waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/tools/:instanceId',
+    path: onInstance(),
+    state: 'new-global',
+    act: async page => {
+      await page.getByRole('group', { name: 'since' }).getByLabel('A global or a secret').check()
+      await page.getByLabel('Global for since').selectOption('+')
+      await page.getByRole('group', { name: 'since' }).getByLabel('Its key').waitFor()
+    },
+  },
+  {
+    route: 'GET /servers/:uuid/tools/:instanceId',
+    path: onInstance(),
+    state: 'overtaken',
+    status: 409,
+    act: async page => {
+      await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
+      await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Two versions').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/tools/:instanceId/remove', path: onInstance('/remove') },
+]
+
+const sources: PageRow[] = [
+  { route: 'GET /servers/:uuid/sources', path: on('/sources') },
+  { route: 'GET /servers/:uuid/sources', path: on('/sources', 'emptyServerId'), state: 'empty' },
+  {
+    route: 'GET /servers/:uuid/sources',
+    path: async world => (await withUpdate(world)).replace(/\/[^/]*$/, ''),
+    state: 'update',
+  },
+  { route: 'GET /servers/:uuid/sources/new', path: on('/sources/new', 'emptyServerId') },
+  {
+    route: 'GET /servers/:uuid/sources/:toolkitId',
+    path: ({ serverId, toolkitId }) => `/servers/${serverId}/sources/${toolkitId}`,
+    who: 'viewer',
+  },
+  { route: 'GET /servers/:uuid/sources/:toolkitId', path: withUpdate, state: 'update' },
+  {
+    route: 'GET /servers/:uuid/sources/:toolkitId/remove',
+    path: ({ serverId, toolkitId }) => `/servers/${serverId}/sources/${toolkitId}/remove`,
+  },
+]
+
+const bindings: PageRow[] = [
+  { route: 'GET /servers/:uuid/bindings', path: on('/bindings') },
+  { route: 'GET /servers/:uuid/bindings', path: on('/bindings'), state: 'viewer', who: 'viewer' },
+  { route: 'GET /servers/:uuid/bindings', path: on('/bindings', 'longServerId'), state: 'hostile' },
+  { route: 'GET /servers/:uuid/bindings', path: on('/bindings', 'emptyServerId'), state: 'empty' },
+  { route: 'GET /servers/:uuid/bindings', path: on('/bindings?source=missing'), state: 'none' },
+  {
+    route: 'GET /servers/:uuid/bindings',
+    path: on('/bindings'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByRole('checkbox', { name: 'base' }).first().check()
+      await page.getByRole('checkbox', { name: 'limit' }).first().check()
+      await page.getByLabel('Take the value from').selectOption('fixed')
+      await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
+      await page.getByRole('button', { name: 'Wire what is picked' }).click()
+      await page.getByText('Nothing was changed').waitFor()
+    },
+  },
+]
+
+const globals: PageRow[] = [
+  { route: 'GET /servers/:uuid/globals', path: on('/globals') },
+  { route: 'GET /servers/:uuid/globals', path: on('/globals'), state: 'viewer', who: 'viewer' },
+  { route: 'GET /servers/:uuid/globals', path: on('/globals', 'emptyServerId'), state: 'empty' },
+  {
+    route: 'GET /servers/:uuid/globals',
+    path: on('/globals'),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('Key').fill(HOSTILE_NAME)
+      await page.getByLabel('Value', { exact: true }).fill(HOSTILE_NAME)
+      await page.getByRole('button', { name: 'Add the global' }).click()
+      await page.getByText('is no name for a global').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_url') },
+  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_token'), state: 'secret' },
+  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_url'), state: 'viewer', who: 'viewer' },
+  { route: 'GET /servers/:uuid/globals/:key/remove', path: on('/globals/carrier_token/remove') },
+]
+
+/** The tabs that wire a server. */
+export const serverTabPages: readonly PageRow[] = [...tools, ...sources, ...bindings, ...globals]
