@@ -24,8 +24,11 @@ import {
   galleryPages,
   landingPages,
   livePages,
+  operatorPages,
+  organizationUsagePages,
   overviewPages,
   serversPages,
+  statusPages,
   themePages,
   toolActionPages,
   toolEditorPages,
@@ -198,6 +201,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(organizationInvitationPages(services))
     await pages.register(organizationAuditPages(services))
     await pages.register(organizationSettingsPages(organizationParts))
+    await pages.register(organizationUsagePages(services))
+    await pages.register(operatorPages({ ...services, settings, version: VERSION, streams: registry }))
+    await pages.register(statusPages({ db, isStopping: () => isStopping }))
     await pages.register(serverToolsPages({ ...services, frames }))
     await pages.register(toolAddingPages({ ...services, frames }))
     await pages.register(instancePages({ ...services, frames }))

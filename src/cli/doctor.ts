@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
+import { adviseOnBaseUrl } from '../platform/base-url-advice.ts'
 import { migrationState, openDatabase } from '../platform/db/index.ts'
 import { assertUnsealed, checkMasterKeys } from '../platform/installation.store.ts'
 import { findMasterKeys, masterKeyFile } from '../platform/master-keys.ts'
@@ -83,19 +84,9 @@ const lookAtKeys = async (settings: Settings): Promise<Look> => {
   }
 }
 
-const lookAtBaseUrl = ({ baseUrl, listensOnLoopback, host }: Settings): Look => {
-  const { protocol, hostname } = new URL(baseUrl)
-  const isLocalName = /^(localhost$|127\.|\[::1\]$)/.test(hostname)
-  if (!listensOnLoopback && isLocalName) {
-    return advice(
-      `Patchbay listens on ${host}, but tells clients ${baseUrl}, which only this machine can reach: ` +
-        'where others are to use it, set PATCHBAY_BASE_URL to the address that they use',
-    )
-  }
-  if (protocol === 'http:' && !isLocalName) {
-    return advice(`${baseUrl} is not encrypted: put a proxy with TLS in front and set PATCHBAY_BASE_URL to https`)
-  }
-  return ok(baseUrl)
+const lookAtBaseUrl = (settings: Settings): Look => {
+  const against = adviseOnBaseUrl(settings)
+  return against === undefined ? ok(settings.baseUrl) : advice(against)
 }
 
 const examine = async (): Promise<{ findings: Finding[]; settings: readonly SettingOrigin[] }> => {

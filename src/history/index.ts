@@ -12,3 +12,4 @@ export type { ExecutionGap, ExecutionRecord, MaskedRequest, Recorder } from './e
 export { countExecutions, createExecutionStore, type StoredExecution } from './executions.store.ts'
 export { removeHistoryOf } from './history-removal.store.ts'
 export { createRecorder, type RecorderOptions } from './recorder.ts'
+export { listServerUsage, type ServerUsage } from './usage.store.ts'

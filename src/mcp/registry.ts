@@ -196,6 +196,9 @@ export const createMcpRegistry = ({ compile, serverInfo, now, idleMs, maxMounted
       for (const { mounted } of slots.values()) mounted?.checkAccess(userId)
     },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
+    /** Of all servers together. */
+    openStreamCount: (): number =>
+      [...slots.values()].reduce((sum, { mounted }) => sum + (mounted?.openStreams ?? 0), 0),
     mountedCount: (): number => slots.size,
     get isClosing() {
       return isClosing

@@ -96,6 +96,9 @@ export const listMembershipsOf = async (
 export const countMemberships = (tx: Transaction, userId: string): Promise<number> =>
   tx.membership.count({ where: { userId } })
 
+export const countMembers = (tx: Transaction, organizationId: string): Promise<number> =>
+  tx.membership.count({ where: { organizationId } })
+
 export const addMember = async (
   tx: Transaction,
   data: { organizationId: string; userId: string; role: Role },

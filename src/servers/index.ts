@@ -33,6 +33,7 @@ export {
   type ServerTab,
   serverTabPath,
 } from './server-frame.ts'
+export { countAllServers, listServerNames } from './server-names.store.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { type BoundParameter, createServerWiring, type ServerWiring } from './server-wiring.ts'
 export { serverRoutes } from './servers.routes.ts'

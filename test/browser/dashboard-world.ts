@@ -62,6 +62,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     return user
   }
   const viewer = await join('viewer@kestrel.example', 'viewer')
+  const own = await db.membership.findFirstOrThrow({ where: { userId: viewer.userId, role: 'owner' } })
   await join('yard-operations.and-night-desk@subsidiary.kestrel.example', 'builder')
 
   const toolkit = await owner.create('/toolkits', {
@@ -135,6 +136,8 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     owner,
     viewer,
     organizationId,
+    /** The viewer's own. */
+    emptyOrganizationId: own.organizationId,
     oauthClientId: oauthClient.id,
     serverId: server.id,
     emptyServerId: emptyServer.id,

@@ -313,6 +313,13 @@ const organizations: PageRow[] = [
     route: 'GET /organizations/:id/settings',
     path: ({ organizationId }) => `/organizations/${organizationId}/settings`,
   },
+  { route: 'GET /organizations/:id/usage', path: ({ organizationId }) => `/organizations/${organizationId}/usage` },
+  {
+    route: 'GET /organizations/:id/usage',
+    path: ({ emptyOrganizationId }) => `/organizations/${emptyOrganizationId}/usage`,
+    state: 'empty',
+    who: 'viewer',
+  },
   { route: 'GET /organizations/:id/removal', path: ({ organizationId }) => `/organizations/${organizationId}/removal` },
 ]
 

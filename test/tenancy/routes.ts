@@ -246,6 +246,7 @@ const organizationPages: Row[] = [
       `/organizations/${organizationId}/invitations/${await spare.invitation()}/removal`,
     statuses: asPage(manage(303)),
   },
+  { route: 'GET /organizations/:id/usage', path: onPage('/usage'), statuses: asPage(READ) },
   { route: 'GET /organizations/:id/audit', path: onPage('/audit'), statuses: asPage(seeing('manage')) },
   { route: 'GET /organizations/:id/settings', path: onPage('/settings'), statuses: asPage(seeing('manage')) },
   {
@@ -438,6 +439,13 @@ const connections: Row[] = [
     statuses: manage(204),
   },
 ]
+
+/** The operator's pages: the first account's, who is the owner here. */
+const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
+  route: `GET ${path}`,
+  path: at(path),
+  statuses: [303, 403, 403, 403, 403, 200, 200, 403, 403],
+}))
 
 const ofServer =
   (rest = ''): Row['path'] =>
@@ -953,6 +961,7 @@ const toolPages: Row[] = [
 
 const pages: Row[] = [
   { route: 'POST /theme', path: at('/theme'), statuses: everybody(303) },
+  { route: 'GET /status', path: at('/status'), statuses: everybody(200) },
   { route: 'GET /design', path: at('/design'), statuses: everybody(200) },
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
@@ -1029,6 +1038,7 @@ export const ROUTES: readonly Row[] = [
   ...accounts,
   ...ownAccount,
   ...audit,
+  ...operatorPages,
   ...secondFactor,
   ...identities,
   // Before anybody makes another organization.

@@ -24,6 +24,7 @@ const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}
 
 const valueText = (value: JsonValue | undefined): string => {
   if (value === undefined || value === null) return 'none'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ')
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1).toWellFormed()}…` : text
 }

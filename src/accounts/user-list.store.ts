@@ -1,0 +1,47 @@
+import { containing, type Database } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+
+/** An account as the operator sees it. */
+export type ListedUser = {
+  id: string
+  email: string
+  isVerified: boolean
+  isOperator: boolean
+  createdAt: Date
+  /** The first few, by age; `moreOrganizations`: how many there are besides. */
+  organizations: readonly { name: string; role: string }[]
+  moreOrganizations: number
+}
+
+/** Organizations named of each. */
+const MAX_ORGANIZATIONS_NAMED = 3
+
+/** Everybody who has an account, oldest first; `search` is looked for in their addresses. For the operator alone. */
+export const listAllUsers = async (db: Database, search: string, page: IdPage): Promise<ListedUser[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  const rows = await db.user.findMany({
+    where: { ...where, ...(search !== '' && { email: containing(db, search) }) },
+    ...rest,
+    select: {
+      id: true,
+      email: true,
+      emailVerifiedAt: true,
+      isOperator: true,
+      createdAt: true,
+      memberships: {
+        select: { role: true, organization: { select: { name: true } } },
+        orderBy: { id: 'asc' },
+        take: MAX_ORGANIZATIONS_NAMED,
+      },
+      _count: { select: { memberships: true } },
+    },
+  })
+  return rows.map(({ memberships, emailVerifiedAt, _count, ...row }) => ({
+    ...row,
+    isVerified: emailVerifiedAt !== null,
+    organizations: memberships.map(({ role, organization }) => ({ name: organization.name, role })),
+    moreOrganizations: Math.max(0, _count.memberships - MAX_ORGANIZATIONS_NAMED),
+  }))
+}
+
+export const countAllUsers = (db: Database): Promise<number> => db.user.count()

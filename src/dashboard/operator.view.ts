@@ -1,0 +1,95 @@
+import type { ListedUser } from '../accounts/index.ts'
+import type { Recorder } from '../history/index.ts'
+import { formatBytes, formatDuration, formatNumber, timeText } from '../platform/http/index.ts'
+import type { LoopDelay } from '../platform/loop-delay.ts'
+
+const MINUTE_S = 60
+const HOUR_S = 60 * MINUTE_S
+const DAY_S = 24 * HOUR_S
+
+/** `3 d 4 h`, `5 h 12 min`, `12 min`, `40 s`. */
+const upFor = (seconds: number): string => {
+  if (seconds < MINUTE_S) return `${Math.floor(seconds)} s`
+  const minutes = Math.floor((seconds % HOUR_S) / MINUTE_S)
+  if (seconds < HOUR_S) return `${minutes} min`
+  const hours = Math.floor((seconds % DAY_S) / HOUR_S)
+  return seconds < DAY_S ? `${hours} h ${minutes} min` : `${formatNumber(Math.floor(seconds / DAY_S))} d ${hours} h`
+}
+
+export type Health = {
+  version: string
+  database: { kind: 'sqlite' | 'postgresql'; bytes: number | undefined }
+  users: number
+  servers: number
+  loop: LoopDelay
+  records: ReturnType<Recorder['stats']>
+  openStreams: number
+  mountedServers: number
+  baseUrl: { url: string; advice: string | undefined; askedAt: string }
+}
+
+export const toHealthView = ({ loop, records, ...health }: Health) => {
+  const { rss, heapUsed } = process.memoryUsage()
+  const upSeconds = process.uptime()
+  const startedAt = new Date(Date.now() - upSeconds * 1_000)
+  return {
+    figures: [
+      { name: 'Up for', value: upFor(upSeconds) },
+      { name: 'Memory', value: formatBytes(rss), besides: `${formatBytes(heapUsed)} of it JavaScript’s` },
+      {
+        name: 'Event loop delay, p99',
+        value: formatDuration(loop.p99Ms),
+        besides: `at most ${formatDuration(loop.maxMs)}`,
+      },
+      { name: 'Open connections', value: formatNumber(health.openStreams) },
+      {
+        name: 'Servers in memory',
+        value: formatNumber(health.mountedServers),
+        besides: `of ${formatNumber(health.servers)}`,
+      },
+    ],
+    history: [
+      { name: 'Waiting to be written', value: formatNumber(records.queued) },
+      { name: 'Written', value: formatNumber(records.stored) },
+      { name: 'Missing', value: formatNumber(records.missing), isBad: records.missing > 0 },
+    ],
+    isHistoryWell: records.missing === 0,
+    facts: [
+      { name: 'Patchbay', value: health.version },
+      { name: 'Node', value: process.version },
+      {
+        name: 'Database',
+        value: `${health.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${
+          health.database.bytes === undefined ? 'its size is not known' : formatBytes(health.database.bytes)
+        }`,
+      },
+      { name: 'Accounts', value: formatNumber(health.users) },
+    ],
+    started: timeText(startedAt),
+    startedAt: startedAt.toISOString(),
+    since: timeText(loop.since),
+    sinceAt: loop.since.toISOString(),
+    baseUrl: {
+      url: health.baseUrl.url,
+      advice: health.baseUrl.advice,
+      askedAt: health.baseUrl.askedAt === health.baseUrl.url ? undefined : health.baseUrl.askedAt,
+    },
+  }
+}
+
+export const toUserRow = ({
+  email,
+  isVerified,
+  isOperator,
+  createdAt,
+  organizations,
+  moreOrganizations,
+}: ListedUser) => ({
+  email,
+  isVerified,
+  isOperator,
+  since: timeText(createdAt),
+  sinceAt: createdAt.toISOString(),
+  organizations,
+  moreOrganizations,
+})

@@ -1,0 +1,68 @@
+import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
+import { z } from 'zod'
+import type { Database } from '../platform/db/index.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+const DAYS = 30
+/** Calls looked at in all, so that the page has an end however busy an organization is: its servers share them. */
+const MAX_CALLS = 100_000
+/** A server's share of them at least. */
+const MIN_CALLS_OF_SERVER = 500
+/** Servers in one statement: SQLite joins 500 selects at most. */
+const SERVERS_AT_ONCE = 200
+
+/** Calls of a server in the last 24 hours and in the last 30 days; `isCut`: there were more, the newest are counted. */
+export type ServerUsage = {
+  serverId: string
+  day: { calls: number; errors: number }
+  month: { calls: number; errors: number }
+  isCut: boolean
+}
+
+const count = z.coerce.number()
+const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
+
+/** Newest first, through the index by server and time. */
+const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
+  SELECT * FROM (
+    SELECT "serverId", "startedAt", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
+    FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
+    ORDER BY "startedAt" DESC LIMIT ${limit}
+  ) AS "newest"`
+
+const countSome = async (db: Database, serverIds: readonly string[], now: Date, limit: number) => {
+  const from = new Date(now.getTime() - DAYS * DAY_MS)
+  const dayFrom = new Date(now.getTime() - DAY_MS)
+  const calls = join(
+    serverIds.map(id => newestCalls(id, from, limit)),
+    ' UNION ALL ',
+  )
+  return z.array(Row).parse(
+    await db.$queryRaw(sql`
+      SELECT "serverId", COUNT(*) AS "calls", SUM("isError") AS "errors",
+        SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN 1 ELSE 0 END) AS "dayCalls",
+        SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN "isError" ELSE 0 END) AS "dayErrors"
+      FROM (${calls}) AS "call" GROUP BY "serverId"`),
+  )
+}
+
+/** How much servers were called; those that were not are left out. Whoever asks has been let at them before. */
+export const listServerUsage = async (
+  db: Database,
+  serverIds: readonly string[],
+  now: Date,
+): Promise<ServerUsage[]> => {
+  const limit = Math.max(MIN_CALLS_OF_SERVER, Math.floor(MAX_CALLS / Math.max(1, serverIds.length)))
+  const usage: ServerUsage[] = []
+  for (let first = 0; first < serverIds.length; first += SERVERS_AT_ONCE) {
+    for (const row of await countSome(db, serverIds.slice(first, first + SERVERS_AT_ONCE), now, limit)) {
+      usage.push({
+        serverId: row.serverId,
+        day: { calls: row.dayCalls, errors: row.dayErrors },
+        month: { calls: row.calls, errors: row.errors },
+        isCut: row.calls >= limit,
+      })
+    }
+  }
+  return usage
+}

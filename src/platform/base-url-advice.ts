@@ -1,0 +1,23 @@
+import type { Settings } from './settings.ts'
+
+const LOCAL_NAME = /^(localhost$|127\.|\[::1\]$)/
+
+/** What speaks against the base URL as it is set, and what to do; undefined where nothing does. */
+export const adviseOnBaseUrl = ({
+  baseUrl,
+  listensOnLoopback,
+  host,
+}: Pick<Settings, 'baseUrl' | 'listensOnLoopback' | 'host'>): string | undefined => {
+  const { protocol, hostname } = new URL(baseUrl)
+  const isLocalName = LOCAL_NAME.test(hostname)
+  if (!listensOnLoopback && isLocalName) {
+    return (
+      `Patchbay listens on ${host}, but tells clients ${baseUrl}, which only this machine can reach: ` +
+      'where others are to use it, set PATCHBAY_BASE_URL to the address that they use'
+    )
+  }
+  if (protocol === 'http:' && !isLocalName) {
+    return `${baseUrl} is not encrypted: put a proxy with TLS in front and set PATCHBAY_BASE_URL to https`
+  }
+  return undefined
+}

@@ -1,0 +1,12 @@
+import type { Database } from '../platform/db/index.ts'
+
+/** Every server of an organization. */
+export const listServerNames = (db: Database, organizationId: string): Promise<{ id: string; name: string }[]> =>
+  db.server.findMany({
+    where: { organizationId, removedAt: null },
+    select: { id: true, name: true },
+    orderBy: { id: 'asc' },
+  })
+
+/** Servers of everybody. */
+export const countAllServers = (db: Database): Promise<number> => db.server.count({ where: { removedAt: null } })
