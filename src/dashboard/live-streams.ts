@@ -106,5 +106,3 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
     },
   }
 }
-
-export type LiveStreams = ReturnType<typeof createLiveStreams>

@@ -114,5 +114,3 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
     watchedCount: (): number => watches.size,
   }
 }
-
-export type ServerWatches = ReturnType<typeof createServerWatches>

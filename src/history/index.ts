@@ -5,7 +5,6 @@ export {
   type HourFigures,
   type ServerCallCounts,
   type ServerCallFigures,
-  type ToolCallFigures,
 } from './call-figures.store.ts'
 export { newExecutionId } from './execution-id.ts'
 export type { ExecutionGap, ExecutionRecord, MaskedRequest, Recorder } from './execution-record.ts'

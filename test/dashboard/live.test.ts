@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createServerWatches, type WatchEvent } from '../../src/dashboard/server-watch.ts'
-import { createCallFigureStore, createExecutionStore } from '../../src/history/index.ts'
+import { createCallFigureStore, createExecutionStore, type ExecutionRecord } from '../../src/history/index.ts'
+import type { Database } from '../../src/platform/db/index.ts'
 import { buildExecution } from '../history/execution.ts'
 import { createHistoryWorld } from '../history/history-world.ts'
 import { callText, connect } from '../servers/mcp.ts'
@@ -14,6 +15,14 @@ import { callsOf, readEvents, Text } from './event-reader.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const MAX_PER_SIGN_IN = 8
+
+/** As another process writes it: this one is not told. */
+const insertCall = async (db: Database, serverId: string, changes: Partial<ExecutionRecord>): Promise<string> => {
+  const { id, tool, startedAt, durationMs, outcome, status = null } = buildExecution(serverId, changes)
+  const bytes = { requestBytes: 0, responseBytes: 0 }
+  await db.execution.create({ data: { id, serverId, tool, startedAt, durationMs, outcome, status, ...bytes } })
+  return id
+}
 
 describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
   const patchbay = runPatchbay(kind)
@@ -62,16 +71,11 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
   it('tells of a call that another process recorded, and each only once', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
-    const { request: _, ...call } = buildExecution(world.serverId, {
-      tool: 'from_elsewhere',
-      outcome: 'error',
-      status: 503,
-    })
-    await patchbay.services.db.execution.create({ data: call })
+    const { db } = patchbay.services
+    const id = await insertCall(db, world.serverId, { tool: 'from_elsewhere', outcome: 'error', status: 503 })
     const { calls } = await stream.next('calls', callsOf('from_elsewhere'))
-    expect(calls).toEqual([expect.objectContaining({ id: call.id, state: 'failed', outcome: 'failed, 503' })])
-    const { request: __, ...next } = buildExecution(world.serverId, { tool: 'the_next' })
-    await patchbay.services.db.execution.create({ data: next })
+    expect(calls).toEqual([expect.objectContaining({ id, state: 'failed', outcome: 'failed, 503' })])
+    await insertCall(db, world.serverId, { tool: 'the_next' })
     expect((await stream.next('calls', callsOf('the_next'))).calls).toHaveLength(1)
   })
 
@@ -209,7 +213,7 @@ describe('the watch over servers', () => {
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
     expect(reads).toBe(1)
 
-    await world.db.execution.create({ data: { ...buildExecution(serverId), request: null } })
+    await insertCall(world.db, serverId, {})
     const second = nextRead()
     vi.advanceTimersByTime(1_000)
     await second
