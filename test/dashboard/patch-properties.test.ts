@@ -5,7 +5,7 @@ import { toPatchFigure } from '../../src/dashboard/patch/figure.ts'
 import type { Patch } from '../../src/dashboard/patch/patch.ts'
 import type { Shape } from '../../src/dashboard/patch/shapes.ts'
 import { largePatch, smallPatch } from './any-patch.ts'
-import { renderPart } from './parts.ts'
+import { renderPart, wordsOfList } from './parts.ts'
 import {
   boxAround,
   boxesOf,
@@ -17,6 +17,7 @@ import {
   overlap,
   sheetsOf,
   tagsOf,
+  textsOf,
 } from './picture.ts'
 
 const pictureOf = (patch: Patch): readonly Shape[] => toPatchFigure(patch).shapes
@@ -25,6 +26,19 @@ const holdsForAny = (property: (patch: Patch) => void): void => {
   fc.assert(fc.property(smallPatch, property), { numRuns: 150 })
   fc.assert(fc.property(largePatch, property), { numRuns: 30 })
 }
+
+/** What stands in dashed outlines, where nothing is yet. */
+const GHOST_WORDS = new Set([
+  'An API, or an MCP server',
+  'where the answers come from',
+  'Your tools',
+  'each parameter is a socket',
+  'Claude, Cursor, …',
+  'whoever you let in',
+])
+
+/** A text as it begins, if it was cut; with one space where the list has one. */
+const toStart = (text: string): string => text.replace(/…”?$/, '').replace(/\s+/g, ' ').trim()
 
 const keyOf = (x: number, y: number): string => `${x} ${y}`
 
@@ -138,6 +152,16 @@ describe('any patch', () => {
       expect(height).toBeLessThanOrEqual(isSmall(patch) ? MAX_OPEN_HEIGHT : MAX_GATHERED_HEIGHT + 4)
       const html = renderPart('patch', figure)
       expect(html.slice(0, html.indexOf('</svg>')).length).toBeLessThan(40_000)
+    })
+  })
+
+  it('has all words of its picture in the list below', () => {
+    holdsForAny(patch => {
+      const figure = toPatchFigure(patch)
+      const words = wordsOfList(renderPart('patch', figure))
+      const drawn = figure.wiring === undefined ? [] : textsOf(figure.shapes)
+      const missing = drawn.filter(text => !GHOST_WORDS.has(text) && !words.includes(toStart(text)))
+      expect(missing).toEqual([])
     })
   })
 })
