@@ -17,8 +17,10 @@ import {
 import { assertDefinition } from '../toolkits/index.ts'
 import type { GlobalService } from './globals.service.ts'
 import {
+  byParameter,
   compareTyped,
   type Finding,
+  type Findings,
   findFindings,
   lostParameters,
   type OpenInstance,
@@ -61,7 +63,7 @@ type Shown = {
   problem?: string | undefined
   /** Beside the fields `name` and `description`. */
   errors?: Readonly<Record<string, string>>
-  findings?: ReadonlyMap<string, readonly Finding[]>
+  findings?: Findings
   isConflict?: boolean
   /** When the one who sends the form again has seen what it would write over. */
   version?: Date | undefined
@@ -70,11 +72,10 @@ type Shown = {
 
 const noInstance = () => new AppError('not_found', 'There is no such tool in this server.')
 
+type PlacedErrors = Required<Pick<Shown, 'errors' | 'findings'>> & Pick<Shown, 'problem'>
+
 /** Where an error of the service belongs: beside a field, beside a parameter, or above them all. */
-const placeErrors = ({
-  errors = [],
-  message,
-}: AppError): Required<Pick<Shown, 'errors' | 'findings'>> & { problem: string | undefined } => {
+const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
   const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
     const parameter = /^(?:bindings|newGlobals)\.(.*)$/s.exec(path)?.[1]
     return parameter === undefined ? [] : [[parameter, { tone: 'danger', text }]]
@@ -84,18 +85,13 @@ const placeErrors = ({
   )
   return {
     errors: Object.fromEntries(ofFields),
-    findings: new Map(
-      [...Map.groupBy(ofParameters, ([name]) => name)].map(([name, all]) => [name, all.map(([, one]) => one)]),
-    ),
+    findings: byParameter(ofParameters),
     problem: ofFields.length + ofParameters.length === 0 ? message : undefined,
   }
 }
 
 /** What was found by looking at the form, and what the service said besides. */
-const joinFindings = (
-  found: ReadonlyMap<string, readonly Finding[]>,
-  said: ReadonlyMap<string, readonly Finding[]>,
-): ReadonlyMap<string, readonly Finding[]> =>
+const joinFindings = (found: Findings, said: Findings): Findings =>
   new Map(
     [...new Set([...found.keys(), ...said.keys()])].map(name => {
       const own = found.get(name) ?? []

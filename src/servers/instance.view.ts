@@ -4,9 +4,9 @@ import { formatCount } from '../platform/http/index.ts'
 import type { CheckedParameter } from '../templates/index.ts'
 import type { CompiledDefinition } from '../toolkits/index.ts'
 import { findBindingFaults } from './binding-checks.ts'
-import { bindingOf, findSecretAtRisk } from './bindings.ts'
+import { bindingOf, findSecretAtRisk, type SecretAtRisk } from './bindings.ts'
 import { bindingsFrom, globalsWith, NEW_GLOBAL, newGlobalsFrom, type TypedInstance } from './instance-form.ts'
-import type { Bindings, Instance } from './server.ts'
+import type { Binding, Bindings, Instance } from './server.ts'
 import { exposedSchemaOf } from './servers.view.ts'
 import { faultInWords, toChip } from './socket.view.ts'
 import { type KnownGlobals, socketsOf } from './sockets.ts'
@@ -14,55 +14,55 @@ import { type KnownGlobals, socketsOf } from './sockets.ts'
 /** What is said beside a parameter: `danger` is refused when it is saved, `warn` is not. */
 export type Finding = { tone: 'warn' | 'danger'; text: string }
 
+/** By parameter. */
+export type Findings = ReadonlyMap<string, readonly Finding[]>
+
+export const byParameter = (found: readonly (readonly [string, Finding])[]): Findings =>
+  new Map([...Map.groupBy(found, ([name]) => name)].map(([name, all]) => [name, all.map(([, finding]) => finding)]))
+
 /** An instance with its tool's template understood, and the globals of its server. */
 export type OpenInstance = { instance: Instance; compiled: CompiledDefinition; globals: KnownGlobals }
 
 const faultText = (name: string, message: string): string =>
   /^[A-Z]/.test(message) ? message : `What is typed for ${name} ${faultInWords(message)}.`
 
+type Found = [parameter: string, finding: Finding]
+
+/** A secret that would go wherever the caller likes is told beside both: what carries it, and what lets them choose. */
+const riskFindings = ({ originParameter, secretKey, boundAt }: SecretAtRisk): Found[] => {
+  const where = `${originParameter} lets the caller choose where the request goes`
+  const mend = `wire ${originParameter} to a fixed value or a global, or list the origins that may get it in the tool’s allowed origins`
+  const carried = `The secret ${secretKey} would go wherever the caller likes: ${where}. To mend it, ${mend}.`
+  const chosen = `The caller would choose where the secret ${secretKey} goes, which ${boundAt} carries.`
+  return [
+    [boundAt, { tone: 'danger', text: carried }],
+    [originParameter, { tone: 'danger', text: chosen }],
+  ]
+}
+
+const missingText = (key: string): string =>
+  `There is no global ${key} yet: until there is, every call of this tool fails.`
+
 /** What speaks against the wiring as it is typed, by parameter; whether or not it is saved already. */
 export const findFindings = (
   { instance: { tool }, compiled, globals }: OpenInstance,
   typed: TypedInstance,
-): ReadonlyMap<string, readonly Finding[]> => {
+): Findings => {
   const bindings = bindingsFrom(typed, compiled.parameters)
   const known = globalsWith(globals, newGlobalsFrom(typed))
   const isSecret = (key: string): boolean => known.get(key) === true
-  const found: [string, Finding][] = findBindingFaults(compiled, { tool, bindings }, { isSecret }).flatMap(
-    ({ parameter, message, isSecretAtRisk }) =>
+  // Where no global is chosen yet, one is about to be: it is asked for when it is saved.
+  const isOpen = (binding: Binding): boolean => binding.source === 'server' && binding.key === ''
+  const changed = Object.fromEntries(Object.entries(bindings).filter(([, binding]) => !isOpen(binding)))
+  const faults = findBindingFaults(compiled, { tool, bindings }, { isSecret, changed }).flatMap(
+    ({ parameter, message, isSecretAtRisk }): Found[] =>
       isSecretAtRisk ? [] : [[parameter, { tone: 'danger', text: faultText(parameter, message) }]],
   )
   const risk = findSecretAtRisk(compiled, tool, bindings, isSecret)
-  if (risk !== undefined) {
-    const { originParameter, secretKey, boundAt } = risk
-    const where = `${originParameter} lets the caller choose where the request goes`
-    const mend = `wire ${originParameter} to a fixed value or a global, or list the origins that may get it in the tool’s allowed origins`
-    found.push([
-      boundAt,
-      {
-        tone: 'danger',
-        text: `The secret ${secretKey} would go wherever the caller likes: ${where}. To mend it, ${mend}.`,
-      },
-    ])
-    found.push([
-      originParameter,
-      { tone: 'danger', text: `The caller would choose where the secret ${secretKey} goes, which ${boundAt} carries.` },
-    ])
-  }
-  for (const { parameter, missing } of socketsOf(headsOf(compiled), bindings, known)) {
-    for (const key of missing.filter(one => one !== '')) {
-      found.push([
-        parameter,
-        { tone: 'warn', text: `There is no global ${key} yet: until there is, every call of this tool fails.` },
-      ])
-    }
-  }
-  return new Map(
-    [...Map.groupBy(found, ([parameter]) => parameter)].map(([parameter, all]) => [
-      parameter,
-      all.map(([, finding]) => finding),
-    ]),
+  const missing = socketsOf(headsOf(compiled), changed, known).flatMap(socket =>
+    socket.missing.map((key): Found => [socket.parameter, { tone: 'warn', text: missingText(key) }]),
   )
+  return byParameter([...faults, ...(risk === undefined ? [] : riskFindings(risk)), ...missing])
 }
 
 const headsOf = ({ parameters }: CompiledDefinition) =>
@@ -90,7 +90,8 @@ const limitsOf = ({ parameter, meta }: CheckedParameter): string | undefined => 
     meta.pattern === undefined ? undefined : `matching ${meta.pattern}`,
     parameter.default === undefined ? undefined : `${JSON.stringify(parameter.default)} where it is left out`,
   ].flatMap(limit => limit ?? [])
-  return limits.length === 0 ? undefined : limits.join(', ')
+  const [first = '', ...more] = limits
+  return limits.length === 0 ? undefined : [first.charAt(0).toUpperCase() + first.slice(1), ...more].join(', ')
 }
 
 /** The options of the choice of a global; one that is bound and not there stands among them. */
@@ -104,11 +105,7 @@ const globalOptions = (globals: KnownGlobals, chosen: string) => [
 ]
 
 /** The parameters with what is typed and what speaks against it, as the form and the reader see them. */
-export const toParameterFields = (
-  { compiled, globals }: OpenInstance,
-  typed: TypedInstance,
-  findings: ReadonlyMap<string, readonly Finding[]>,
-) => {
+export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: TypedInstance, findings: Findings) => {
   const sockets = socketsOf(headsOf(compiled), bindingsFrom(typed, compiled.parameters), globals)
   return compiled.parameters.map((parameter, index) => {
     const { name, type, required } = parameter.parameter

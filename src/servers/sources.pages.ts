@@ -170,6 +170,7 @@ export const sourcesPages =
     const removalPage = async (request: FastifyRequest, server: ServerFrame, typed: string): Promise<FormPage> => {
       const { used, atWork } = await open(request, server)
       const path = sourcePath(server.id, used.id)
+      const list = toAtWorkList(server.id, atWork)
       const copy =
         used.snapshot === undefined
           ? ''
@@ -184,7 +185,8 @@ export const sourcesPages =
             atWork.length === 0
               ? `None of its tools is at work here, so nothing stops working.${copy}`
               : 'It stays while tools of it are at work here. Remove these first:',
-          blocks: toAtWorkList(server.id, atWork),
+          blocks: list.items,
+          moreBlocks: list.more,
           action: `${path}/remove`,
           back: path,
           name: used.title,

@@ -60,12 +60,17 @@ export const toDifference = ({ version, added, changed, removed }: Update) => ({
   })),
 })
 
-export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) =>
-  atWork.map(({ id, name, tool }) => ({
+/** Tools named that are taken from a toolkit; how many more there are is said. */
+const MAX_NAMED = 100
+
+export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) => ({
+  items: atWork.slice(0, MAX_NAMED).map(({ id, name, tool }) => ({
     href: instancePath(serverId, id),
     text: name,
     note: tool.name === name ? undefined : tool.name,
-  }))
+  })),
+  more: atWork.length > MAX_NAMED ? `and ${formatCount(atWork.length - MAX_NAMED, 'more tool')}` : undefined,
+})
 
 export const toAddableRow = ({ id, title, description, organizationName, isOwn, tools }: AddableToolkit) => ({
   id,
