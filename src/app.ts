@@ -35,7 +35,7 @@ import {
   toolLivePages,
 } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
-import { executionRoutes } from './execution/index.ts'
+import { executionRoutes, historyPages } from './execution/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createInProcessClient, createMcpRegistry, inspectorPages, mcpRoutes } from './mcp/index.ts'
 import { accessPages, applicationPages, grantRoutes, loadOAuthEngine, oauthClientRoutes } from './oauth/index.ts'
@@ -210,6 +210,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(sourcesPages({ ...services, frames }))
     await pages.register(bindingsPages({ ...services, frames }))
     await pages.register(globalsPages({ ...services, frames }))
+    await pages.register(historyPages({ ...services, frames }))
     await pages.register(accessPages({ ...services, frames }))
     await pages.register(settingsPages({ ...services, frames }))
     await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))

@@ -31,6 +31,7 @@ document.addEventListener('click', async event => {
 })
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** Times are written in UTC; here they are said in the reader's own zone. @param {ParentNode} part */
 const localizeTimes = part => {
@@ -39,7 +40,7 @@ const localizeTimes = part => {
     if (Number.isNaN(date.getTime())) continue
     time.setAttribute('title', time.textContent ?? '')
     time.setAttribute('data-local', '')
-    time.textContent = CLOCK.format(date)
+    time.textContent = (time.hasAttribute('data-seconds') ? CLOCK_WITH_SECONDS : CLOCK).format(date)
   }
 }
 localizeTimes(document)

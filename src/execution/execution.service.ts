@@ -3,7 +3,14 @@ import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
-import { getServerFor, type InstanceService, listGlobals, readBlueprint } from '../servers/index.ts'
+import {
+  findPeople,
+  getServerFor,
+  type InstanceService,
+  listGlobals,
+  listNamesAtWork,
+  readBlueprint,
+} from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
@@ -95,6 +102,20 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
         executions.listGaps({ serverId, from: query.from, to: query.to }),
       ])
       return { ...page, gaps }
+    },
+
+    /** The names that a page of history needs: of the tools at work, and of those callers whom its readers may know. */
+    listNames: async (
+      actor: Actor,
+      serverId: string,
+      callerIds: readonly string[],
+    ): Promise<{ tools: string[]; names: ReadonlyMap<string, string> }> => {
+      const server = await getServerFor(db, actor, serverId, 'read')
+      const [tools, people] = await Promise.all([
+        listNamesAtWork(db, serverId),
+        findPeople(db, server, [...new Set(callerIds)]),
+      ])
+      return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
     },
 
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {

@@ -112,6 +112,8 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
   await fillServer(owner, longServer.id, hostileTools)
   const emptyToolkit = await owner.create('/toolkits', { title: NAMES.long })
 
+  const gap = { missing: 12, from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() - 3_000_000) }
+  await db.executionGap.create({ data: { ...gap, serverId: server.id, reason: 'the database was locked' } })
   const oauthClient = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
     name: HOSTILE_NAME,
     redirectUris: ['https://batch.kestrel.example/oauth/callback/of/the/night/shift'],

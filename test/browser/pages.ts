@@ -128,6 +128,30 @@ const toolkits: PageRow[] = [
   { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
 ]
 
+const history: PageRow[] = [
+  { route: 'GET /servers/:uuid/history', path: ({ serverId }) => `/servers/${serverId}/history` },
+  {
+    route: 'GET /servers/:uuid/history',
+    path: ({ serverId }) => `/servers/${serverId}/history?outcome=error&from=2020-01-01&to=2020-01-02`,
+    state: 'nothing-found',
+  },
+  { route: 'GET /servers/:uuid/history', path: ({ emptyServerId }) => `/servers/${emptyServerId}/history`, state: 'empty' },
+  {
+    route: 'GET /servers/:uuid/history/:id',
+    path: ({ serverId, executionId }) => `/servers/${serverId}/history/${executionId}`,
+  },
+  {
+    route: 'GET /servers/:uuid/history/:id',
+    path: ({ serverId, executionId }) => `/servers/${serverId}/history/${executionId}?outcome=error`,
+    state: 'other',
+    act: async page => {
+      await page.goto(`${page.url().split('/history/')[0]}/history?tool=book_pickup`)
+      await page.getByRole('region', { name: 'Table of calls' }).getByRole('link').first().click()
+      await page.getByRole('heading', { name: 'The same as cURL' }).waitFor()
+    },
+  },
+]
+
 const access: PageRow[] = [
   { route: 'GET /servers/:uuid/access', path: ({ serverId }) => `/servers/${serverId}/access` },
   {
@@ -373,6 +397,7 @@ export const PAGES: readonly PageRow[] = [
   ...tools,
   ...organizations,
   ...operator,
+  ...history,
   ...access,
   ...settings,
   ...serverTabPages,

@@ -594,6 +594,19 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+const history: Row[] = [
+  {
+    route: 'GET /servers/:uuid/history',
+    path: ({ serverId }) => `/servers/${serverId}/history`,
+    statuses: asPage(READ),
+  },
+  {
+    route: 'GET /servers/:uuid/history/:id',
+    path: ({ serverId, executionId }) => `/servers/${serverId}/history/${executionId}`,
+    statuses: asPage(READ),
+  },
+]
+
 const ofAccess =
   (rest = ''): Row['path'] =>
   ({ serverId }) =>
@@ -1050,6 +1063,7 @@ export const ROUTES: readonly Row[] = [
   ...toolPages,
   ...servers,
   ...runtime,
+  ...history,
   ...accessPages,
   ...settings,
   ...serverTabs,

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { StoredExecution } from '../history/index.ts'
+import { AppError, DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
+import { actorOf, addressOf, formText, uuidParam } from '../platform/http/index.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../servers/index.ts'
+import type { ExecutionService } from './execution.service.ts'
+import { toCallView, toHistoryRows } from './history.view.ts'
+
+const config = { access: 'user' } as const
+const Params = z.object({ uuid: uuidParam })
+const CallParams = Params.extend({ id: uuidParam })
+const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
+type Query = z.infer<typeof Query>
+
+const ONE_DAY_MS = 24 * 60 * 60 * 1_000
+const Day = z.iso.date()
+const Outcome = z.enum(['ok', 'error'])
+/** Longest name of a tool there can be. */
+const MAX_TOOL_CHARACTERS = 64
+
+const OUTCOMES = [
+  { value: '', text: 'any' },
+  { value: 'ok', text: 'answered' },
+  { value: 'error', text: 'failed' },
+]
+
+/** What is looked for, and what is wrong with it beside its field. The last day is looked through to its end. */
+const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
+  const errors: Record<string, string> = {}
+  const dayOf = (name: 'from' | 'to', text: string): Date | undefined => {
+    if (text === '') return undefined
+    const day = Day.safeParse(text).data
+    if (day === undefined) errors[name] = 'Write a day such as 2026-11-22.'
+    return day === undefined ? undefined : new Date(day)
+  }
+  const [first, last] = [dayOf('from', from), dayOf('to', to)]
+  if (first !== undefined && last !== undefined && last < first) errors.to = 'This day lies before the other one.'
+  const wanted = {
+    outcome: Outcome.safeParse(outcome).data,
+    tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),
+    from: first,
+    to: last && new Date(last.getTime() + ONE_DAY_MS),
+    limit: DEFAULT_PAGE_SIZE,
+    cursor: cursor === '' ? undefined : cursor,
+  }
+  return { wanted, errors, isFiltered: [outcome, tool, from, to].some(text => text !== '') }
+}
+
+export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
+
+/** `/servers/:uuid/history`: the calls of a server, and one of them beside the others. */
+export const historyPages =
+  ({ frames, execution }: HistoryPagesParts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const show = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      server: ServerFrame,
+      call?: StoredExecution,
+    ): Promise<FastifyReply> => {
+      const actor = actorOf(request)
+      const query = Query.parse(request.query)
+      const path = serverTabPath(server.id, 'history')
+      const { wanted, errors, isFiltered } = readQuery(query)
+      const isWrong = Object.keys(errors).length > 0
+      const found = isWrong
+        ? { items: [], gaps: [], nextCursor: null }
+        : await execution.listExecutions(actor, server.id, wanted)
+      const callers = [...found.items, ...(call === undefined ? [] : [call])].flatMap(({ userId }) => userId ?? [])
+      const { tools, names } = await execution.listNames(actor, server.id, callers)
+      const isFirst = query.cursor === ''
+      const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
+      const data = {
+        title: call === undefined ? `History of ${server.name}` : `${call.tool}, a call of ${server.name}`,
+        server,
+        path,
+        query,
+        errors,
+        tools: tools.toSorted(),
+        outcomes: OUTCOMES,
+        rows: rows.map(row =>
+          'gap' in row ? row : { ...row, href: addressOf(`${path}/${row.id}`, query), isCurrent: row.id === call?.id },
+        ),
+        isFiltered,
+        isWrong,
+        isFirst,
+        newest: isFirst ? undefined : addressOf(path, { ...query, cursor: '' }),
+        older: found.nextCursor === null ? undefined : addressOf(path, { ...query, cursor: found.nextCursor }),
+        back: addressOf(path, query),
+        call: call && {
+          ...toCallView(call, names),
+          again: addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
+        },
+      }
+      return reply.page('execution/history', data, { status: isWrong ? 400 : 200 })
+    }
+
+    app.get('/servers/:uuid/history', { config, schema: { params: Params } }, async (request, reply) => {
+      const { uuid } = Params.parse(request.params)
+      return show(request, reply, await getServerFrame(frames, actorOf(request), uuid, 'history'))
+    })
+
+    app.get('/servers/:uuid/history/:id', { config, schema: { params: CallParams } }, async (request, reply) => {
+      const { uuid, id } = CallParams.parse(request.params)
+      const actor = actorOf(request)
+      const server = await getServerFrame(frames, actor, uuid, 'history')
+      const call = await execution.getExecution(actor, id)
+      if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
+      return show(request, reply, server, call)
+    })
+  }

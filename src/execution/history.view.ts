@@ -1,0 +1,78 @@
+import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
+import { formatBytes, formatCount, formatDuration } from '../platform/http/index.ts'
+import { toCurl } from './curl.ts'
+
+/** Whom the reader may know of the callers, by id. */
+export type Names = ReadonlyMap<string, string>
+
+const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
+const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
+
+/** What came of a call in two words, with the status where there was an answer. */
+const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
+  if (request === undefined && outcome === 'error') return 'not sent'
+  if (status === undefined) return outcome === 'ok' ? 'answered' : 'no answer'
+  if (outcome === 'ok') return `${status} answered`
+  return status >= 200 && status < 300 ? `${status} not usable` : `${status} refused`
+}
+
+const callerText = ({ userId }: StoredExecution, names: Names): string => {
+  if (userId === undefined) return 'a stranger'
+  return names.get(userId) ?? 'somebody of another organization'
+}
+
+const toRow = (execution: StoredExecution, names: Names) => ({
+  id: execution.id,
+  time: shownTime(execution.startedAt),
+  tool: execution.tool,
+  outcome: outcomeText(execution),
+  isFailed: execution.outcome === 'error',
+  took: formatDuration(execution.durationMs),
+  size: formatBytes(execution.responseBytes),
+  client: execution.client ?? 'unnamed client',
+  caller: callerText(execution, names),
+})
+
+const toGapRow = ({ missing, from, to, reason }: ExecutionGap) => ({
+  gap: {
+    text: `${formatCount(missing, 'call was', 'calls were')} not recorded between`,
+    from: shownTime(from),
+    to: shownTime(to),
+    reason,
+  },
+})
+
+export type HistoryPage = {
+  items: readonly StoredExecution[]
+  gaps: readonly ExecutionGap[]
+  isFirst: boolean
+  isLast: boolean
+}
+
+/** Calls and what is missing between them, newest first; of the gaps those that lie on this page of the list. */
+export const toHistoryRows = ({ items, gaps, isFirst, isLast }: HistoryPage, names: Names) => {
+  const newest = isFirst ? undefined : items[0]?.startedAt
+  const oldest = isLast ? undefined : items.at(-1)?.startedAt
+  const here = gaps.filter(({ to }) => (newest === undefined || to <= newest) && (oldest === undefined || to > oldest))
+  return [
+    ...items.map(item => ({ at: item.startedAt.getTime(), row: toRow(item, names) })),
+    ...here.map(gap => ({ at: gap.to.getTime(), row: toGapRow(gap) })),
+  ]
+    .sort((a, b) => b.at - a.at)
+    .map(({ row }) => row)
+}
+
+/** As it went over the wire, but for the masks. */
+const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
+  [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`), ...(body ? ['', body] : [])].join('\n')
+
+/** One call with all that is kept of it. */
+export const toCallView = (execution: StoredExecution, names: Names) => {
+  const { request, error } = execution
+  return {
+    ...toRow(execution, names),
+    error,
+    requestSize: formatBytes(execution.requestBytes),
+    request: request && { text: requestText(request), curl: toCurl(request) },
+  }
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { callText, connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '<script>alert(1)</script>'
+const SECRET = 'sk-never-shown'
+
+describe('the history page of a server', () => {
+  const patchbay = runPatchbay()
+  const api = runFakeApi(({ url }, response) =>
+    url.startsWith('/bad') ? answerJson(response, { reason: HOSTILE }, 422) : answerJson(response, { ok: true }),
+  )
+  let owner: ApiClient & { email: string; userId: string }
+  let serverId: string
+  let path: string
+  let instanceIds: Record<string, string>
+
+  const signIn = async ({ email }: { email: string } = owner) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    return person
+  }
+  const call = (tool: string, args: object = {}) =>
+    owner.expectOk('POST', `/instances/${instanceIds[tool]}/call`, { arguments: args })
+  const linksIn = (html: string): string[] =>
+    [...html.matchAll(/href="([^"]*\/history\/[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+    const made = await makeServer(
+      owner,
+      [
+        { name: 'good', method: 'POST', url: `${api.origin}/good?key={{key}}&q={{q?}}`, body: '{"q": "{{q?}}"}' },
+        { name: 'bad', method: 'GET', url: `${api.origin}/bad` },
+      ],
+      { server: { name: 'Desk' } },
+    )
+    ;({ serverId, instanceIds } = made)
+    await owner.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: SECRET, secret: true })
+    await owner.expectOk('PATCH', `/instances/${instanceIds.good}`, { bindings: { key: { source: 'server' } } })
+    path = `/servers/${serverId}/history`
+  })
+
+  it('teaches where there is no call yet', async () => {
+    const person = await signIn()
+    const { html } = await person.get(path)
+    expect(html).toContain('No call yet')
+    expect(html).toContain(`/servers/${serverId}/inspector`)
+  })
+
+  it('lists calls with their outcome, and shows one with its request, masked', async () => {
+    await call('good', { q: HOSTILE })
+    await call('bad')
+    const person = await signIn()
+    const { html } = await person.get(path)
+    expect(html).toContain('200 answered')
+    expect(html).toContain('422 refused')
+    expect(html).not.toContain('<script>alert')
+    const [bad = '', good = ''] = linksIn(html)
+    const failed = (await person.get(bad)).html
+    expect(failed).toContain('data-tone="danger"')
+    expect(failed).toContain('&lt;script&gt;alert(1)')
+    expect(failed).toContain(owner.email)
+    expect(failed).toContain('patchbay-api')
+    const shown = (await person.get(good)).html
+    expect(shown).toContain('curl --globoff')
+    expect(shown).toContain('/good?key=')
+    expect(shown).toContain('aria-current="true"')
+    for (const page of [failed, shown]) {
+      expect(page).not.toContain('<script>alert')
+      expect(page).not.toContain(SECRET)
+    }
+  })
+
+  it('filters by tool, outcome and day, and says beside the field what is no day', async () => {
+    const person = await signIn()
+    const today = new Date().toISOString().slice(0, 10)
+    expect(linksIn((await person.get(`${path}?tool=good`)).html)).toHaveLength(1)
+    expect(linksIn((await person.get(`${path}?outcome=error`)).html)).toHaveLength(1)
+    const day = await person.get(`${path}?from=${today}&to=${today}&outcome=ok`)
+    expect(linksIn(day.html)).toHaveLength(1)
+    expect(linksIn(day.html)[0]).toContain(`from=${today}`)
+    const none = await person.get(`${path}?to=2020-01-01`)
+    expect(none.html).toContain('No call matches')
+    expect(none.html).toContain('Show all calls')
+    const odd = await person.get(`${path}?from=yesterday&to=2020-02-30`)
+    expect(odd.status).toBe(400)
+    expect(odd.html.match(/Write a day such as/g)).toHaveLength(2)
+    const backwards = await person.get(`${path}?from=2026-02-01&to=2026-01-01`)
+    expect(backwards.html).toContain('This day lies before the other one.')
+    expect((await person.get(`${path}?tool=${encodeURIComponent(HOSTILE)}`)).html).not.toContain('<script>alert')
+    expect((await person.get(`${path}?cursor=nonsense`)).status).toBe(400)
+  })
+
+  it('goes back page by page, and says between which calls records are missing', async () => {
+    const { db } = patchbay.services
+    const { serverId: busy } = await makeServer(owner, [], { server: { name: 'Busy' } })
+    const start = Date.UTC(2026, 0, 1)
+    await db.execution.createMany({
+      data: Array.from({ length: 60 }, (_, index) => ({
+        id: randomUUID(),
+        serverId: busy,
+        tool: `tool_${index}`,
+        startedAt: new Date(start + index * 60_000),
+        durationMs: 5,
+        outcome: 'ok' as const,
+        requestBytes: 0,
+        responseBytes: 10,
+      })),
+    })
+    const gap = { from: new Date(start + 30 * 60_000 + 1_000), to: new Date(start + 30 * 60_000 + 30_000) }
+    await db.executionGap.create({
+      data: { serverId: busy, missing: 12, reason: 'the database was locked', ...gap },
+    })
+    await db.executionGap.create({
+      data: {
+        serverId: busy,
+        missing: 1,
+        reason: 'the queue was full',
+        from: new Date(start),
+        to: new Date(start + 1),
+      },
+    })
+    const person = await signIn()
+    const first = (await person.get(`/servers/${busy}/history`)).html
+    expect(linksIn(first)).toHaveLength(50)
+    expect(first).toMatch(/tool_31<.*12 calls were not recorded between.*the database was locked.*tool_30</s)
+    expect(first).not.toContain('1 call was not recorded')
+    const [, older = ''] = /rel="next" href="([^"]*)"/.exec(first) ?? []
+    const second = (await person.get(older.replaceAll('&amp;', '&'))).html
+    expect(linksIn(second)).toHaveLength(10)
+    expect(second).toContain('1 call was not recorded between')
+    expect(second).toContain('Back to the newest')
+    expect(second).not.toContain('rel="next"')
+  })
+
+  it('names callers of its own people only', async () => {
+    const { db, recorder } = patchbay.services
+    const stranger = await signUp(patchbay.origin)
+    for (const token of [stranger.token, undefined]) {
+      const client = await connect(`${patchbay.origin}/s/${serverId}`, token)
+      expect(await callText(client, 'bad')).toMatchObject({ isError: true })
+    }
+    await recorder.flush()
+    const calls = await db.execution.findMany({ where: { serverId }, orderBy: { startedAt: 'desc' }, take: 2 })
+    const person = await signIn()
+    const pages = await Promise.all(calls.map(({ id }) => person.get(`${path}/${id}`)))
+    const told = pages.map(({ html }) => /<dt>Caller<\/dt><dd>([^<]*)/.exec(html)?.[1])
+    expect(told.sort()).toEqual(['a stranger', 'somebody of another organization'])
+    for (const { html } of pages) expect(html).not.toContain(stranger.email)
+  })
+
+  it('shows nothing to another organization, nor a call at another server’s address', async () => {
+    const { db } = patchbay.services
+    const { id } = await db.execution.findFirstOrThrow({ where: { serverId } })
+    const own = await owner.create('/servers', { name: 'Other' })
+    const stranger = await signIn(await signUp(patchbay.origin))
+    expect((await stranger.get(path)).status).toBe(404)
+    expect((await stranger.get(`${path}/${id}`)).status).toBe(404)
+    const person = await signIn()
+    expect((await person.get(`/servers/${own.id}/history/${id}`)).status).toBe(404)
+    expect((await person.get(`${path}/${randomUUID()}`)).status).toBe(404)
+    expect((await person.get(`${path}/no-uuid`)).status).toBe(404)
+    expect((await createPageBrowser(patchbay.origin).get(path)).location).toContain('/sign-in')
+  })
+})
