@@ -1,0 +1,282 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { listKeyboardFaults, watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+const fake = runFakeApi()
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchChromium()
+})
+afterAll(() => browser.close())
+
+let people = 0
+const newContext = (options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> =>
+  browser.newContext({
+    baseURL: patchbay.origin,
+    reducedMotion: 'reduce',
+    extraHTTPHeaders: { 'x-forwarded-for': `198.51.100.${people}` },
+    ...options,
+  })
+
+const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'): Promise<void> => {
+  await page.goto(path)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: path === '/sign-up' ? 'Sign up' : 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+/** Somebody new, signed in, on a page of their own. */
+const signUp = async (options?: Parameters<Browser['newContext']>[0]) => {
+  const email = `person${++people}@example.com`
+  const context = await newContext(options)
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  await signIn(page, email, '/sign-up')
+  return { context, page, email }
+}
+
+const makeTool = async (page: Page): Promise<string> => {
+  await page.goto('/toolkits/new-tool')
+  await page.getByLabel('Name', { exact: true }).fill('get_thing')
+  await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/things/{{id}}`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=created')
+  return new URL(page.url()).pathname
+}
+
+const description = (page: Page) => page.getByLabel('What it does, for the model')
+it('what follows from typing stands beside it at once, and it is sent, saved and offered', async () => {
+  const { page } = await signUp()
+  const complaints = watchComplaints(page)
+  await page.goto('/toolkits/new-tool')
+  await page.getByLabel('Name', { exact: true }).fill('get_thing')
+  const url = page.getByLabel('URL', { exact: true })
+  await url.fill(`${fake.origin}/things/{id}?limit={{integer:limit=20}}`)
+  await page.getByRole('button', { name: 'Turn them into {{id}}' }).click()
+  expect(await url.inputValue()).toBe(`${fake.origin}/things/{{id}}?limit={{integer:limit=20}}`)
+  const tokens = page.locator('.template', { has: url }).locator('.token')
+  expect(
+    await tokens.evaluateAll(all => all.map(token => [token.textContent, token.getAttribute('data-type')])),
+  ).toEqual([
+    ['{{id}}', 'string'],
+    ['{{integer:limit=20}}', 'integer'],
+  ])
+  await page.getByText('Found in the request, two').waitFor()
+  await page.getByText('"id" is missing').waitFor()
+
+  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByRole('textbox', { name: 'id', exact: true }).fill('a b')
+  await page.getByRole('region', { name: 'Request as it goes out' }).getByText('/things/a%20b?limit=20').waitFor()
+  await page.getByText('"Which thing"').waitFor()
+
+  await page.getByLabel('Headers').fill('X-Limit: {{number:limit}}')
+  await page.locator('#note-url .error').getByText('give it one type').waitFor()
+  await page.locator('#note-headers .error').getByText('give it one type').waitFor()
+  expect(await url.getAttribute('aria-invalid')).toBe('true')
+  await page.getByLabel('Headers').fill('X-Limit: {{integer:limit}}')
+  await page.locator('#note-url .error').waitFor({ state: 'detached' })
+  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('region', { name: 'Body of the answer' }).getByText('"/things/a%20b?limit=20"').waitFor()
+  await page.getByText('200 OK', { exact: true }).waitFor()
+  expect(fake.seen.at(-1)).toMatchObject({ url: '/things/a%20b?limit=20', headers: { 'x-limit': '20' } })
+
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
+  await page.getByRole('button', { name: 'Offer it' }).click()
+  await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
+  expect(await patchbay.services.db.instance.count({ where: { name: 'get_thing' } })).toBe(1)
+  expect(complaints.take()).toEqual([])
+})
+
+it('what is typed of a parameter is not lost while its place is written, broken and mended', async () => {
+  const { page } = await signUp()
+  await page.goto('/toolkits/new-tool')
+  const url = page.getByLabel('URL', { exact: true })
+  await url.fill('https://a.example/{{id}}')
+  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await url.fill('https://a.example/{{i')
+  await page.locator('#note-url .error').waitFor()
+  await page.getByLabel('What id is, for the model').waitFor({ state: 'detached' })
+  await url.fill('https://a.example/{{id}}')
+  await page.getByLabel('What id is, for the model').waitFor()
+  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+})
+
+it('one who types in a parameter’s row goes on typing there while the page follows', async () => {
+  const { page } = await signUp()
+  await page.goto('/toolkits/new-tool')
+  await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}/{{other}}')
+  const row = page.getByLabel('What id is, for the model')
+  await row.focus()
+  for (const word of ['Which', ' thing', ' is', ' meant']) {
+    const answered = page.waitForResponse('**/tool-preview')
+    await page.keyboard.type(word)
+    await answered
+  }
+  await page.getByText('"Which thing is meant"').waitFor()
+  expect(await row.inputValue()).toBe('Which thing is meant')
+  expect(await page.evaluate('document.activeElement.name')).toBe('parameter:id:description')
+})
+
+it('by keyboard alone a tool is written, sent and saved', async () => {
+  const { page } = await signUp()
+  await page.goto('/toolkits/new-tool')
+  // The name has the focus already.
+  await page.keyboard.type('by_keys')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Gets a thing.')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(`${fake.origin}/keys`)
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('200 OK', { exact: true }).waitFor()
+  await page.keyboard.press('Control+s')
+  await page.waitForURL('**/tools/*?done=created')
+  expect(await patchbay.services.db.tool.findFirst({ where: { name: 'by_keys' } })).toMatchObject({
+    description: 'Gets a thing.',
+  })
+  expect(await listKeyboardFaults(page)).toEqual([])
+})
+
+it('nobody leaves a page with unsaved text by accident, and its draft is offered back', async () => {
+  const { page } = await signUp()
+  const path = await makeTool(page)
+  await page.goto(path)
+  await description(page).fill('Not saved yet')
+  const asked = page.waitForEvent('dialog')
+  const left = page.getByRole('link', { name: 'Servers', exact: true }).click()
+  const dialog = await asked
+  expect(dialog.type()).toBe('beforeunload')
+  await dialog.accept()
+  await left
+  await page.waitForURL('**/servers')
+
+  await page.goto(path)
+  await page.getByText('was not saved').waitFor()
+  expect(await description(page).inputValue()).toBe('')
+  await page.getByRole('button', { name: 'Take it back' }).click()
+  expect(await description(page).inputValue()).toBe('Not saved yet')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=saved')
+  await page.goto(path)
+  await page.getByRole('heading', { name: 'What the model sees' }).waitFor()
+  expect(await page.getByText('was not saved').count()).toBe(0)
+})
+
+it('a session that ends in the middle of editing costs nothing that was typed, and is nobody else’s to read', async () => {
+  const { page, context, email } = await signUp()
+  const path = await makeTool(page)
+  await page.goto(path)
+  await context.clearCookies()
+  await description(page).fill('Typed when the session had ended')
+  await page.getByRole('alert').getByText('Sign in again in another tab').waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByLabel('Password').waitFor()
+
+  await signIn(page, `person${++people}@example.com`, '/sign-up')
+  await page.goto(path)
+  expect(await page.getByText('was not saved').count()).toBe(0)
+  await context.clearCookies()
+
+  await signIn(page, email, '/sign-in')
+  await page.goto(path)
+  await page.getByRole('button', { name: 'Take it back' }).click()
+  expect(await description(page).inputValue()).toBe('Typed when the session had ended')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=saved')
+  const id = path.split('/').at(-1) ?? ''
+  expect(await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })).toMatchObject({
+    description: 'Typed when the session had ended',
+  })
+})
+
+it('a save that is refused shows the form with everything, and keeps it should the page be left', async () => {
+  const { page } = await signUp()
+  await page.goto('/toolkits/new-tool')
+  await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}')
+  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByLabel('Name', { exact: true }).fill('not a name')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('#note-name .error').waitFor()
+  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  page.on('dialog', dialog => dialog.accept())
+  await page.goto('/toolkits')
+  await page.goto('/toolkits/new-tool')
+  await page.getByRole('button', { name: 'Take it back' }).click()
+  await page.getByLabel('What id is, for the model').waitFor()
+  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('not a name')
+})
+
+it('of two tabs the other is told that the tool was saved, and shows both versions before it saves over', async () => {
+  const { page, context } = await signUp()
+  const path = await makeTool(page)
+  const other = await context.newPage()
+  await Promise.all([page.goto(path), other.goto(path)])
+  await description(other).fill('From the other tab')
+  await description(page).fill('From this tab')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=saved')
+  await other.getByText('This was saved in another tab.').waitFor()
+  await other.getByRole('button', { name: 'Save', exact: true }).click()
+  await other.getByRole('heading', { name: 'Somebody else saved this tool while you edited it' }).waitFor()
+  const both = other.getByRole('region', { name: 'Both versions' })
+  await both.getByText('From the other tab').waitFor()
+  await both.getByText('From this tab').waitFor()
+  await other.getByRole('link', { name: 'Take the saved one' }).click()
+  await other.waitForURL(`**${path}`)
+  expect(await description(other).inputValue()).toBe('From this tab')
+  expect(await other.getByText('was not saved').count()).toBe(0)
+})
+
+it('of two people the second is told, and may save over the first', async () => {
+  const first = await signUp()
+  const path = await makeTool(first.page)
+  const second = await signUp()
+  const { db } = patchbay.services
+  const user = await db.user.findUniqueOrThrow({ where: { email: second.email } })
+  const tool = await db.tool.findUniqueOrThrow({
+    where: { id: path.split('/').at(-1) ?? '' },
+    include: { toolkit: true },
+  })
+  const { organizationId } = tool.toolkit
+  await db.membership.create({ data: { organizationId, userId: user.id, role: 'builder' } })
+  await Promise.all([first.page.goto(path), second.page.goto(path)])
+  await description(first.page).fill('The first one’s')
+  await first.page.getByRole('button', { name: 'Save' }).click()
+  await first.page.waitForURL('**/tools/*?done=saved')
+  await description(second.page).fill('The second one’s')
+  await second.page.keyboard.press('Control+s')
+  await second.page.getByRole('button', { name: 'Save mine over it' }).click()
+  await second.page.waitForURL('**/tools/*?done=saved')
+  expect(await description(second.page).inputValue()).toBe('The second one’s')
+})
+
+it('without scripts the main path is whole: written, looked at, sent, saved, offered', async () => {
+  const { page } = await signUp({ javaScriptEnabled: false })
+  await page.goto('/toolkits/new-tool')
+  await page.getByLabel('Name', { exact: true }).fill('plainly')
+  await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/:id`)
+  await page.getByRole('button', { name: 'Look again' }).click()
+  await page.getByRole('button', { name: 'Turn them into {{id}}' }).click()
+  await page.getByText('Found in the request, one').waitFor()
+  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByRole('textbox', { name: 'id', exact: true }).fill('7')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByText('200 OK', { exact: true }).waitFor()
+  expect(fake.seen.at(-1)).toMatchObject({ url: '/7' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Offer it' }).click()
+  await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
+  const tool = await patchbay.services.db.tool.findFirst({ where: { name: 'plainly' } })
+  expect(tool).toMatchObject({ definition: { parameters: { id: { description: 'Which thing' } } } })
+})

@@ -1,0 +1,187 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { formatJson } from '../../src/dashboard/format-json.ts'
+import { placeErrors } from '../../src/dashboard/tool-editor-errors.ts'
+import { namesInOffer, offerPlaces } from '../../src/dashboard/tool-editor-places.ts'
+import { readTemplate } from '../../src/templates/index.ts'
+
+const Pieces = z.array(z.object({ text: z.string(), type: z.string().optional() }))
+const Module = z.object({ splitTemplate: z.custom<(text: string) => unknown>(value => typeof value === 'function') })
+
+/** Texts in which the signs of templates are frequent. */
+const templateText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('{{', '}}', '{', '}', '\\', ':', '=', '?', 'integer:', 'url:', ' ', '\n', 'id', '/'),
+      fc.string({ unit: 'grapheme', maxLength: 4 }),
+    ),
+    { maxLength: 40 },
+  )
+  .map(pieces => pieces.join(''))
+
+describe('the colouring of a template', () => {
+  let split: (text: string) => z.infer<typeof Pieces>
+  beforeAll(async () => {
+    const path = join(import.meta.dirname, '../../public/js/template-highlight.js')
+    const { splitTemplate } = Module.parse(await import(pathToFileURL(path).href))
+    split = text => Pieces.parse(splitTemplate(text))
+  })
+
+  it('shows the text itself, whatever it is', () => {
+    fc.assert(
+      fc.property(templateText, text => {
+        expect(
+          split(text)
+            .map(piece => piece.text)
+            .join(''),
+        ).toBe(text)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('colours the places that the server finds, as it types them', () => {
+    const place = fc.record({
+      before: fc.constantFrom('', 'a', '/', '\\\\', '\\{{literal}} ', 'é'),
+      type: fc.constantFrom('', 'integer:', 'number:', 'boolean:', 'json:', 'url:', 'string:'),
+      name: fc.constantFrom('a', 'b_1', 'c.d', 'e-f'),
+      end: fc.constantFrom('', '?'),
+    })
+    fc.assert(
+      fc.property(fc.uniqueArray(place, { selector: ({ name }) => name, maxLength: 4 }), places => {
+        const body = places.map(({ before, type, name, end }) => `${before}{{${type}${name}${end}}}`).join(' ')
+        const headers = [{ name: 'Content-Type', value: 'text/plain' }]
+        const { parameters } = readTemplate({ method: 'POST', url: 'https://a.example/', headers, body })
+        const coloured = split(body).flatMap(({ type }) => type ?? [])
+        expect(coloured).toEqual(parameters.map(({ type }) => type))
+      }),
+    )
+  })
+
+  it('colours neither a literal brace pair nor what names no type', () => {
+    expect(split('\\{{a}} {{b} {{colour:c}} {{number:d=1}}')).toEqual([
+      { text: '\\{{a}} {{b} {{colour:c}} ' },
+      { text: '{{number:d=1}}', type: 'number' },
+    ])
+  })
+})
+
+describe('a URL with the places of other tools', () => {
+  it.each([
+    ['https://api.example.com/users/{id}', 'https://api.example.com/users/{{id}}', ['id']],
+    [
+      'https://api.example.com/users/:id/posts/:post_id',
+      'https://api.example.com/users/{{id}}/posts/{{post_id}}',
+      ['id', 'post_id'],
+    ],
+    ['http://localhost:8080/:id?q={query}#{part}', 'http://localhost:8080/{{id}}?q={{query}}#{part}', ['query', 'id']],
+    ['https://{tenant}.example.com/a/{id}.json', 'https://{{tenant}}.example.com/a/{{id}}.json', ['tenant', 'id']],
+    ['https://api.example.com/users/%7Bid%7D', 'https://api.example.com/users/{{id}}', ['id']],
+    ['{{url:base}}/:id/{{other}}', '{{url:base}}/{{id}}/{{other}}', ['id']],
+  ])('%s is offered as ours', (url, offered, names) => {
+    expect(offerPlaces(url)).toBe(offered)
+    expect(namesInOffer(url)).toEqual(expect.arrayContaining(names))
+    expect(readTemplate({ method: 'GET', url: offered, headers: [] }).errors).toEqual([])
+  })
+
+  it.each([
+    'https://api.example.com/users/{{id}}',
+    'https://api.example.com:8443/a:b/c',
+    'https://api.example.com/{}/{not a name}/\\{{x}}',
+    '{{url:base}}/{{integer:id=1}}',
+    '',
+  ])('%s is left alone', url => {
+    expect(offerPlaces(url)).toBeUndefined()
+  })
+
+  it('is turned once and for all, and nothing else of it changes', () => {
+    const piece = fc.constantFrom(
+      '{id}',
+      ':name',
+      '{{x}}',
+      '/',
+      'a',
+      '?q=',
+      '&',
+      '#',
+      '.',
+      '-',
+      '{',
+      '}',
+      ':',
+      '%7Bb%7D',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
+        const url = `https://a.example/${pieces.join('')}`
+        const once = offerPlaces(url)
+        if (once === undefined) return
+        expect(offerPlaces(once) ?? once).toBe(once)
+        const bare = (text: string) => text.replaceAll(/[{}:]|%7B|%7D/gi, '')
+        expect(bare(once)).toBe(bare(url))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+describe('JSON laid out for reading', () => {
+  it('says the same, with numbers and texts as they were written', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), value => {
+        const laidOut = formatJson(JSON.stringify(value)) ?? []
+        expect(JSON.parse(laidOut.map(({ text }) => text).join(''))).toEqual(JSON.parse(JSON.stringify(value)))
+      }),
+    )
+    const text = '{"big":123456789012345678901234567890,"a\\u0041":[1.0,2e3],"a\\u0041":{}}'
+    const laidOut = (formatJson(text) ?? []).map(segment => segment.text).join('')
+    expect(laidOut.replaceAll(/\s/g, '')).toBe(text)
+    expect(laidOut).toBe('{\n  "big": 123456789012345678901234567890,\n  "a\\u0041": [1.0, 2e3],\n  "a\\u0041": {}\n}')
+  })
+
+  it('marks keys and nothing else, and leaves alone what is no JSON', () => {
+    const keys = formatJson('{"a": "b: \\"c\\":", "d": [{"e": 1}]}')?.flatMap(({ text, isKey }) =>
+      isKey ? [text] : [],
+    )
+    expect(keys).toEqual(['"a"', '"d"', '"e"'])
+    expect(formatJson('{"a": 1,}')).toBeUndefined()
+    expect(formatJson('plain')).toBeUndefined()
+  })
+})
+
+describe('errors', () => {
+  it('stand beside the field that they are in, counted as that field counts', () => {
+    const placed = placeErrors(
+      [
+        { path: 'headers[1].value', message: 'line 1, column 3: "x" cannot be a name' },
+        { path: 'parameters.page.size.minimum', message: 'page.size: the minimum is greater than the maximum' },
+        { path: 'parameters["a-b"].description', message: 'Too big: expected string to have <=2000 characters' },
+        { path: 'allowedOrigins[1]', message: 'must be an origin such as https://api.example.com' },
+        { path: 'somewhere', message: 'is odd' },
+      ],
+      [
+        { line: 1, valueColumn: 9 },
+        { line: 4, valueColumn: 12 },
+      ],
+    )
+    expect(Object.fromEntries(placed)).toEqual({
+      headers: ['Line 4, column 14: "x" cannot be a name.'],
+      'parameter:page.size:minimum': ['The minimum is greater than the maximum.'],
+      'parameter:a-b:description': ['Has more than 2000 characters.'],
+      allowedOrigins: ['Line 2 must be an origin such as https://api.example.com.'],
+      '': ['Is odd.'],
+    })
+  })
+
+  it('of two places stand beside both', () => {
+    const message =
+      'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1: give it one type in every place'
+    const placed = placeErrors([{ path: 'headers[0].value', message }], [{ line: 3, valueColumn: 9 }])
+    const told =
+      '"limit" is integer in the URL (line 1, column 80), but number in the headers (line 3, column 9): give it one type in every place.'
+    expect(Object.fromEntries(placed)).toEqual({ url: [told], headers: [told] })
+  })
+})

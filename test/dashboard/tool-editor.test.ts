@@ -1,0 +1,492 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Role } from '../../src/kernel/index.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { createPageBrowser, inputsOf, type PageAnswer } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
+const FRAGMENT = { 'hx-request': 'true' }
+
+/** What a textarea of the page holds. */
+const textOf = (html: string, id: string): string =>
+  (new RegExp(`<textarea[^>]* id="${id}"[^>]*>\\n([^<]*)</textarea>`).exec(html)?.[1] ?? '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+
+/** What stands below a field, without its markup. */
+const noteOf = (html: string, field: string): string =>
+  (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&quot;', '"')
+    .trim()
+
+describe('the tool editor without scripts', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  const fake = runFakeApi()
+  let people = 0
+
+  /** Somebody signed in, with an organization, or one more of somebody's. */
+  const signUp = async (role?: Role, organizationId?: string) => {
+    const address = `198.51.100.${++people}`
+    const email = `person${people}@example.com`
+    const browser = createPageBrowser(patchbay.origin, { address })
+    await browser.get('/sign-up')
+    await browser.submit('/sign-up', { email, password: PASSWORD })
+    const { db } = patchbay.services
+    const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
+    const own = await db.membership.findFirstOrThrow({ where: { userId } })
+    if (role !== undefined && organizationId !== undefined) {
+      await db.membership.create({ data: { organizationId, userId, role } })
+    }
+    await browser.get('/toolkits/new-tool')
+    return { browser, userId, organizationId: own.organizationId, email }
+  }
+  const idIn = ({ location = '' }: PageAnswer): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
+  const makeTool = async (
+    browser: Awaited<ReturnType<typeof signUp>>['browser'],
+    fields: Record<string, string> = {},
+  ) => {
+    const form = { name: 'echo', method: 'GET', url: `${fake.origin}/things/{{id}}`, toolkitTitle: 'Mine', ...fields }
+    return idIn(await browser.submit('/toolkits/new-tool', form))
+  }
+
+  it('a name and a URL make a tool and its toolkit, which asks at once for a server, and leads on to it', async () => {
+    const { browser } = await signUp()
+    const form = inputsOf((await browser.get('/toolkits/new-tool')).html)
+    expect(form.get('toolkitTitle')).toBe('My tools')
+    const made = await browser.submit('/toolkits/new-tool', {
+      name: 'get_thing',
+      method: 'GET',
+      url: `${fake.origin}/things`,
+      toolkitTitle: form.get('toolkitTitle') ?? '',
+    })
+    expect(made).toMatchObject({
+      status: 303,
+      location: expect.stringMatching(/^\/tools\/[0-9a-f-]{36}\?done=created$/),
+    })
+    const page = await browser.get(made.location ?? '')
+    expect(page.html).toContain('Which server shall offer it?')
+    expect(page.html).toContain('No server offers it yet.')
+    const offer = inputsOf(page.html)
+    expect(offer.get('serverName')).toBe('My server')
+    const id = idIn(made)
+    const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
+    expect(offered).toMatchObject({
+      status: 303,
+      location: expect.stringMatching(/^\/servers\/[0-9a-f-]{36}\?done=offered$/),
+    })
+    const [instance, ...others] = await patchbay.services.db.instance.findMany({
+      where: { toolId: id },
+      include: { server: { include: { toolkits: true } } },
+    })
+    expect(instance).toMatchObject({ name: 'get_thing', server: { name: 'Desk', access: 'private' } })
+    expect(instance?.server.toolkits).toHaveLength(1)
+    expect(others).toEqual([])
+    expect((await browser.get(`/tools/${id}`)).html).toContain(
+      'Used by one server. Saving is live on no open connections.',
+    )
+    const again = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
+    expect(again.location).toBe(offered.location)
+  })
+
+  it('shows what is typed with its parameters, the request and what the model sees, and sends it unsaved', async () => {
+    const { browser } = await signUp()
+    const typed = {
+      name: 'echo',
+      description: 'Repeats what it is told.',
+      method: 'POST',
+      url: `${fake.origin}/things/{{id}}?limit={{integer:limit=20}}`,
+      headers: 'X-Who: {{who?}}',
+      body: '{"note": {{json:note?}}}',
+      'parameter:id:description': 'Which one',
+      'parameter:id:example': 'a/b',
+      'value:who': 'me',
+    }
+    const looked = await browser.submit('/tool-preview', typed)
+    expect(looked.status).toBe(200)
+    for (const [name, type, where] of [
+      ['id', 'string', 'path'],
+      ['limit', 'integer', 'query'],
+      ['who', 'string', 'header'],
+      ['note', 'json', 'body'],
+    ]) {
+      expect(looked.html).toMatch(
+        new RegExp(
+          `<code>${name}</code></th><td><span class="type" data-type="${type}">${type}</span></td><td>${where}</td>`,
+        ),
+      )
+    }
+    expect(looked.html).toContain(`<b>POST</b> ${fake.origin}/things/a%2Fb?limit=20`)
+    expect(looked.html).toContain('Repeats what it is told.')
+    expect(looked.html).toMatch(/<b>\d+<\/b><span>tokens in every conversation, \d+ for the description/)
+    expect(inputsOf(looked.html).get('parameter:id:description')).toBe('Which one')
+
+    const seenBefore = fake.seen.length
+    const sent = await browser.submit('/tool-send', typed)
+    expect(sent.status).toBe(200)
+    expect(sent.html).toContain('200 OK')
+    expect(sent.html).toContain('<span class="key">&quot;url&quot;</span>: &quot;/things/a%2Fb?limit=20&quot;')
+    expect(sent.html).toContain('value="curl --globoff')
+    expect(fake.seen.slice(seenBefore)).toMatchObject([
+      { method: 'POST', url: '/things/a%2Fb?limit=20', headers: { 'x-who': 'me' }, body: '{}' },
+    ])
+    expect(await patchbay.services.db.tool.count({ where: { name: 'echo', toolkit: { title: 'My tools' } } })).toBe(0)
+  })
+
+  it('answers a script with the live parts alone', async () => {
+    const { browser } = await signUp()
+    const typed = { name: 'echo', method: 'GET', url: 'https://a.example/{id}/:other' }
+    const { html, status } = await browser.submit('/tool-preview', typed, { ...FRAGMENT, origin: patchbay.origin })
+    expect(status).toBe(200)
+    expect(html).not.toContain('<html')
+    expect(html).toContain('value="https://a.example/{{id}}/{{other}}"')
+    await browser.get('/toolkits/new-tool')
+    const placed = await browser.submit('/tool-preview', { ...typed, placedUrl: 'https://a.example/{{id}}/{{other}}' })
+    expect(textOf(placed.html, 'url')).toBe('https://a.example/{{id}}/{{other}}')
+  })
+
+  it('saves what was edited, keeps what was not, and says who uses it', async () => {
+    const { browser } = await signUp()
+    const id = await makeTool(browser, { 'parameter:id:enum': 'a\r\nb', 'parameter:id:description': 'Which' })
+    const { db, tools } = patchbay.services
+    const page = await browser.get(`/tools/${id}`)
+    const inputs = Object.fromEntries(inputsOf(page.html))
+    expect(textOf(page.html, 'parameter:id:enum')).toBe('a\nb')
+    const saved = await browser.submit(`/tools/${id}`, {
+      ...inputs,
+      method: 'PUT',
+      url: textOf(page.html, 'url'),
+      headers: 'Accept: application/json\r\nX-A:b',
+      'parameter:id:enum': textOf(page.html, 'parameter:id:enum'),
+      readOnlyHint: 'no',
+      timeoutMs: '1,500',
+      outputSchema: '{"type": "object"}',
+      allowedOrigins: 'https://a.example',
+    })
+    expect(saved).toMatchObject({ status: 303, location: `/tools/${id}?done=saved` })
+    expect((await browser.get(saved.location ?? '')).html).toContain('Saved. No server offers it yet.')
+    const { organizationId } = await db.toolkit.findFirstOrThrow({ where: { tools: { some: { id } } } })
+    const memberships = new Map([[organizationId, 'owner' as const]])
+    const actor = { userId: '', email: '', isOperator: false, scopes: new Set<never>(), memberships }
+    expect(await tools.getTool(actor, id)).toMatchObject({
+      method: 'PUT',
+      headers: [
+        { name: 'Accept', value: 'application/json' },
+        { name: 'X-A', value: 'b' },
+      ],
+      timeoutMs: 1_500,
+      parameters: { id: { description: 'Which', enum: ['a', 'b'] } },
+      annotations: { readOnlyHint: false },
+      outputSchema: { type: 'object' },
+      allowedOrigins: ['https://a.example'],
+    })
+  })
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    ['no name', { name: '' }, 'name', /The name must be 1 to 64 characters/],
+    ['a name that is none', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
+    ['no URL', { url: ' ' }, 'url', /The URL is missing/],
+    ['an open place', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
+    ['a URL of no kind', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
+    ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
+    ['a header that may not be set', { headers: 'A: b\nHost: evil' }, 'headers', /Line 2, column 1: /],
+    [
+      'two types for one name',
+      { headers: 'X:  {{number:id}}' },
+      'headers',
+      /string in the URL \(line 1, column 19\), but number in the headers \(line 1, column 5\)/,
+    ],
+    [
+      'two types, beside the first place too',
+      { headers: 'X:  {{number:id}}' },
+      'url',
+      /but number in the headers \(line 1, column 5\)/,
+    ],
+    ['a time that is none', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
+    ['a time beyond the setting', { timeoutMs: '300001' }, 'timeoutMs', /is over 300000/],
+    [
+      'a schema with a comma too many',
+      { outputSchema: '{\n  "type": "object",\n}' },
+      'outputSchema',
+      /Line 2, column 19: a comma too many: } follows/,
+    ],
+    ['a schema that is none', { outputSchema: '{"type": 7}' }, 'outputSchema', /is no JSON Schema/],
+    [
+      'an origin that is none',
+      { allowedOrigins: 'https://a.example\nnowhere' },
+      'allowedOrigins',
+      /Line 2 must be an origin/,
+    ],
+    [
+      'a JSON body with a comma too many',
+      { method: 'POST', headers: 'Content-Type: application/json', body: '{"a": 1,}' },
+      'body',
+      /Line 1, column \d+: the body is not JSON/,
+    ],
+    ['a long title', { title: 'x'.repeat(201) }, 'title', /The title has more than 200 characters/],
+  ])(
+    'with %s it is refused beside the field, and all that was typed is kept',
+    async (_what, wrong, field, sentence) => {
+      const { browser } = await signUp()
+      const typed = {
+        name: 'echo',
+        method: 'GET',
+        url: 'https://a.example/{{id}}',
+        description: HOSTILE,
+        toolkitTitle: 'Mine',
+        ...wrong,
+      }
+      const answer = await browser.submit('/toolkits/new-tool', typed)
+      expect(answer.status).toBe(400)
+      expect(noteOf(answer.html, field)).toMatch(sentence)
+      expect(textOf(answer.html, 'description')).toBe(HOSTILE)
+      expect(textOf(answer.html, 'url')).toBe(typed.url)
+      expect(answer.html).not.toContain('<script>alert')
+      expect(answer.html).toContain('data-unsaved')
+    },
+  )
+
+  it('refuses what is said of a parameter beside it, in an opened fold', async () => {
+    const { browser } = await signUp()
+    const answer = await browser.submit('/toolkits/new-tool', {
+      name: 'echo',
+      method: 'GET',
+      url: 'https://a.example/?n={{integer:n}}&j={{json:j?}}',
+      toolkitTitle: 'Mine',
+      'parameter:n:minimum': 'low',
+      'parameter:n:default': 'many',
+      'parameter:j:example': '{"a": 1,}',
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.html).toContain('The minimum must be a number, such as 100.')
+    expect(answer.html).toContain('The example is no JSON: line 1, column 8: a comma too many: } follows.')
+    expect(answer.html).toMatch(/<details class="fold" id="more:n" open>/)
+    expect(textOf(answer.html, 'parameter:n:default')).toBe('many')
+    const ofType = await browser.submit('/tool-preview', {
+      method: 'GET',
+      url: 'https://a.example/?n={{integer:n}}',
+      'parameter:n:default': 'many',
+    })
+    expect(ofType.html).toContain('The default must be an integer, got a string that is not one.')
+  })
+
+  it('says that a body that looks like JSON and is none goes as text, and where it breaks', async () => {
+    const { browser } = await signUp()
+    const body = '{\r\n  "a": {{json:a}},\r\n  "b": [1, 2,],\r\n}'
+    const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
+    expect(noteOf(html, 'body')).toBe(
+      'Sent as text, since it is no JSON: line 3, column 13: a comma too many: ] follows.',
+    )
+  })
+
+  it('shows markup, other directions and signs as the text that they are, wherever they stand', async () => {
+    const { browser } = await signUp()
+    const name = 'مكتب الشحن 🚚'
+    const id = await makeTool(browser, {
+      title: HOSTILE,
+      description: `${HOSTILE} ${name}`,
+      headers: `X-A: ${HOSTILE}`,
+      toolkitTitle: `${HOSTILE} ${name}`,
+      'parameter:id:description': HOSTILE,
+      'parameter:id:example': HOSTILE,
+    })
+    expect(id).not.toBe('')
+    const page = await browser.get(`/tools/${id}`)
+    const sent = await browser.submit('/tool-send', {
+      tool: id,
+      method: 'POST',
+      url: `${fake.origin}/{{id}}`,
+      body: HOSTILE,
+      'value:id': HOSTILE,
+    })
+    for (const { html, status } of [page, sent, await browser.get(`/tools/${id}/removal`)]) {
+      expect(status).toBe(200)
+      expect(html).not.toContain('<script>alert')
+    }
+    expect(sent.html).toContain('200 OK')
+    expect(textOf(page.html, 'description')).toBe(`${HOSTILE} ${name}`)
+  })
+
+  it('makes one tool of a form that is sent twice, and says so where another has the name', async () => {
+    const { browser, organizationId } = await signUp()
+    const { db } = patchbay.services
+    const form = { name: 'twice', method: 'GET', url: 'https://a.example/', toolkitTitle: 'Twice' }
+    const [first, second] = [
+      await browser.submit('/toolkits/new-tool', form),
+      await browser.submit('/toolkits/new-tool', form),
+    ]
+    expect(second.location).toBe(first.location)
+    expect(await db.toolkit.count({ where: { organizationId, title: 'Twice' } })).toBe(1)
+    const { toolkitId } = await db.tool.findUniqueOrThrow({ where: { id: idIn(first) } })
+    const path = `/toolkits/${toolkitId}/tools/new`
+    const again = await browser.submit(path, form)
+    expect(again).toMatchObject({ status: 303, location: first.location })
+    const other = await browser.submit(path, { ...form, method: 'POST' })
+    expect(other.status).toBe(409)
+    expect(noteOf(other.html, 'name')).toBe('The name is taken in this toolkit.')
+    expect(await db.tool.count({ where: { toolkitId } })).toBe(1)
+  })
+
+  it('tells the second of two who edit one tool, with both versions, and saves over the other only then', async () => {
+    const first = await signUp()
+    const second = await signUp('builder', first.organizationId)
+    const id = await makeTool(first.browser)
+    const [mine, theirs] = [await first.browser.get(`/tools/${id}`), await second.browser.get(`/tools/${id}`)]
+    const formOf = ({ html }: PageAnswer, description: string) => ({
+      ...Object.fromEntries([...inputsOf(html)].filter(([name]) => name !== '_csrf')),
+      method: 'GET',
+      url: textOf(html, 'url'),
+      description,
+    })
+    expect((await second.browser.submit(`/tools/${id}`, formOf(theirs, 'Theirs'))).status).toBe(303)
+    const refused = await first.browser.submit(`/tools/${id}`, formOf(mine, `Mine ${HOSTILE}`))
+    expect(refused.status).toBe(409)
+    expect(refused.html).toContain('Somebody else saved this tool while you edited it')
+    expect(refused.html).toContain('<del>Theirs</del>')
+    expect(refused.html).toMatch(/<ins>Mine &quot;&gt;&lt;script&gt;/)
+    expect(refused.html).toContain('The same in both: Name, Method, URL.')
+    expect(textOf(refused.html, 'description')).toBe(`Mine ${HOSTILE}`)
+    const { db } = patchbay.services
+    expect(await db.tool.findUniqueOrThrow({ where: { id } })).toMatchObject({ description: 'Theirs' })
+    expect((await first.browser.submit(`/tools/${id}`, formOf(refused, 'Mine'))).status).toBe(303)
+    expect(await db.tool.findUniqueOrThrow({ where: { id } })).toMatchObject({ description: 'Mine' })
+  })
+
+  it('is tried as a server wires it, with its secrets masked and out of the model’s sight', async () => {
+    const { browser, organizationId } = await signUp()
+    const { globals, instances, servers } = patchbay.services
+    const id = await makeTool(browser, { url: `${fake.origin}/{{id}}?key={{key}}&fixed={{f}}` })
+    const memberships = new Map([[organizationId, 'owner' as const]])
+    const { id: userId } = await patchbay.services.db.user.findFirstOrThrow({
+      where: { memberships: { some: { organizationId } } },
+    })
+    const actor = { userId, email: '', isOperator: false, scopes: new Set<never>(), memberships }
+    const input = { name: 'Desk', access: 'private' as const, presentation: 'flat' as const, allowedUsers: [] }
+    const server = await servers.createServer(actor, input)
+    await globals.putGlobal(actor, server.id, 'token', { value: 'sk-secret-0123456789', secret: true })
+    await instances.createInstance(actor, server.id, {
+      toolId: id,
+      name: 'echo_here',
+      bindings: { key: { source: 'server', key: 'token' }, f: { source: 'instance', value: 'fix' } },
+    })
+    const page = await browser.get(`/tools/${id}`)
+    expect(page.html).toContain('in Desk')
+    expect(page.html).toContain('<b>echo_here</b>')
+    expect(page.html).toMatch(/Not shown to the model.*data-source="secret".*<code>key<\/code>.*data-source="fixed"/s)
+    const typed = { tool: id, method: 'GET', url: textOf(page.html, 'url'), serverId: server.id, 'value:id': '7' }
+    const before = fake.seen.length
+    const sent = await browser.submit('/tool-send', typed)
+    expect(fake.seen.slice(before)).toMatchObject([{ url: '/7?key=sk-secret-0123456789&fixed=fix' }])
+    for (const { html } of [page, sent]) expect(html).not.toContain('sk-secret')
+    expect(sent.html).toContain('<span class="mask">••••••••</span>')
+  })
+
+  it('says why no answer came, in the words that a model would read', async () => {
+    const { browser } = await signUp()
+    const { html } = await browser.submit('/tool-send', { method: 'GET', url: 'http://169.254.1.1/' })
+    expect(html).toMatch(/data-state="failed">None<\/span>/)
+    expect(html).toMatch(/role="alert">.*169\.254\.1\.1/s)
+  })
+
+  it('deletes a tool by its name, once no server offers it', async () => {
+    const { browser } = await signUp()
+    const id = await makeTool(browser)
+    const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
+    const inUse = await browser.get(`/tools/${id}/removal`)
+    expect(inUse.html).toContain('>Desk</a>, as <code>echo</code>')
+    expect(inUse.html).not.toContain('name="sure"')
+    const refused = await browser.submit(`/tools/${id}/removal`, { sure: 'echo' })
+    expect(refused.status).toBe(409)
+    expect(refused.html).toContain('is in use by &quot;Desk&quot;')
+    await patchbay.services.db.instance.deleteMany({ where: { toolId: id } })
+    const mistyped = await browser.submit(`/tools/${id}/removal`, { sure: 'ecko' })
+    expect(mistyped.status).toBe(400)
+    expect(inputsOf(mistyped.html).get('sure')).toBe('ecko')
+    const done = await browser.submit(`/tools/${id}/removal`, { sure: 'echo' })
+    expect(done.location).toMatch(/^\/toolkits\/[0-9a-f-]{36}\?done=tool-removed$/)
+    expect((await browser.get(`/tools/${id}`)).status).toBe(404)
+    expect(offered.status).toBe(303)
+  })
+
+  it('refuses an offer beside the form: no name, another’s server, a name that is taken there', async () => {
+    const { browser } = await signUp()
+    const other = await signUp()
+    const id = await makeTool(browser)
+    const unnamed = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: ' ' })
+    expect(unnamed.status).toBe(400)
+    expect(unnamed.html).toMatch(/id="offer-error".*The name /s)
+    const theirs = await other.browser.submit(`/tools/${await makeTool(other.browser)}/offer`, {
+      server: 'new',
+      serverName: 'Theirs',
+    })
+    const theirServer = /\/servers\/([0-9a-f-]+)/.exec(theirs.location ?? '')?.[1] ?? ''
+    expect((await browser.submit(`/tools/${id}/offer`, { server: theirServer })).status).toBe(404)
+    const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
+    const desk = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    const namesake = await makeTool(browser, { toolkitTitle: 'Other' })
+    const taken = await browser.submit(`/tools/${namesake}/offer`, { server: desk })
+    expect(taken.status).toBe(409)
+    expect(taken.html).toContain('This server has a tool named &quot;echo&quot; already.')
+  })
+
+  it('lets viewers look and others not even that', async () => {
+    const owner = await signUp()
+    const viewer = await signUp('viewer', owner.organizationId)
+    const stranger = await signUp()
+    const id = await makeTool(owner.browser)
+    const { toolkitId } = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
+    const looked = await viewer.browser.get(`/tools/${id}`)
+    expect(looked.status).toBe(200)
+    expect(looked.html).toContain('You may look at this tool, and not change it.')
+    expect(looked.html).not.toContain('id="save"')
+    const form = { name: 'echo', method: 'GET', url: 'https://evil.example/' }
+    const seen = fake.seen.length
+    for (const [browser, status] of [
+      [viewer.browser, 403],
+      [stranger.browser, 404],
+    ] as const) {
+      expect((await browser.submit(`/tools/${id}`, form)).status).toBe(status)
+      expect((await browser.submit(`/tools/${id}/duplicate`, {})).status).toBe(status)
+      expect((await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'x' })).status).toBe(status)
+      expect((await browser.submit(`/tools/${id}/removal`, { sure: 'echo' })).status).toBe(status)
+      expect((await browser.submit(`/toolkits/${toolkitId}/tools/new`, form)).status).toBe(status)
+      const draft = { ...form, url: `${fake.origin}/`, tool: id }
+      expect((await browser.submit('/tool-send', draft)).status).toBe(status)
+      expect((await browser.submit('/tool-send', { ...draft, tool: '', toolkit: toolkitId })).status).toBe(status)
+      const elsewhere = { ...draft, tool: '', organizationId: owner.organizationId }
+      expect((await browser.submit('/tool-send', elsewhere)).status).toBe(status)
+    }
+    expect(fake.seen.length).toBe(seen)
+    expect((await stranger.browser.get(`/tools/${id}`)).status).toBe(404)
+    await patchbay.services.db.toolkit.update({ where: { id: toolkitId }, data: { visibility: 'public' } })
+    expect((await stranger.browser.get(`/tools/${id}`)).html).toContain('You may look at this tool')
+  })
+
+  it('does not lend a server’s secrets to a tool of another organization', async () => {
+    const owner = await signUp()
+    const both = await signUp('builder', owner.organizationId)
+    const offered = await owner.browser.submit(`/tools/${await makeTool(owner.browser)}/offer`, {
+      server: 'new',
+      serverName: 'Desk',
+    })
+    const serverId = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    const draft = { method: 'GET', url: `${fake.origin}/?key={{key?}}`, serverId, organizationId: both.organizationId }
+    const before = fake.seen.length
+    expect((await both.browser.submit('/tool-send', draft)).status).toBe(404)
+    expect((await both.browser.submit('/tool-preview', draft)).status).toBe(404)
+    expect(fake.seen.length).toBe(before)
+  })
+
+  it('sends who is signed out to sign in, and tells a script so', async () => {
+    const browser = createPageBrowser(patchbay.origin)
+    expect(await browser.submit('/tool-preview', {})).toMatchObject({ status: 303, location: '/sign-in' })
+    const told = await browser.submit('/tool-preview', {}, { ...FRAGMENT, origin: patchbay.origin })
+    expect(told.status).toBe(401)
+    expect(told.html).toContain('what you typed stays')
+  })
+})
