@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { signUp } from '../support/api-client.ts'
+import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const Uses = z.object({ items: z.array(z.looseObject({ id: z.string() })) })
+const TOOL = { name: 'track', description: 'Where it is', method: 'GET', url: 'https://api.example.com/track/{{id}}' }
+
+describe('the gallery', () => {
+  const patchbay = runPatchbay()
+  let ada: Awaited<ReturnType<typeof signUp>>
+  let bob: Awaited<ReturnType<typeof signUp>>
+  let browser: SignedInBrowser
+  let toolkitId: string
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    bob = await signUp(patchbay.origin)
+    browser = await signInToPages(patchbay.origin, bob.email)
+    toolkitId = (await ada.create('/toolkits', { title: 'Carrier <b>API</b>', visibility: 'public' })).id
+    await ada.create(`/toolkits/${toolkitId}/tools`, TOOL)
+    await ada.create('/toolkits', { title: 'Hidden' })
+  })
+
+  it('shows public toolkits of everybody, by whom they are, and finds them', async () => {
+    const { html } = await browser.get('/gallery')
+    expect(html).toContain('Carrier &lt;b&gt;API&lt;/b&gt;')
+    expect(textOf(html)).toContain(`By ${ada.email.split('@')[0]}`)
+    expect(html).not.toContain('Hidden')
+    expect((await browser.get('/gallery?q=carrier')).html).toContain(`/gallery/${toolkitId}`)
+    expect((await browser.get('/gallery?q=hidden')).html).toContain('Nothing found')
+  })
+
+  it('shows the tools of one, and who uses it to nobody', async () => {
+    const server = await ada.create('/servers', { name: 'Server of ada' })
+    await ada.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkitId}`)
+    const { html } = await browser.get(`/gallery/${toolkitId}`)
+    expect(html).toContain('https://api.example.com/track/{{id}}')
+    expect(html).not.toContain('Server of ada')
+    expect((await browser.get(`/gallery/${toolkitId}?q=where`)).html).toContain('<code>track</code>')
+    expect((await browser.get(`/gallery/${toolkitId}?q=zzz`)).html).toContain('No tool here has this')
+  })
+
+  it('leads who has no server to where one is made', async () => {
+    expect((await browser.get(`/gallery/${toolkitId}`)).html).toContain('href="/servers/new"')
+  })
+
+  it('puts one to use in a server of one’s own as a snapshot, and says where to go on', async () => {
+    const server = await bob.create('/servers', { name: 'Desk & Co' })
+    const path = `/gallery/${toolkitId}`
+    expect((await browser.get(path)).html).toContain('Desk &amp; Co</option>')
+    const done = await browser.submit(`${path}/use`, { serverId: server.id })
+    expect(done).toMatchObject({ status: 303, location: `${path}?used=${server.id}` })
+    expect((await browser.get(done.location ?? '')).html).toContain(`href="/servers/${server.id}/sources"`)
+    const uses = Uses.parse((await bob.expectOk('GET', `/servers/${server.id}/toolkits`)).body).items
+    expect(uses).toEqual([expect.objectContaining({ id: toolkitId, snapshot: expect.anything() })])
+    // Once more: nothing changes.
+    expect((await browser.submit(`${path}/use`, { serverId: server.id })).status).toBe(303)
+  })
+
+  it('refuses a server that is not one’s own, and one that is none', async () => {
+    const foreign = await ada.create('/servers', { name: 'Not yours' })
+    await browser.get(`/gallery/${toolkitId}`)
+    const refused = await browser.submit(`/gallery/${toolkitId}/use`, { serverId: foreign.id })
+    expect(refused.status).toBe(404)
+    expect(refused.html).not.toContain('Not yours')
+    const none = await browser.submit(`/gallery/${toolkitId}/use`, { serverId: '<b>' })
+    expect(none.status).toBe(400)
+    expect(none.html).toContain('The server is no UUID.')
+    expect(Uses.parse((await ada.expectOk('GET', `/servers/${foreign.id}/toolkits`)).body).items).toEqual([])
+  })
+
+  it('offers a viewer no server to put it into', async () => {
+    const { db } = patchbay.services
+    const { organizationId } = await db.server.findFirstOrThrow({ where: { name: 'Desk & Co' } })
+    const eve = await signUp(patchbay.origin)
+    await db.membership.create({ data: { organizationId, userId: eve.userId, role: 'viewer' } })
+    const { html } = await (await signInToPages(patchbay.origin, eve.email)).get(`/gallery/${toolkitId}`)
+    expect(html).not.toContain('Desk &amp; Co')
+  })
+
+  it('forgets a toolkit that is private again', async () => {
+    const { id } = await ada.create('/toolkits', { title: 'For a while', visibility: 'public' })
+    expect((await browser.get(`/gallery/${id}`)).status).toBe(200)
+    await ada.expectOk('PATCH', `/toolkits/${id}`, { visibility: 'private' })
+    expect((await browser.get(`/gallery/${id}`)).status).toBe(404)
+  })
+})
