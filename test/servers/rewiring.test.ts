@@ -1,0 +1,240 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../src/kernel/index.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { callText, connect, toolNames } from './mcp.ts'
+import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
+  const patchbay = runPatchbay(kind, { PATCHBAY_MAX_TOOLS_PER_SERVER: '8' })
+  const fake = runFakeApi()
+  let ada: ApiClient & { userId: string }
+  let actor: Actor
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+    actor = await actorOf(ada)
+  })
+  const actorOf = async ({ userId }: { userId: string }): Promise<Actor> => {
+    const found = await patchbay.services.accounts.findActorByUserId(userId)
+    if (found === undefined) throw new Error('there is no such user')
+    return found
+  }
+
+  const tool = (name: string, rest: object = {}) => ({
+    name,
+    method: 'GET',
+    url: `${fake.origin}/{{id}}?count={{integer:count?}}&key={{key?}}`,
+    ...rest,
+  })
+  const makeDesk = async () => {
+    const made = await makeServer(ada, [tool('track'), tool('quote'), tool('open', { url: '{{url:base}}/x?key={{key?}}' })])
+    await ada.expectOk('PUT', `/servers/${made.serverId}/globals/token`, { value: 'sk-canary', secret: true })
+    await ada.expectOk('PUT', `/servers/${made.serverId}/globals/desk`, { value: 'north' })
+    const id = (name: string) => made.instanceIds[name] ?? ''
+    const bindingsOf = async (name: string) => (await ada.expectOk('GET', `/instances/${id(name)}`)).body
+    return { ...made, id, bindingsOf }
+  }
+  const rewiring = () => patchbay.services.rewiring
+
+  it('binds many parameters at once, each as its type has it, live and as one change', async () => {
+    const { serverId, id, bindingsOf, url } = await makeDesk()
+    const client = await connect(url)
+    const heard: string[] = []
+    patchbay.services.bus.subscribe('server_changed', event => {
+      if (event.serverId === serverId) heard.push(event.type)
+    })
+    const sockets = ['track', 'quote'].flatMap(name =>
+      ['id', 'count'].map(parameter => ({ instanceId: id(name), parameter })),
+    )
+    const done = await rewiring().bindMany(actor, serverId, { sockets, wanted: { source: 'fixed', text: '7' } })
+    expect(done).toEqual({ sockets: 4, tools: 2 })
+    expect(heard).toEqual(['server_changed'])
+    const fixed = { bindings: { id: { source: 'instance', value: '7' }, count: { source: 'instance', value: 7 } } }
+    expect(await bindingsOf('track')).toMatchObject(fixed)
+    expect(await bindingsOf('quote')).toMatchObject(fixed)
+    expect((await callText(client, 'track')).text).toContain('/7?count=7')
+    const one = [{ instanceId: id('track'), parameter: 'id' }]
+    await rewiring().bindMany(actor, serverId, { sockets: one, wanted: { source: 'global', key: 'desk' } })
+    expect((await callText(client, 'track')).text).toContain('/north?count=7')
+    await rewiring().bindMany(actor, serverId, { sockets: one, wanted: { source: 'exposed' } })
+    expect(await bindingsOf('track')).toMatchObject({ inputSchema: { required: ['id'] } })
+  })
+
+  it('changes nothing where one of many cannot be, and names each that cannot', async () => {
+    const { serverId, id, bindingsOf } = await makeDesk()
+    const before = await Promise.all(['track', 'quote', 'open'].map(bindingsOf))
+    const all = [
+      { instanceId: id('track'), parameter: 'id' },
+      { instanceId: id('track'), parameter: 'count' },
+      { instanceId: id('quote'), parameter: 'count' },
+      { instanceId: id('open'), parameter: 'count' },
+    ]
+    await expect(
+      rewiring().bindMany(actor, serverId, { sockets: all, wanted: { source: 'fixed', text: 'many' } }),
+    ).rejects.toMatchObject({
+      code: 'invalid_request',
+      errors: [
+        { path: 'open.count', message: expect.stringContaining('no such parameter') },
+        { path: 'quote.count', message: expect.stringContaining('an integer') },
+        { path: 'track.count', message: expect.stringContaining('an integer') },
+      ],
+    })
+    const keys = ['track', 'open'].map(name => ({ instanceId: id(name), parameter: 'key' }))
+    await expect(
+      rewiring().bindMany(actor, serverId, { sockets: keys, wanted: { source: 'global', key: 'token' } }),
+    ).rejects.toMatchObject({ errors: [{ path: 'open.key', message: expect.stringContaining('"token"') }] })
+    const gone = [...keys, { instanceId: serverId, parameter: 'key' }]
+    await expect(
+      rewiring().bindMany(actor, serverId, { sockets: gone, wanted: { source: 'exposed' } }),
+    ).rejects.toMatchObject({ code: 'conflict' })
+    expect(await Promise.all(['track', 'quote', 'open'].map(bindingsOf))).toEqual(before)
+  })
+
+  it('is bound by nobody else: neither another organization, nor through a server of one’s own, nor a viewer', async () => {
+    const { serverId, id, bindingsOf } = await makeDesk()
+    const eve = await signUp(patchbay.origin)
+    const own = await eve.create('/servers', { name: 'Own' })
+    const sockets = [{ instanceId: id('track'), parameter: 'id' }]
+    const wanted = { source: 'fixed', text: 'stolen' } as const
+    const stranger = await actorOf(eve)
+    await expect(rewiring().bindMany(stranger, serverId, { sockets, wanted })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await expect(rewiring().bindMany(stranger, own.id, { sockets, wanted })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(rewiring().listPanels(stranger, serverId)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(rewiring().listGlobalUses(stranger, serverId)).rejects.toMatchObject({ code: 'not_found' })
+    expect(await rewiring().listInstancesById(stranger, own.id, [id('track')])).toEqual([])
+    const [organizationId = ''] = actor.memberships.keys()
+    const viewer: Actor = { ...actor, memberships: new Map([[organizationId, 'viewer']]) }
+    await expect(rewiring().bindMany(viewer, serverId, { sockets, wanted })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+    expect(await bindingsOf('track')).toMatchObject({ bindings: {} })
+  })
+
+  it('is saved only as it was seen: of two who change a tool at once the second is told', async () => {
+    const { id, bindingsOf } = await makeDesk()
+    const { instances } = patchbay.services
+    const { updatedAt } = await instances.getInstance(actor, id('track'))
+    const save = (description: string, since: Date) =>
+      instances.updateInstance(actor, id('track'), { description }, { ifUnchangedSince: since })
+    const results = await Promise.allSettled([save('first', updatedAt), save('second', updatedAt)])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const refused = results.find(result => result.status === 'rejected')
+    expect(refused?.reason).toMatchObject({ code: 'conflict', errors: [{ path: 'version' }] })
+    const now = await instances.getInstance(actor, id('track'))
+    await save('third', now.updatedAt)
+    expect(await bindingsOf('track')).toMatchObject({ description: 'third' })
+  })
+
+  it('is told to who edits a tool when somebody bound it with many others meanwhile', async () => {
+    const { id, serverId } = await makeDesk()
+    const { instances } = patchbay.services
+    const { updatedAt } = await instances.getInstance(actor, id('track'))
+    const sockets = [{ instanceId: id('track'), parameter: 'id' }]
+    await rewiring().bindMany(actor, serverId, { sockets, wanted: { source: 'fixed', text: 'x' } })
+    await expect(
+      rewiring().saveInstance(actor, id('track'), {
+        patch: { bindings: {} },
+        newGlobals: [],
+        ifUnchangedSince: updatedAt,
+      }),
+    ).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('takes a tool with the globals that are made for it, or neither', async () => {
+    const { serverId, id, bindingsOf } = await makeDesk()
+    const keys = async () => (await patchbay.services.globals.listAllGlobals(actor, serverId)).map(({ key }) => key)
+    const save = (key: string, bindings: object) =>
+      rewiring().saveInstance(actor, id('track'), {
+        patch: { bindings: { id: { source: 'server', key }, ...bindings } },
+        newGlobals: [{ parameter: 'id', key, value: 'sk-new', secret: true }],
+      })
+    await expect(save('fresh', { count: { source: 'instance', value: 'many' } })).rejects.toMatchObject({
+      errors: [{ path: 'bindings.count' }],
+    })
+    await expect(save('desk', {})).rejects.toMatchObject({ code: 'conflict', errors: [{ path: 'newGlobals.id' }] })
+    await expect(save('no key', {})).rejects.toMatchObject({ errors: [{ path: 'newGlobals.id' }] })
+    expect(await keys()).toEqual(['desk', 'token'])
+    await save('fresh', {})
+    expect(await keys()).toEqual(['desk', 'fresh', 'token'])
+    expect(await bindingsOf('track')).toMatchObject({ bindings: { id: { source: 'server', value: 'fresh' } } })
+  })
+
+  it('says which tools read which global, also of keys that nobody has set, and not through lost parameters', async () => {
+    const { serverId, id, toolIds } = await makeDesk()
+    const bind = (name: string, bindings: object) => ada.expectOk('PATCH', `/instances/${id(name)}`, { bindings })
+    await bind('track', {
+      id: { source: 'instance', value: '{{desk}}-{{absent}}' },
+      key: { source: 'server', value: 'desk' },
+    })
+    await bind('quote', { key: { source: 'server', value: 'token' } })
+    const read = async () => {
+      const uses = await rewiring().listGlobalUses(actor, serverId)
+      return [...uses].map(([key, of]) => [key, of.map(({ tool: name, parameters }) => [name, parameters])])
+    }
+    expect(await read()).toEqual([
+      ['token', [['quote', ['key']]]],
+      ['desk', [['track', ['id', 'key']]]],
+      ['absent', [['track', ['id']]]],
+    ])
+    await ada.expectOk('PATCH', `/tools/${toolIds.track}`, { url: `${fake.origin}/{{id}}`, parameters: {} })
+    expect(await read()).toEqual([
+      ['token', [['quote', ['key']]]],
+      ['desk', [['track', ['id']]]],
+      ['absent', [['track', ['id']]]],
+    ])
+  })
+
+  it('takes several tools at once under names of their own, with their toolkits, and no more than there is room for', async () => {
+    const { serverId, toolIds, url } = await makeDesk()
+    const toolkit = await ada.create('/toolkits', { title: 'Fresh' })
+    const fresh = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('track'))
+    const long = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('t'.repeat(64)))
+    const { toolAdding, toolkitUses } = patchbay.services
+    const add = (...ids: (string | undefined)[]) =>
+      toolAdding.addTools(
+        actor,
+        serverId,
+        ids.flatMap(one => one ?? []),
+      )
+    expect(await toolkitUses.findUsedToolkit(actor, serverId, toolkit.id)).toBeUndefined()
+    expect(await add(toolIds.track, fresh.id, long.id)).toEqual(['track_2', 'track_3', 't'.repeat(64)])
+    expect(await toolkitUses.findUsedToolkit(actor, serverId, toolkit.id)).toMatchObject({ title: 'Fresh' })
+    expect(await add(long.id)).toEqual([`${'t'.repeat(62)}_2`])
+    await expect(add(toolIds.track, toolIds.quote)).rejects.toMatchObject({ code: 'limit_exceeded' })
+    await expect(add()).rejects.toMatchObject({ errors: [{ path: 'tool' }] })
+    const eve = await signUp(patchbay.origin)
+    const hers = await makeServer(eve, [tool('hers')])
+    await expect(add(hers.toolIds.hers)).rejects.toMatchObject({ code: 'invalid_request' })
+    const names = await toolNames(await connect(url))
+    expect(names).toHaveLength(7)
+    await expect(toolAdding.addTools(await actorOf(eve), serverId, [hers.toolIds.hers ?? ''])).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  it('is offered the tools of its organization and of its copies, searched whatever the case, and nobody else’s', async () => {
+    const { serverId, toolkitId } = await makeDesk()
+    const eve = await signUp(patchbay.origin)
+    const shared = await eve.create('/toolkits', { title: 'Shared', visibility: 'public' })
+    await eve.create(`/toolkits/${shared.id}/tools`, { ...tool('copied'), description: 'Find a PARCEL' })
+    const { toolAdding, toolkitUses } = patchbay.services
+    const offer = (search: string, only?: string) =>
+      toolAdding.listOffer(actor, serverId, { toolkitId: only, search, skip: 0, take: 50 })
+    const addable = async (search: string) =>
+      (await toolkitUses.listAddableToolkits(actor, serverId, { search, skip: 0, take: 50 })).toolkits
+    expect((await offer('parcel')).tools).toEqual([])
+    expect(await addable('SHARED')).toMatchObject([{ id: shared.id, isOwn: false, tools: 1 }])
+    await ada.expectOk('PUT', `/servers/${serverId}/toolkits/${shared.id}`)
+    expect((await offer('parcel')).tools).toMatchObject([{ name: 'copied', atWorkAs: [] }])
+    expect(await addable('shared')).toEqual([])
+    const inDesk = await offer('TRACK', toolkitId)
+    expect(inDesk.tools).toMatchObject([{ name: 'track', atWorkAs: ['track'] }])
+    expect(inDesk.total).toBe(1)
+    expect((await offer('', shared.id)).tools).toEqual([])
+    await expect(
+      toolAdding.listOffer(await actorOf(eve), serverId, { toolkitId: undefined, search: '', skip: 0, take: 50 }),
+    ).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
