@@ -21,6 +21,7 @@ const RECENT_CALLS = 8
 const NOTES = new Map([
   ['made', 'Made. Its address answers already; give it a tool next.'],
   ['sample', 'Plugged in: four tools of the sample API. Copy the address into a client, and call one.'],
+  ['offered', 'The tool is plugged in. Copy the address into a client, and call it.'],
   ['saved', 'Saved. It is live for the next call.'],
 ])
 

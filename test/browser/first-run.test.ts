@@ -1,10 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { callText, connect } from '../servers/mcp.ts'
 import { startTestApp } from '../support/app.ts'
+import { createBrowser } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
+import { echo, startFakeApi } from '../support/fake-api.ts'
 import { checkPage, watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -12,6 +15,7 @@ vi.setConfig({ testTimeout: 60_000 })
 /** Left there to be looked at; not in git. */
 const SHOTS = join(import.meta.dirname, '../../test-output/pages')
 const PASSWORD = 'correct horse battery staple'
+const Token = z.object({ token: z.string() })
 const AMOUNT = { from: 'EUR', to: 'JPY', amount: 100 }
 
 let browser: Browser
@@ -47,6 +51,35 @@ const check = (page: Page, name: string): Promise<string[]> =>
   checkPage(page, async (scheme, width) => {
     await page.screenshot({ path: join(SHOTS, `${name}_${scheme}_${width}.png`), fullPage: true })
   })
+
+/** What a client without a browser shows for the person who signed up. */
+const makeToken = async (origin: string): Promise<string> => {
+  const session = createBrowser(origin)
+  await session.signIn('ada@example.com', PASSWORD)
+  await session.loadCsrfToken()
+  return Token.parse((await session.send('POST', '/tokens', { name: 'client' })).json()).token
+}
+
+/** Somebody at the page: what they press and type, and the screens they see, are counted. */
+const countSteps = (page: Page) => {
+  const screens = new Set<string>()
+  page.on('framenavigated', frame => {
+    if (frame === page.mainFrame()) screens.add(new URL(frame.url()).pathname)
+  })
+  let clicks = 0
+  let fields = 0
+  return {
+    counted: () => ({ screens: screens.size, fields, clicks }),
+    click: async (locator: Locator): Promise<void> => {
+      clicks++
+      await locator.click()
+    },
+    type: async (locator: Locator, text: string): Promise<void> => {
+      fields++
+      await locator.fill(text)
+    },
+  }
+}
 
 describe('the first minute on an empty installation', () => {
   it('leads from the sign-up to a call by a client, which shows at once', async () => {
@@ -106,6 +139,34 @@ describe('the first minute on an empty installation', () => {
     await page.getByRole('heading', { name: 'Sample desk' }).waitFor()
     await page.getByText('Waiting for the first call…').waitFor()
   })
+
+  it.each([true, false])(
+    'is 4 screens, 4 fields and 3 clicks long to the answer of a tool of one’s own, scripts: %s',
+    async hasScripts => {
+      const fake = await startFakeApi(echo)
+      onTestFinished(() => fake.close())
+      const { app, page } = await begin({ hasScripts })
+      await page.goto('/sign-up')
+      const { click, type, counted } = countSteps(page)
+      await type(page.getByLabel('E-mail address'), 'ada@example.com')
+      await type(page.getByLabel('Password'), PASSWORD)
+      await click(page.getByRole('button', { name: 'Sign up' }))
+      await type(page.getByLabel('Name of the tool'), 'get_order')
+      await type(page.getByLabel('URL'), `${fake.origin}/orders/{{id}}`)
+      await click(page.getByRole('button', { name: 'Make the tool' }))
+      await click(page.getByRole('button', { name: 'Offer it' }))
+      await page.getByText('The tool is plugged in.').waitFor()
+      const address = await page.getByRole('button', { name: 'Copy the MCP address' }).getAttribute('value')
+
+      const client = await connect(address ?? '', await makeToken(app.origin))
+      expect((await callText(client, 'get_order', { id: 'KF-1' })).isError).toBe(false)
+      expect(fake.seen.map(({ url }) => url)).toEqual(['/orders/KF-1'])
+      if (hasScripts) await page.locator('#first-call[data-state="arrived"]').waitFor()
+      // With the sign-up's, which was open before the counting began.
+      const { screens, fields, clicks } = counted()
+      expect({ screens: screens + 1, fields, clicks }).toEqual({ screens: 4, fields: 4, clicks: 3 })
+    },
+  )
 
   it('is the operator’s alone: who signs up later begins with the list', async () => {
     const { page, pathOf } = await begin({ hasScripts: false })
