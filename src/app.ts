@@ -15,6 +15,7 @@ import {
   secondFactorPages,
   secondFactorRoutes,
   signInPages,
+  typedFormPages,
 } from './accounts/index.ts'
 import {
   createFirstRun,
@@ -166,6 +167,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       sessions,
       actors: accounts,
       views: { viewsDirectory: VIEWS_DIRECTORY, version: VERSION, isDevelopment, assets },
+      typedForms: typedFormPages,
     })
     await pages.register(themePages(sessions))
     if (isDevelopment) await pages.register(designPages)

@@ -1,34 +1,34 @@
 import type { FastifyInstance } from 'fastify'
-import { beginSession, type FormPage, formText, parseForm, showForm, submitForm } from '../platform/http/index.ts'
+import { beginSession, formText, parseForm, readTypedForm, showForm, submitForm } from '../platform/http/index.ts'
 import type { AccountService } from './accounts.service.ts'
 import { goOn } from './go-on.ts'
-import { findWaitingSignIn } from './second-factor.session.ts'
+import { codePage, findWaitingSignIn } from './second-factor.session.ts'
+import { offerTyped, signInAgainPage } from './typed-form.pages.ts'
 
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
-const CODE_PAGE: FormPage = {
-  view: 'accounts/second-factor-code',
-  data: { title: 'Second step' },
-  labels: { code: 'code' },
-}
+const CodeForm = { code: formText, typed: formText }
 
 /** Asks who has given the password for the code of their second factor. */
 export const secondFactorPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get('/sign-in/code', { config: STRANGERS }, async (request, reply) =>
-      findWaitingSignIn(request) === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, CODE_PAGE),
+      findWaitingSignIn(request) === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, codePage(undefined)),
     )
 
     app.post('/sign-in/code', { config: STRANGERS }, async (request, reply) => {
       const waiting = findWaitingSignIn(request)
-      if (waiting === undefined) return reply.redirect('/sign-in', 303)
-      const { code } = parseForm({ code: formText }, request.body)
-      return submitForm(reply, CODE_PAGE, async () => {
+      const { code, ...form } = parseForm(CodeForm, request.body)
+      const typed = readTypedForm(form.typed)
+      if (waiting === undefined) {
+        return typed === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, signInAgainPage(typed))
+      }
+      return submitForm(reply, codePage(typed), async () => {
         const user = await accounts.finishSignIn(waiting, code, request.ip)
         if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
         await beginSession(request, reply, user.id)
-        return goOn(reply, waiting.returnTo)
+        return typed === undefined ? goOn(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
       })
     })
   }

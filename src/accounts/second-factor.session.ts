@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { beginSession } from '../platform/http/index.ts'
+import { beginSession, type FormPage, showForm, type TypedForm, writeTypedForm } from '../platform/http/index.ts'
 import type { ExternalIdentity } from './external-provider.ts'
 import { goOn } from './go-on.ts'
 import type { SecondStep } from './second-factor.service.ts'
 import type { FirstStep } from './sign-in.ts'
+import { offerTyped } from './typed-form.pages.ts'
 
 /** How long a sign-in waits for its code: enough to find the phone. */
 const SECOND_STEP_MS = 5 * 60 * 1_000
@@ -34,23 +35,37 @@ export const findWaitingSignIn = ({ session, server }: FastifyRequest): WaitingS
   return waitingSignIn === undefined || waitingSignIn.endsAt <= server.sessionOptions.now() ? undefined : waitingSignIn
 }
 
+/** Where the code of the second factor is asked for. */
+export const codePage = (typed: TypedForm | undefined): FormPage => ({
+  view: 'accounts/second-factor-code',
+  data: { title: 'Second step', typed: typed && writeTypedForm(typed) },
+  labels: { code: 'code' },
+})
+
+/** Keeps a sign-in until its code comes, on a session of a new id. */
+const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onward: Onward): Promise<void> => {
+  const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
+  await request.session.regenerate()
+  request.session.waitingSignIn = { ...secondStep, ...onward, endsAt }
+  request.session.endsAt = endsAt
+}
+
 /**
  * After the first step: begins the session and leads on, or asks for the code. Either way on a session of a new id, so
- * that whoever planted the one before shares in nothing.
+ * that whoever planted the one before shares in nothing. A form that is taken along stays in the pages, between here
+ * and the browser.
  */
 export const leadOn = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { user, secondStep }: FirstStep,
   onward: Onward,
+  typed?: TypedForm,
 ): Promise<FastifyReply> => {
   if (secondStep === undefined) {
     await beginSession(request, reply, user.id)
-    return goOn(reply, onward.returnTo)
+    return typed === undefined ? goOn(reply, onward.returnTo) : offerTyped(reply, typed, user.id)
   }
-  const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
-  await request.session.regenerate()
-  request.session.waitingSignIn = { ...secondStep, ...onward, endsAt }
-  request.session.endsAt = endsAt
-  return reply.redirect('/sign-in/code', 303)
+  await waitForCode(request, secondStep, onward)
+  return typed === undefined ? reply.redirect('/sign-in/code', 303) : showForm(reply.code(200), codePage(typed))
 }

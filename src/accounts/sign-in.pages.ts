@@ -8,6 +8,7 @@ import {
   parseForm,
   parseInput,
   parseReturnTo,
+  readTypedForm,
   showForm,
   submitForm,
 } from '../platform/http/index.ts'
@@ -16,6 +17,7 @@ import type { AccountService } from './accounts.service.ts'
 import { PASSWORD_HINT } from './credentials.ts'
 import { goOn } from './go-on.ts'
 import { leadOn } from './second-factor.session.ts'
+import { signInAgainPage } from './typed-form.pages.ts'
 
 /** Their forms do nothing in a session's name, and are sent by who has none. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
@@ -23,7 +25,7 @@ const ANYONE = { access: 'anyone' } as const
 
 const LABELS = { email: 'address', password: 'password', setupToken: 'setup token' }
 
-const SignInForm = { email: formText, password: formText, return_to: formText }
+const SignInForm = { email: formText, password: formText, return_to: formText, typed: formText }
 const SignUpForm = { ...SignInForm, setup_token: formText }
 const SignOutForm = { return_to: formText }
 const Query = z.object({ return_to: z.string().catch('/') })
@@ -73,9 +75,11 @@ export const signInPages =
     app.post('/sign-in', { config: STRANGERS }, (request, reply) => {
       const form = parseForm(SignInForm, request.body)
       const returnTo = parseReturnTo(form.return_to)
-      return submitForm(reply, signInPage(returnTo, form.email), async () => {
+      const typed = readTypedForm(form.typed)
+      const page = typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email)
+      return submitForm(reply, page, async () => {
         const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
-        return leadOn(request, reply, first, { returnTo })
+        return leadOn(request, reply, first, { returnTo }, typed)
       })
     })
 

@@ -70,7 +70,7 @@ describe('documents for anybody', () => {
       async path => {
         const response = await get(`/.well-known/oauth-protected-resource${path}`)
         expect(response.status).toBe(404)
-        expect(response.headers.get('cache-control')).toBeNull()
+        expect(response.headers.get('cache-control') ?? 'no-store').toBe('no-store')
       },
     )
 

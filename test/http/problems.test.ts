@@ -171,8 +171,8 @@ describe('a request that fails', () => {
     },
   )
 
-  it.each(['/api/v1/nothing', '/nothing'])('by an unknown address gets 404: %s', async url => {
-    const { response } = await get(url)
+  it('by an unknown address gets 404', async () => {
+    const { response } = await get('/api/v1/nothing')
     expect(response.statusCode).toBe(404)
     expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
   })

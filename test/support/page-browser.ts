@@ -19,6 +19,9 @@ export const inputsOf = (html: string): Map<string, string> =>
     ]),
   )
 
+/** Hidden fields that every form of a page may have, and that go with what the test types. */
+const KEPT: ReadonlySet<string> = new Set(['_csrf', '_user', '_secret', 'return_to', 'typed'])
+
 /**
  * A browser without scripts: keeps its cookies, follows no redirect by itself, and sends forms with what the last page's
  * hidden fields hold. `address` is where it seems to come from, for an app that trusts loopback as its proxy.
@@ -38,7 +41,7 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
       else cookies.set(name, value)
     }
     const html = await response.text()
-    if (html !== '') hidden = new Map([...inputsOf(html)].filter(([name]) => name === '_csrf' || name === 'return_to'))
+    if (html !== '') hidden = new Map([...inputsOf(html)].filter(([name]) => KEPT.has(name)))
     return {
       status: response.status,
       headers: response.headers,

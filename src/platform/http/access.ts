@@ -16,6 +16,9 @@ declare module 'fastify' {
     /** How the actor was found: what came with a cookie needs a CSRF token as well. */
     signedInBy: 'token' | 'session' | undefined
   }
+  interface FastifyInstance {
+    actorFinders: FindActors
+  }
 }
 
 export type FindActors = {
@@ -89,6 +92,10 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
   identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
+/** For an answer that shows a page to who has just signed in by this very request: it is theirs already. */
+export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
+  authenticate(request, request.server.actorFinders)
+
 const assertDeclared = ({ method, url, config }: RouteOptions): void => {
   if (config?.access === undefined) {
     throw new Error(`The route ${method} ${url} does not say who may use it: give it config: { access: … }`)
@@ -98,16 +105,22 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
   }
 }
 
+/** When a request is held to its route's `access`: before its body is read, or after, so that what was typed is known. */
+export type AssertAccessIn = 'onRequest' | 'preValidation'
+
 /**
  * Finds out who makes each request of this scope, before its body is read, and holds every route to its `access`.
  * A bearer token wins over the session cookie. To be set up after the sessions.
  */
-export const checkAccess = (app: FastifyInstance, finders: FindActors): void => {
+export const checkAccess = (
+  app: FastifyInstance,
+  finders: FindActors,
+  assertIn: AssertAccessIn = 'onRequest',
+): void => {
+  app.decorate('actorFinders', finders)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('signedInBy', undefined)
   app.addHook('onRoute', assertDeclared)
-  app.addHook('onRequest', async (request, reply) => {
-    await authenticate(request, finders)
-    assertAccess(request, reply)
-  })
+  app.addHook('onRequest', async request => authenticate(request, finders))
+  app.addHook(assertIn, async (request: FastifyRequest, reply: FastifyReply) => assertAccess(request, reply))
 }

@@ -5,15 +5,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/index.ts'
 import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
-import { createErrorReader, toProblem } from './problem.ts'
+import { createErrorReader, sendProblem, toProblem } from './problem.ts'
 import { keepSessions, type SessionOptions } from './sessions.ts'
+import { type TypedForm, takeTypedForm } from './typed-form.ts'
 import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
+
+/** What becomes of a form that came too late: the pages for it are another folder's. */
+export type TypedFormPages = {
+  /** Nobody is signed in any more: asks them to sign in again, and carries along what they typed. */
+  askToSignIn: (reply: FastifyReply, typed: TypedForm) => FastifyReply
+  /** The same user has signed in meanwhile: offers what they typed, to be sent with the new session's token. */
+  offerAgain: (reply: FastifyReply, typed: TypedForm) => FastifyReply
+}
 
 export type PagesOptions = {
   origins: OriginPolicy
   sessions: SessionOptions
   actors: FindActors
   views: ViewOptions
+  typedForms: TypedFormPages
 }
 
 declare module 'fastify' {
@@ -32,11 +42,14 @@ const MIN_COMPRESSED_BYTES = 1_024
 const signInAddress = ({ method, url }: FastifyRequest): string =>
   method === 'GET' ? `/sign-in?${new URLSearchParams({ return_to: url })}` : '/sign-in'
 
+const codeOf = ({ cause }: AppError): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
+const isStaleForm = (error: AppError): boolean => codeOf(error).startsWith('FST_CSRF_')
+
 /** What is said in the API's words, in those for people who see a page. */
 const forPeople = (error: AppError): AppError => {
-  const cause = error.cause
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (code.startsWith('FST_CSRF_')) {
+  const { cause } = error
+  const code = codeOf(error)
+  if (isStaleForm(error)) {
     return new AppError('forbidden', 'This form is out of date: go back, reload the page, and send it again.', {
       cause,
     })
@@ -47,22 +60,62 @@ const forPeople = (error: AppError): AppError => {
   return error
 }
 
+const TOO_LONG = new AppError(
+  'unauthenticated',
+  'Your session is over, and what you typed is too long to be kept here. Go back with your browser, where it still stands, sign in in another tab, and send it again.',
+)
+
+/** Shows a form that came after the end of its session to who can send it again; undefined where none can be. */
+const rescueForm = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: AppError,
+  { askToSignIn, offerAgain }: TypedFormPages,
+): FastifyReply | undefined => {
+  const { actor } = request
+  const typed = takeTypedForm(request)
+  const isOver = error.code === 'unauthenticated' && actor === undefined
+  if (typed === 'too_long' && isOver)
+    return reply.page('errors/error', toProblem(TOO_LONG, request.id), { status: 401 })
+  if (typed === undefined || typed === 'too_long') return undefined
+  if (isOver) return askToSignIn(reply, typed)
+  return isStaleForm(error) && typed.userId === actor?.userId ? offerAgain(reply, typed) : undefined
+}
+
+const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
+
 /** The same errors as the API's, for people: a page that says what happened and what to do. */
-const answerErrors = (pages: FastifyInstance): void => {
+const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
+    // What is under no address of ours was perhaps never meant to be a page.
+    if (request.is404 && !wantsPage(request)) return sendProblem(request, reply, error)
     // A part of a page stays where it is, with what was typed around it.
     if (isFragmentRequest(request)) {
-      return reply.fragment('errors/fragment', toProblem(error, request.id), error.status)
+      return reply.fragment('errors/fragment', toProblem(forPeople(error), request.id), error.status)
     }
+    const rescued = rescueForm(request, reply, error, typedForms)
+    if (rescued !== undefined) return rescued
     // Nobody is told what lies behind a page before they have signed in.
     if (error.code === 'unauthenticated' && request.actor === undefined) {
       return reply.redirect(signInAddress(request), 303)
     }
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
-    return reply.page('errors/error', toProblem(error, request.id), { status: error.status })
+    return reply.page('errors/error', toProblem(forPeople(error), request.id), { status: error.status })
   }
-  pages.setErrorHandler((error, request, reply) => show(request, reply, forPeople(read(error, request))))
+  pages.setErrorHandler((error, request, reply) => show(request, reply, read(error, request)))
+}
+
+/** Whatever no route is for, of this scope or any beside it without a prefix. After the session is read. */
+const answerUnknownAddresses = (pages: FastifyInstance): void => {
+  const unknown = () => new AppError('not_found', 'There is nothing at this address.')
+  // Before the body is read, whatever it is.
+  pages.addHook('onRequest', async request => {
+    if (request.is404) throw unknown()
+  })
+  pages.setNotFoundHandler(async () => {
+    throw unknown()
+  })
 }
 
 /** What is done in the name of a session must come from a form of ours, which carries its token in `_csrf`. */
@@ -105,10 +158,12 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
   // The tokens in pages are salted anew each time: compressing them tells nothing (BREACH).
   await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
   renderViews(pages, options.views)
-  answerErrors(pages)
+  answerErrors(pages, options.typedForms)
   refuseForeignOrigins(pages, options.origins)
   await keepSessions(pages, options.sessions)
-  checkAccess(pages, options.actors)
+  // After the body: what somebody typed whose session is over is to be kept.
+  checkAccess(pages, options.actors, 'preValidation')
+  answerUnknownAddresses(pages)
   pages.addHook('onRoute', route => {
     route.bodyLimit ??= MAX_FORM_BYTES
   })

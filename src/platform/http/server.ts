@@ -8,8 +8,7 @@ import Fastify, {
   type RawRequestDefaultExpression,
 } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import { AppError } from '../../kernel/index.ts'
-import { createErrorHandler, sendProblem } from './problem.ts'
+import { createErrorHandler } from './problem.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** All headers of a request must be here within this time; slower clients only hold sockets. */
@@ -70,8 +69,5 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(handleError)
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(request, reply, new AppError('not_found', 'There is nothing at this address.')),
-  )
   return app
 }

@@ -35,7 +35,7 @@ export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
 export type PageFrame = {
   version: string
   /** Undefined for strangers. */
-  user: Pick<Actor, 'email' | 'isOperator'> | undefined
+  user: Pick<Actor, 'userId' | 'email' | 'isOperator'> | undefined
   /** For the hidden field `_csrf` of every form; undefined for strangers, in whose name nothing is done. */
   csrfToken: string | undefined
   theme: Theme
@@ -93,7 +93,7 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
     const isSignedIn = actor !== undefined && signedInBy === 'session'
     return {
       version,
-      user: isSignedIn ? { email: actor.email, isOperator: actor.isOperator } : undefined,
+      user: isSignedIn ? { userId: actor.userId, email: actor.email, isOperator: actor.isOperator } : undefined,
       csrfToken: isSignedIn ? reply.generateCsrf() : undefined,
       theme: themeOf(request),
       address: request.method === 'GET' ? request.url : '/',

@@ -1,0 +1,176 @@
+import { describe, expect, it, vi } from 'vitest'
+import { turnOn } from '../accounts/second-factor.ts'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { createBrowser } from '../support/browser.ts'
+import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `"><script>alert(1)</script>\r\nمكتب 🚚`
+const WISH = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
+const PATH = '/account/tokens'
+
+describe('a form that is sent when the session is over', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  let people = 0
+  const person = async () => {
+    const email = `person${++people}@example.com`
+    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${people}` })
+    await browser.submit('/sign-up', { email, password: PASSWORD })
+    const { id: userId } = await patchbay.services.db.user.findUniqueOrThrow({ where: { email } })
+    return { email, browser, userId }
+  }
+  const endSessions = (userId: string) => patchbay.services.db.session.deleteMany({ where: { userId } })
+  const tokensOf = (userId: string) => patchbay.services.db.accessToken.findMany({ where: { userId } })
+  /** Somebody with the page of tokens open, whose session has ended since. */
+  const withPageOpen = async () => {
+    const somebody = await person()
+    await somebody.browser.get(PATH)
+    await endSessions(somebody.userId)
+    return somebody
+  }
+  /** What the form on the page of a rescued form would send. */
+  const fieldsIn = (html: string) => Object.fromEntries([...inputsOf(html)].filter(([name]) => name !== 'theme'))
+
+  it('is kept through the sign-in, and sent by one click and not before', async () => {
+    const { browser, email, userId } = await withPageOpen()
+    const over = await browser.submit(PATH, WISH)
+    expect(over.status).toBe(401)
+    expect(over.html).toContain('Your session is over')
+    expect(over.html).not.toContain('<script>alert')
+    const wrong = await browser.submit('/sign-in', { email, password: 'wrong password' })
+    expect([wrong.status, wrong.html]).toEqual([401, expect.stringContaining('Sign in again')])
+    const back = await browser.submit('/sign-in', { email, password: PASSWORD })
+    expect([back.status, back.location]).toEqual([200, undefined])
+    expect(back.html).toContain(`<form class="consent" method="post" action="${PATH}">`)
+    expect(back.html).toContain('Save what you typed')
+    expect(back.html).not.toContain('<script>alert')
+    expect(await tokensOf(userId)).toEqual([])
+
+    const { _csrf, ...kept } = fieldsIn(back.html)
+    expect((await browser.submit(PATH, { ...kept, name: 'kept', _csrf: 'forged' })).status).toBe(403)
+    const made = await browser.submit(PATH, { ...kept, name: kept.name?.split('\r')[0] ?? '', _csrf: _csrf ?? '' })
+    expect([made.status, made.html]).toEqual([200, expect.stringContaining('Your new token')])
+    expect(await tokensOf(userId)).toMatchObject([{ name: '"><script>alert(1)</script>', scopes: ['read'] }])
+    expect(kept.name).toBe(HOSTILE)
+  })
+
+  it('goes along through the second factor, also past a wrong code and one that came too late', async () => {
+    const { browser, email, userId } = await person()
+    const api = createBrowser(patchbay.origin)
+    await api.signIn(email, PASSWORD)
+    const { recoveryCodes } = await turnOn(api, PASSWORD)
+    await browser.submit('/sign-in', { email, password: PASSWORD })
+    await browser.submit('/sign-in/code', { code: recoveryCodes[0] ?? '' })
+    await browser.get(PATH)
+    await endSessions(userId)
+    await browser.submit(PATH, WISH)
+    const first = await browser.submit('/sign-in', { email, password: PASSWORD })
+    expect([first.status, first.html]).toEqual([200, expect.stringContaining('Now the code')])
+    expect((await browser.submit('/sign-in/code', { code: '000000' })).status).toBe(401)
+    const waiting = browser.cookies.get('sid') ?? ''
+    browser.cookies.delete('sid')
+    const late = await browser.submit('/sign-in/code', { code: '000000' })
+    expect([late.status, late.html]).toEqual([200, expect.stringContaining('Sign in again')])
+    browser.cookies.set('sid', waiting)
+    const back = await browser.submit('/sign-in/code', { code: recoveryCodes[1] ?? '' })
+    expect([back.status, back.html]).toEqual([200, expect.stringContaining('Save what you typed')])
+    expect(await tokensOf(userId)).toEqual([])
+    const made = await browser.submit(PATH, { ...fieldsIn(back.html), name: 'kept' })
+    expect(made.html).toContain('Your new token')
+  })
+
+  it('is dropped when somebody else signs in', async () => {
+    const [{ browser }, other] = [await withPageOpen(), await person()]
+    await browser.submit(PATH, WISH)
+    const answer = await browser.submit('/sign-in', { email: other.email, password: PASSWORD })
+    expect([answer.status, answer.html]).toEqual([200, expect.stringContaining('belongs to another account')])
+    expect(answer.html).not.toContain('alert(1)')
+    expect(await tokensOf(other.userId)).toEqual([])
+  })
+
+  it('takes no password along, nor what its page says is secret, and says so', async () => {
+    const { browser, email } = await withPageOpen()
+    const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', _secret: 'pin' }
+    const over = await browser.submit('/account/email', typed)
+    const back = await browser.submit('/sign-in', { email, password: PASSWORD })
+    for (const { html } of [over, back]) {
+      expect(html).toContain('ada@new.example')
+      expect(html).not.toContain(PASSWORD)
+      expect(html).not.toContain('4711')
+    }
+    expect(back.html).toContain('<code>password, pin</code>')
+  })
+
+  it.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{}, 303],
+  ] as const)('is not taken along from elsewhere: %j', async (headers, status) => {
+    const { browser } = await withPageOpen()
+    const answer = await browser.submit(PATH, WISH, headers)
+    expect(answer.status).toBe(status)
+    expect(answer.html).not.toContain('alert(1)')
+  })
+
+  it('is not taken along where nothing says whose it is', async () => {
+    const { browser } = await withPageOpen()
+    const answer = await browser.submit(PATH, { ...WISH, _user: '' })
+    expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
+  })
+
+  it.each([['//evil.example/x'], ['https://evil.example/x'], ['/\\evil.example'], ['javascript:alert(1)'], ['/']])(
+    'is never offered to be sent to %s',
+    async path => {
+      const { browser, email, userId } = await person()
+      await browser.submit('/sign-out', {})
+      const typed = JSON.stringify({ path, userId, fields: [['a', 'b']], left: [] })
+      const answer = await browser.submit('/sign-in', { email, password: PASSWORD, typed })
+      expect([answer.status, answer.location]).toEqual([303, '/'])
+    },
+  )
+
+  it.each(['{', '[]', 'null', '{"path":1}', 'x'.repeat(220_000)])(
+    'is nothing where it is no form: %.20s',
+    async typed => {
+      const { email, browser } = await person()
+      await browser.submit('/sign-out', {})
+      expect((await browser.submit('/sign-in', { email, password: PASSWORD, typed })).status).toBe(303)
+    },
+  )
+
+  it('that is too long to be kept is said to be so', async () => {
+    const { browser } = await withPageOpen()
+    const over = await browser.submit(PATH, { ...WISH, name: 'x'.repeat(230_000) })
+    expect([over.status, over.html]).toEqual([401, expect.stringContaining('too long to be kept')])
+  })
+
+  it('is offered again where its user has signed in meanwhile, in another tab', async () => {
+    const { browser, email, userId } = await withPageOpen()
+    const stale = { ...WISH, _csrf: 'of-the-session-before', _user: userId }
+    await browser.submit('/sign-in', { email, password: PASSWORD })
+    const again = await browser.submit(PATH, stale)
+    expect([again.status, again.html]).toEqual([403, expect.stringContaining('Save what you typed')])
+    expect(await tokensOf(userId)).toEqual([])
+    const other = await person()
+    const foreign = await other.browser.submit(PATH, stale)
+    expect([foreign.status, foreign.html]).toEqual([403, expect.stringContaining('This form is out of date')])
+  })
+})
+
+describe('an address where nothing is', () => {
+  const patchbay = runPatchbay()
+  it('answers a page to who looks for one, and a problem document to programs', async () => {
+    const ask = (accept: string, method = 'GET') =>
+      fetch(`${patchbay.origin}/nowhere`, { method, headers: { accept, 'content-type': 'application/json' } })
+    const page = await ask('text/html,*/*')
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(await page.text()).toContain('There is nothing at this address.')
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const problem = await ask('*/*', method)
+      expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+    }
+  })
+})
