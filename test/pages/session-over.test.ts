@@ -92,7 +92,8 @@ describe('a form that is sent when the session is over', () => {
 
   it('takes no password along, nor what its page says is secret, and says so', async () => {
     const { browser, email } = await withPageOpen()
-    const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', _secret: 'pin' }
+    const said = { _secret: 'pin', '_secret:sealed': 'key', '_secret:unticked': 'email' }
+    const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', key: '4711', sealed: 'on', ...said }
     const over = await browser.submit('/account/email', typed)
     const back = await browser.submit('/sign-in', { email, password: PASSWORD })
     for (const { html } of [over, back]) {
@@ -100,7 +101,7 @@ describe('a form that is sent when the session is over', () => {
       expect(html).not.toContain(PASSWORD)
       expect(html).not.toContain('4711')
     }
-    expect(back.html).toContain('<code>password, pin</code>')
+    expect(back.html).toContain('<code>password, pin, key</code>')
   })
 
   it.each([

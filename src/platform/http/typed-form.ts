@@ -19,8 +19,12 @@ const MAX_TYPED_BYTES = 200 * 1_024
 /** More fields than the largest of our forms has. */
 const MAX_FIELDS = 2_000
 
-/** What a form says of itself, in hidden fields: its token, whose it is (`_user`), what of it is secret (`_secret`). */
+/**
+ * What a form says of itself, in hidden fields: its token, whose it is (`_user`), the name of a field that is secret
+ * (`_secret`), or is where a box is ticked (`_secret:` and the name of the box).
+ */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
+const SECRET_WITH = '_secret:'
 /** Whatever a form says. */
 const isAlwaysSecret = (name: string): boolean => /password/i.test(name)
 
@@ -35,6 +39,13 @@ const Typed = z.object({
 const Body = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
 const textsOf = (value: string | readonly string[] | undefined): readonly string[] => [value ?? []].flat()
 
+const secretsOf = (body: z.infer<typeof Body>): ReadonlySet<string> => {
+  const ticked = Object.keys(body).filter(
+    name => name.startsWith(SECRET_WITH) && body[name.slice(SECRET_WITH.length)] !== undefined,
+  )
+  return new Set(['_secret', ...ticked].flatMap(name => textsOf(body[name])))
+}
+
 /** Only a browser that says that a page of ours sent the form: an Origin that is not ours was refused before. */
 const isFromOurPage = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
@@ -44,7 +55,7 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
   if (isSafeMethod(request.method) || !isFromOurPage(request)) return undefined
   const body = Body.safeParse(request.body).data
   if (body === undefined) return undefined
-  const said = new Set(textsOf(body._secret))
+  const said = secretsOf(body)
   const names = Object.keys(body).filter(name => !isAboutForm(name))
   const isSecret = (name: string): boolean => said.has(name) || isAlwaysSecret(name)
   const typed = Typed.safeParse({
