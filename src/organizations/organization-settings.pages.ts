@@ -52,7 +52,7 @@ export const organizationSettingsPages =
           title: `${frame.name}, settings`,
           section: 'organizations',
           organization: frame,
-          name: typedName ?? frame.name,
+          typed: typedName ?? frame.name,
           heirs: others
             .filter(({ userId }) => userId !== actor.userId)
             .map(({ userId, email, role }) => ({ value: userId, text: `${email}, ${role}` })),

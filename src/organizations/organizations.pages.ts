@@ -54,7 +54,7 @@ export const organizationsPages =
         title: 'New organization',
         section: 'organizations',
         width: 'narrow',
-        name,
+        typed: name,
         isOnlyOne: tenancy === 'single',
       },
       labels: { name: 'name' },

@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const BASE_URL = 'http://patchbay.example.com'
+const SMTP_SECRET = 'smtp-password-canary'
+
+describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
+  const patchbay = runPatchbay(kind, {
+    SMTP_URL: `smtp://mailer:${SMTP_SECRET}@127.0.0.1:1`,
+    PATCHBAY_BASE_URL: BASE_URL,
+    PATCHBAY_ALLOWED_ORIGINS: 'https://app.example.com',
+    PATCHBAY_TYPO: 'x',
+  })
+  let operator: Awaited<ReturnType<typeof signUp>>
+  let browser: SignedInBrowser
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin)
+    await signUp(patchbay.origin, 'somebody.else@example.com')
+    browser = await signInToPages(patchbay.origin, operator.email, BASE_URL)
+  })
+
+  it('show how the process does, its database and its history', async () => {
+    const { url } = await makeServer(operator, [])
+    await fetch(url, { method: 'POST', body: '{}' })
+    const { status, html } = await browser.get('/operator')
+    const text = textOf(html)
+    expect(status).toBe(200)
+    expect(text).toMatch(kind.kind === 'sqlite' ? /SQLite, [\d.]+ (kB|MB)/ : /PostgreSQL, [\d.]+ (kB|MB)/)
+    expect(text).toContain(process.version)
+    expect(text).toMatch(/Up for \d+ (s|min)/)
+    expect(text).toMatch(/Memory [\d.]+ MB/)
+    expect(text).toMatch(/Event loop delay, p99 [\d.]+ (ms|s)/)
+    expect(text).toMatch(/Missing 0 /)
+    expect(text).toContain('complete since the start')
+  })
+
+  it('say what is wrong with the base URL, and where the page was really reached', async () => {
+    const text = textOf((await browser.get('/operator')).html)
+    expect(text).toContain('http://patchbay.example.com is not encrypted')
+    expect(text).toContain(`You reached this page at ${patchbay.origin}`)
+  })
+
+  it('list accounts with their organizations, find them by address, and nothing that is secret', async () => {
+    const all = textOf((await browser.get('/operator/users')).html)
+    expect(all).toMatch(/builder\d+@example.com \(operator\)/)
+    expect(all).toContain('somebody.else@example.com')
+    const { html } = await browser.get('/operator/users?q=SOMEBODY')
+    expect(html).toContain('somebody.else@example.com')
+    expect(html).not.toContain(`<th scope="row">${operator.email}`)
+    const { passwordHash } = await patchbay.services.db.user.findFirstOrThrow()
+    expect(all).not.toContain(passwordHash)
+    expect((await browser.get('/operator/users?q=zzz')).html).toContain('Nothing found')
+  })
+
+  it('come to an end with long lists of accounts', async () => {
+    const emails = Array.from({ length: 150 }, (_, index) => `crowd${String(index).padStart(3, '0')}@example.com`)
+    await patchbay.services.db.user.createMany({ data: emails.map(email => ({ email, passwordHash: '' })) })
+    const seen: string[] = []
+    for (let path: string | undefined = '/operator/users?q=crowd'; path !== undefined; ) {
+      const { html } = await browser.get(path)
+      seen.push(...(html.match(/crowd\d{3}@example\.com/g) ?? []))
+      path = /rel="next" href="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+    }
+    expect(seen).toEqual(emails)
+  })
+
+  it('show each setting with its value and where it is from, and of secrets that they are set', async () => {
+    const { html } = await browser.get('/operator/settings')
+    const rows = new Map(
+      [...html.matchAll(/<code>([A-Z_]+)<\/code><\/th><td class="wrap"><code>(.*?)<\/code><\/td><td>(.*?)<\/td>/g)].map(
+        ([, name, value, from = '']) => [name, `${value} (${textOf(from).trim()})`],
+      ),
+    )
+    expect(rows.get('PATCHBAY_MASTER_KEY')).toBe('set (environment)')
+    expect(rows.get('PATCHBAY_ALLOWED_ORIGINS')).toBe('https://app.example.com (environment)')
+    expect(rows.get('PATCHBAY_SIGNUP')).toBe('open (default)')
+    expect(rows.size).toBe(patchbay.settings.origins.length)
+    expect(html).toContain('PATCHBAY_TYPO: there is no such setting')
+    expect(html).not.toContain(SMTP_SECRET)
+    expect(html).not.toContain(Buffer.alloc(32, 7).toString('base64'))
+  })
+
+  it('show the log of the whole installation, with the same as a file', async () => {
+    const { html } = await browser.get('/operator/audit?action=user.')
+    expect(textOf(html)).toContain('User signed in')
+    expect(html).toContain('/api/v1/audit?action=user.&amp;format=ndjson')
+  })
+
+  it('are closed to everybody else, and not in their menu', async () => {
+    const other = await signInToPages(patchbay.origin, 'somebody.else@example.com', BASE_URL)
+    for (const page of ['', '/users', '/settings', '/audit']) {
+      expect([page, (await other.get(`/operator${page}`)).status]).toEqual([page, 403])
+    }
+    expect((await other.get('/toolkits')).html).not.toContain('href="/operator"')
+    expect((await createPageBrowser(patchbay.origin).get('/operator')).location).toBe('/sign-in?return_to=%2Foperator')
+  })
+})
+
+describe('the page of the system’s status', () => {
+  const patchbay = runPatchbay()
+
+  it('says to anybody that Patchbay answers, and nothing else of it', async () => {
+    const { status, html, headers } = await createPageBrowser(patchbay.origin).get('/status')
+    expect(status).toBe(200)
+    expect(textOf(html)).toContain('Patchbay is answering')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(html).not.toContain(patchbay.databaseUrl)
+    expect(html).toContain('href="/status"')
+  })
+
+  it('says that the database does not answer, where it does not', async () => {
+    const { db } = patchbay.services
+    const query = vi.spyOn(db, '$queryRaw').mockRejectedValue(new Error('gone'))
+    const { status, html } = await createPageBrowser(patchbay.origin).get('/status')
+    query.mockRestore()
+    expect([status, textOf(html).includes('Its database does not answer')]).toEqual([503, true])
+    const ready = await fetch(`${patchbay.origin}/readyz`)
+    expect(z.object({ status: z.string() }).parse(await ready.json()).status).toBe('ok')
+  })
+})
