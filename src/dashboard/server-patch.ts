@@ -57,7 +57,7 @@ const toTool = (tool: BoundTool, { serverId, secrecy, figures }: Context): Patch
   const href = `${serverTabPath(serverId, 'tools')}/${tool.id}`
   const named = { name: tool.name, href, calls: own?.calls ?? 0 }
   if (tool.parameters === undefined) {
-    return { ...named, meta: 'cannot be called: its template is broken', state: 'failed', parameters: [] }
+    return { ...named, meta: 'its template is broken', state: 'failed', parameters: [] }
   }
   return {
     ...named,

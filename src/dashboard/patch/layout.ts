@@ -17,7 +17,7 @@ import {
 import { type PlacedRack, placeRack, RACK_EDGE } from './rack.ts'
 import { routeBetween } from './route.ts'
 import { type Placed, type PlacedPanel, type PlacedSource, placeSources } from './rows.ts'
-import type { Sheet, WiredRow } from './sheet.ts'
+import { globalKeyOf, type Sheet, type WiredRow } from './sheet.ts'
 import { cutText } from './text.ts'
 
 /** All branches of one global, which merge where they run together. */
@@ -67,7 +67,7 @@ const bandOf = ({ box, frame }: PlacedSource): readonly Rect[] =>
 
 const cablesOf = (rack: PlacedRack, left: readonly Placed<WiredRow>[]): readonly Cable[] => {
   const leads = rack.rows.flatMap(({ row: { key, source }, y: from }) => {
-    const to = left.flatMap(({ row, y }) => ('key' in row && row.source !== 'missing' && row.key === key ? y : []))
+    const to = left.flatMap(({ row, y }) => (globalKeyOf(row) === key ? y : []))
     return to.length === 0 ? [] : [{ source, from, to }]
   })
   const lanes = giveLanes(leads)
@@ -123,7 +123,7 @@ export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplace
   const end = lowestEdge(rack === undefined ? boxes : [...boxes, rack.box])
   const callers = placeCallers(unplacedCallers, exposed, end)
   const inRack = new Set(rack?.rows.map(({ row }) => row.key))
-  const drawnKeys = left.flatMap(({ row }) => ('key' in row && row.source !== 'missing' ? (row.key ?? []) : []))
+  const drawnKeys = left.flatMap(({ row }) => globalKeyOf(row) ?? [])
   return {
     height: Math.max(end, lowestEdge([callers.box])),
     frames,

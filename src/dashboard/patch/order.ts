@@ -2,7 +2,7 @@ import { formatCount, formatNumber } from '../../platform/http/index.ts'
 import { MAX_GLOBALS } from './detail.ts'
 import type { PatchGlobal, PatchGroup, PatchLinks, PatchState } from './patch.ts'
 import { placeSources } from './rows.ts'
-import type { Panel, Rack, Source, WiredRow } from './sheet.ts'
+import { globalKeyOf, type Panel, type Rack, type Source, type WiredRow } from './sheet.ts'
 
 const callsOf = ({ tools }: PatchGroup): number => tools.reduce((sum, { calls }) => sum + calls, 0)
 
@@ -53,9 +53,6 @@ export const orderGroups = (groups: readonly PatchGroup[], limit: number, links:
   ]
 }
 
-const keyOf = (row: WiredRow): string | undefined =>
-  row.source === 'global' || row.source === 'secret' ? row.key : undefined
-
 /** Globals and secrets in the order of the rack, then those that have no row there, fixed and missing ones. */
 const orderRows = (panel: Panel, ranks: ReadonlyMap<string, number>): Panel => {
   const rankOf = (row: WiredRow): number => {
@@ -75,7 +72,7 @@ const orderSources = (sources: readonly Source[], rack: readonly PatchGlobal[]):
 const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly number[]> => {
   const heights = new Map<string, number[]>()
   for (const { row, y } of placeSources(sources, true).flatMap(source => source.panels.flatMap(({ left }) => left))) {
-    const key = keyOf(row)
+    const key = globalKeyOf(row)
     if (key !== undefined) heights.set(key, [...(heights.get(key) ?? []), y])
   }
   return heights
@@ -88,7 +85,7 @@ const meanOf = (numbers: readonly number[]): number =>
 const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
   for (const row of sources.flatMap(({ panels }) => panels.flatMap(({ left }) => left))) {
-    const key = keyOf(row)
+    const key = globalKeyOf(row)
     if (key !== undefined) uses.set(key, (uses.get(key) ?? 0) + (row.count ?? 1))
   }
   return uses

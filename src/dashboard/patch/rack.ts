@@ -1,7 +1,7 @@
 import { RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './measures.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { Placed, PlacedSource } from './rows.ts'
-import type { Rack, WiredRow } from './sheet.ts'
+import { globalKeyOf, type Rack, type WiredRow } from './sheet.ts'
 
 export type PlacedRack = {
   rack: Rack
@@ -50,7 +50,7 @@ const socketsOf = (rack: Rack, sources: readonly PlacedSource[]): readonly Socke
   return sources
     .flatMap(({ panels }) => panels.flatMap(({ left }) => left))
     .map(({ row, y }: Placed<WiredRow>) => {
-      const key = row.source === 'global' || row.source === 'secret' ? row.key : undefined
+      const key = globalKeyOf(row)
       return { key: key !== undefined && keys.has(key) ? key : undefined, y }
     })
 }

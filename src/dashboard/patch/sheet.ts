@@ -11,6 +11,10 @@ export type ExposedRow = Extract<Row, { source: 'exposed' }>
 export const isExposed = (row: Row): row is ExposedRow => row.source === 'exposed'
 export const isWired = (row: Row): row is WiredRow => row.source !== 'exposed'
 
+/** Of a global or secret that is there. */
+export const globalKeyOf = (row: WiredRow): string | undefined =>
+  row.source === 'global' || row.source === 'secret' ? row.key : undefined
+
 /** One tool, or a stack of them. */
 export type Panel = {
   name: string

@@ -40,8 +40,7 @@ const cutPanel = (panel: Panel, limit: number): Panel => {
 const isTroubled = ({ state, parameters }: PatchTool): boolean =>
   state === 'failed' || parameters.some(({ source }) => source === 'missing')
 
-const pairOf = (row: WiredRow): string =>
-  JSON.stringify([row.name, row.source, row.source === 'fixed' ? '' : (row.key ?? '')])
+const pairOf = (row: WiredRow): string => `${row.source}\0${row.name}\0${row.source === 'fixed' ? '' : (row.key ?? '')}`
 
 const gatherPair = (rows: readonly WiredRow[]): WiredRow[] => {
   const [first] = rows
