@@ -23,9 +23,12 @@ export const keepFirstRun = async (db: Database, state: FirstRunState): Promise<
   await db.installation.upsert({ where: { name: NAME }, create: { name: NAME, value }, update: { value } })
 }
 
-/** Whether the installation has a server, whoever's it is. */
-export const isAnyServer = async (tx: Transaction): Promise<boolean> =>
-  (await tx.server.findFirst({ select: { id: true } })) !== null
+/** Whether nobody has made a server or a toolkit yet. */
+export const isUnused = async (tx: Transaction): Promise<boolean> => {
+  const select = { id: true } as const
+  const found = await Promise.all([tx.server.findFirst({ select }), tx.toolkit.findFirst({ select })])
+  return found.every(row => row === null)
+}
 
 /** Whether a call of the server is in the history; true where the server is gone. */
 export const isCalled = async (tx: Transaction, serverId: string): Promise<boolean> => {

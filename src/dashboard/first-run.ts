@@ -1,6 +1,6 @@
 import { type Actor, mayRole } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
-import { type FirstRunState, findFirstRun, isAnyServer, isCalled, keepFirstRun } from './first-run.store.ts'
+import { type FirstRunState, findFirstRun, isCalled, isUnused, keepFirstRun } from './first-run.store.ts'
 import { createSampleServer, type SampleParts } from './sample-server.ts'
 
 /** Where somebody stands on the way to the first answered call. */
@@ -13,8 +13,8 @@ const homeOf = (actor: Actor): string | undefined =>
   [...actor.memberships].find(([, role]) => mayRole(role, 'build'))?.[0]
 
 /**
- * Three steps to a first answered call, for the operator of an installation without a server. They are over for good
- * once they were skipped, or led to a call, or somebody made a server in another way.
+ * Three steps to a first answered call, for the operator of an installation that nobody has used. They are over for
+ * good once they were skipped, or led to a call, or somebody made a server or a tool in another way.
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts
@@ -26,7 +26,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
       return { ...state, isAnswered: await isCalled(db, state.serverId) }
     }
     if (state !== undefined) return state
-    return (await isAnyServer(db)) ? { step: 'over' } : { step: 'start' }
+    return (await isUnused(db)) ? { step: 'start' } : { step: 'over' }
   }
 
   return {
