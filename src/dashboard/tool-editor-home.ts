@@ -104,5 +104,3 @@ export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, open
     },
   }
 }
-
-export type EditorHomes = ReturnType<typeof createEditorHomes>

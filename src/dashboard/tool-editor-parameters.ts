@@ -23,13 +23,13 @@ export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
 })
 
 /** A value out of its text; a text that is none of its type stays one, for the checks of the parameter to refuse. */
-export const readValue = (type: ParameterType, text: string): JsonValue => {
+const readValue = (type: ParameterType, text: string): JsonValue => {
   const cast = castValue(type, text, 'text')
   return cast.ok ? cast.value : text
 }
 
 /** What is no JSON is complained of here: as a value of the type json any text would do. */
-export const findValueFault = (type: ParameterType, text: string): string | undefined => {
+const findValueFault = (type: ParameterType, text: string): string | undefined => {
   const fault = type === 'json' && text !== '' ? findJsonFault(text) : undefined
   return fault && `is no JSON: ${describeJsonFault(fault)}`
 }

@@ -4,12 +4,14 @@ import type { DraftPreview, ExecutionService, ToolDraft, ToolTest } from '../exe
 import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
 import { exposedSchemaOf } from '../servers/index.ts'
 import { checkDefinition, type ToolService } from '../toolkits/index.ts'
-import { type EditorState, toEditorPage, toLiveView } from './tool-editor.view.ts'
+import { toEditorPage } from './tool-editor.view.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
 import { type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorHome } from './tool-editor-home.ts'
 import { readArguments } from './tool-editor-parameters.ts'
+import type { EditorState } from './tool-editor-state.ts'
+import { toLiveView } from './tool-live.view.ts'
 
 type Seen = NonNullable<EditorState['seen']>
 
@@ -135,5 +137,3 @@ export const createToolEditor = ({
     },
   }
 }
-
-export type ToolEditor = ReturnType<typeof createToolEditor>

@@ -251,6 +251,25 @@ describe('the tool editor without scripts', () => {
     },
   )
 
+  it('says which limit is passed by what is too long, and keeps it', async () => {
+    const { browser } = await signUp()
+    const form = { name: 'long', method: 'POST', url: 'https://a.example/', toolkitTitle: 'Mine' }
+    const body = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_145) })
+    expect(body.status).toBe(400)
+    expect(noteOf(body.html, 'body')).toBe('Line 1, column 1: this is longer than 262144 characters.')
+    expect(textOf(body.html, 'body')).toHaveLength(262_145)
+    const whole = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_100) })
+    expect(whole.status).toBe(400)
+    expect(whole.html).toContain('A tool holds at most 262144 bytes as JSON, all told.')
+    const header = await browser.submit('/toolkits/new-tool', {
+      ...form,
+      headers: `A: b\nX-Long: ${'x'.repeat(9_000)}`,
+    })
+    expect(noteOf(header.html, 'headers')).toMatch(/^Line 2, column 9: this is longer than 8192 characters\.$/)
+    const tooLarge = await browser.submit('/tool-preview', { ...form, body: 'x'.repeat(800_000) })
+    expect(tooLarge.status).toBe(413)
+  })
+
   it('refuses what is said of a parameter beside it, in an opened fold', async () => {
     const { browser } = await signUp()
     const answer = await browser.submit('/toolkits/new-tool', {

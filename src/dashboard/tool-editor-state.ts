@@ -1,0 +1,24 @@
+import type { DraftPreview, ToolTest } from '../execution/index.ts'
+import type { JsonObject } from '../kernel/index.ts'
+import type { ReadForm } from './tool-editor-definition.ts'
+import type { PlacedErrors } from './tool-editor-errors.ts'
+import type { ToolForm } from './tool-editor-form.ts'
+import type { EditorHome } from './tool-editor-home.ts'
+
+/** Everything that follows from what is typed, before it is put into words. */
+export type EditorState = {
+  home: EditorHome
+  form: ToolForm
+  read: ReadForm
+  placed: PlacedErrors
+  /** The values it is tried with: those typed, else the examples. */
+  values: ReadonlyMap<string, string>
+  valueFaults: ReadonlyMap<string, string>
+  preview: DraftPreview | undefined
+  seen: { name: string; description: string | undefined; inputSchema: JsonObject } | undefined
+  cost: { tokens: number; ofDescription: number; encoding: string } | undefined
+  /** What came of sending it just now. */
+  test: ToolTest | undefined
+  maxTimeoutMs: number
+  defaultTimeoutMs: number
+}
