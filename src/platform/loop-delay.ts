@@ -45,4 +45,3 @@ export const watchLoopDelay = () => {
     },
   }
 }
-export type LoopWatch = ReturnType<typeof watchLoopDelay>

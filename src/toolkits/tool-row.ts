@@ -28,7 +28,6 @@ export const toToolRow = ({ id, name, title, description, method, url }: Tool, u
   })),
   moreServers: Math.max(0, usedBy.length - MAX_SERVERS_NAMED),
 })
-export type ToolRow = ReturnType<typeof toToolRow>
 
 /** Tools in one page of a toolkit's. */
 export const TOOLS_PER_PAGE = 100

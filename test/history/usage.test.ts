@@ -56,6 +56,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
         userId: null,
         client: null,
         error: null,
+        status: 200,
         id: `0190a0a0-0000-7000-8000-${String(index).padStart(12, '0')}`,
         startedAt: ago(1 + index / 60),
         request: JSON.stringify(request),

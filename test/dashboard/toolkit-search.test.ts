@@ -1,0 +1,79 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { watchComplaints } from '../browser/check-page.ts'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { signUp } from '../support/api-client.ts'
+import { launchChromium } from '../support/chromium.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+
+describe('looking for a toolkit in a real browser', () => {
+  const patchbay = runPatchbay()
+  let browser: Browser
+  let email: string
+  beforeAll(async () => {
+    browser = await launchChromium()
+    const ada = await signUp(patchbay.origin)
+    email = ada.email
+    for (const title of ['Carrier API', 'Weather', `<img src=x onerror="document.title='hacked'">`]) {
+      await ada.create('/toolkits', { title })
+    }
+  })
+  afterAll(() => browser.close())
+
+  const open = async (javaScriptEnabled: boolean) => {
+    const context = await browser.newContext({ baseURL: patchbay.origin, javaScriptEnabled })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = watchComplaints(page)
+    await page.goto('/sign-in?return_to=/toolkits')
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Weather' }).waitFor()
+    return { page, complaints }
+  }
+
+  it('finds it while one types, keeps the focus, and puts the search into the address', async () => {
+    const { page, complaints } = await open(true)
+    await page.getByRole('searchbox').pressSequentially('carr')
+    await page.getByRole('heading', { name: 'Weather' }).waitFor({ state: 'detached' })
+    expect(
+      await page
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('heading') })
+        .count(),
+    ).toBe(1)
+    expect(await page.evaluate('document.activeElement.name')).toBe('q')
+    await page.waitForURL('**/toolkits?q=carr')
+    await page.reload()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('carr')
+    await page.getByRole('searchbox').fill('img')
+    await page.getByRole('heading', { name: '<img src=x' }).waitFor()
+    expect(await page.title()).toBe('Toolkits · Patchbay')
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('finds it with its button where scripts are off, makes another, and deletes it by its name', async () => {
+    const { page } = await open(false)
+    await page.getByRole('searchbox').fill('weather')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL('**/toolkits?q=weather')
+    expect(await page.getByRole('heading', { name: 'Carrier API' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'New toolkit' }).click()
+    await page.getByLabel('Title', { exact: true }).fill('For a day')
+    await page.getByRole('button', { name: 'Make the toolkit' }).click()
+    await page.getByRole('heading', { name: 'For a day', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Title', { exact: true }).fill('For two days')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'For two days', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByRole('link', { name: 'Delete the toolkit…' }).click()
+    await page.getByLabel('Type the name to confirm').fill('For two days')
+    await page.getByRole('button', { name: 'Delete the toolkit' }).click()
+    await page.getByText('The toolkit is deleted.').waitFor()
+  })
+})
