@@ -4,7 +4,7 @@
 const MAX_ROWS = 20
 
 /**
- * @typedef {{id: string, at: string, time: string, tool: string, state: string, outcome: string, duration: string, client: string}} Call
+ * @typedef {{id: string, href: string, at: string, time: string, tool: string, state: string, outcome: string, duration: string, client: string}} Call
  * @typedef {{name: string, text: string, note: string, isBad: boolean}} Figure
  */
 
@@ -34,6 +34,7 @@ const toRow = call => {
   setText(row, 'time', clock.format(new Date(call.at)))
   time?.setAttribute('title', call.time)
   time?.setAttribute('data-local', '')
+  row.querySelector('a')?.setAttribute('href', call.href)
   setText(row, 'code', call.tool)
   setText(row, '.state', call.outcome)
   row.querySelector('.state')?.setAttribute('data-state', call.state)
@@ -55,6 +56,8 @@ const showCalls = calls => {
   while (list.children.length > MAX_ROWS) list.lastElementChild?.remove()
   const none = document.getElementById('no-call')
   if (none !== null) none.hidden = list.children.length > 0
+  const table = list.closest('.scroll')
+  if (table instanceof HTMLElement) table.hidden = list.children.length === 0
 }
 
 /** What waited for the first call turns to a tick. @param {string | undefined} text */

@@ -17,7 +17,12 @@ const HOURS = [12, 8, 5, 4, 6, 9, 21, 48, 92, 118, 126, 109, 84, 97, 121, 117, 1
   }),
 )
 
-const CALL = { at: '2026-11-22T11:36:00.000Z', time: 'Nov 22, 2026, 11:36 UTC', client: 'claude-code/2.1' }
+const CALL = {
+  href: '/design',
+  at: '2026-11-22T11:36:00.000Z',
+  time: 'Nov 22, 2026, 11:36 UTC',
+  client: 'claude-code/2.1',
+}
 
 /** The figures, charts, guides and calls that `/design` shows. */
 export const DESIGN_FIGURES = {

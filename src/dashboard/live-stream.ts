@@ -17,7 +17,9 @@ export type LiveStream = {
 export const openLiveStream = (reply: FastifyReply, onClose: () => void): LiveStream => {
   const { raw } = reply
   reply.hijack()
-  raw.once('close', onClose)
+  // Whoever left while they were asked for closes nothing any more.
+  if (raw.destroyed || raw.closed) queueMicrotask(onClose)
+  else raw.once('close', onClose)
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
   }

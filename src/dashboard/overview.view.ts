@@ -16,6 +16,9 @@ export type Health = {
   hours: readonly { hour: string; calls: string; errors: string; p50: string; p99: string }[]
 }
 
+/** The page where all calls of a server are. */
+export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
+
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 2 })
 const NONE = '–'
 
@@ -88,6 +91,8 @@ export const toHealthView = (figures: ServerCallFigures): Health => ({
 /** A call in the list of the newest ones, on the page and as it comes in. */
 export type CallView = {
   id: string
+  /** Of the page that shows all of it. */
+  href: string
   /** ISO 8601, and in words. */
   at: string
   time: string
@@ -100,6 +105,7 @@ export type CallView = {
 
 export const toCallView = (call: StoredExecution): CallView => ({
   id: call.id,
+  href: `${historyPath(call.serverId)}/${call.id}`,
   at: call.startedAt.toISOString(),
   time: timeText(call.startedAt),
   tool: call.tool,
@@ -120,6 +126,3 @@ export const toPatchCallers = (clients: readonly ClientCalls[]): PatchCaller[] =
     what: formatCount(calls, 'call'),
     state: 'good',
   }))
-
-/** The page where all calls are. */
-export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
