@@ -1,32 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  type FormPage,
-  formText,
-  isFragmentRequest,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  timeText,
-  uuidParam,
-} from '../platform/http/index.ts'
+import { actorOf, isFragmentRequest, parseInput } from '../platform/http/index.ts'
 import { assertDefinition } from '../toolkits/index.ts'
 import type { GlobalService } from './globals.service.ts'
-import {
-  byParameter,
-  compareTyped,
-  type Finding,
-  type Findings,
-  findFindings,
-  lostParameters,
-  type OpenInstance,
-  toParameterFields,
-  toSeen,
-} from './instance.view.ts'
+import type { OpenInstance } from './instance.view.ts'
 import {
   assertGlobalsChosen,
   bindingsFrom,
@@ -36,18 +13,18 @@ import {
   typedOf,
   versionOf,
 } from './instance-form.ts'
+import { placeErrors, type Shown, toInstancePage } from './instance-page.view.ts'
+import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
 import { CHANGED_MEANWHILE, type InstanceService } from './instances.service.ts'
 import type { RewiringService } from './rewiring.service.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import type { ServerFrame, ServerFrameParts } from './server-frame.ts'
 import { type DoneTexts, doneNote, frameForChange, frameOf, redirectDone, TAB_CONFIG } from './server-tab.ts'
 import { UpdateInstance } from './servers.schema.ts'
 import { knownGlobalsOf } from './sockets.ts'
 import { instancePath } from './tools.pages.ts'
 
-const Params = z.object({ uuid: uuidParam, instanceId: uuidParam })
-const schema = { params: Params }
+const schema = { params: instanceParams }
 const config = TAB_CONFIG
-const RemovalForm = { sure: formText }
 
 const DONE: DoneTexts = { saved: () => 'Saved' }
 
@@ -58,90 +35,14 @@ type Parts = {
   rewiring: RewiringService
 }
 
-/** What the form shows besides what is typed. */
-type Shown = {
-  problem?: string | undefined
-  /** Beside the fields `name` and `description`. */
-  errors?: Readonly<Record<string, string>>
-  findings?: Findings
-  isConflict?: boolean
-  /** When the one who sends the form again has seen what it would write over. */
-  version?: Date | undefined
-  done?: string | undefined
-}
-
-const noInstance = () => new AppError('not_found', 'There is no such tool in this server.')
-
-type PlacedErrors = Required<Pick<Shown, 'errors' | 'findings'>> & Pick<Shown, 'problem'>
-
-/** Where an error of the service belongs: beside a field, beside a parameter, or above them all. */
-const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
-  const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
-    const parameter = /^(?:bindings|newGlobals)\.(.*)$/s.exec(path)?.[1]
-    return parameter === undefined ? [] : [[parameter, { tone: 'danger', text }]]
-  })
-  const ofFields = errors.flatMap(({ path, message: text }) =>
-    path === 'name' || path === 'description' ? [[path, `The ${path} ${text}.`] as const] : [],
-  )
-  return {
-    errors: Object.fromEntries(ofFields),
-    findings: byParameter(ofParameters),
-    problem: ofFields.length + ofParameters.length === 0 ? message : undefined,
-  }
-}
-
-/** What was found by looking at the form, and what the service said besides. */
-const joinFindings = (found: Findings, said: Findings): Findings =>
-  new Map(
-    [...new Set([...found.keys(), ...said.keys()])].map(name => {
-      const own = found.get(name) ?? []
-      // The check of a binding says the same as the service does.
-      return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(said.get(name) ?? [])]]
-    }),
-  )
-
 /** One tool at work: what it is called, and where each parameter gets its value. */
 export const instancePages =
   ({ frames, instances, globals, rewiring }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const open = async (request: FastifyRequest, server: ServerFrame): Promise<OpenInstance> => {
-      const actor = actorOf(request)
-      const instance = await instances.getInstance(actor, Params.parse(request.params).instanceId)
-      if (instance.serverId !== server.id) throw noInstance()
-      const known = knownGlobalsOf(await globals.listAllGlobals(actor, server.id))
+      const instance = await instanceOf(instances, request, server)
+      const known = knownGlobalsOf(await globals.listAllGlobals(actorOf(request), server.id))
       return { instance, compiled: assertDefinition(instance.tool), globals: known }
-    }
-
-    const toInstancePage = async (server: ServerFrame, opened: OpenInstance, typed: TypedInstance, shown: Shown) => {
-      const { instance } = opened
-      const path = instancePath(server.id, instance.id)
-      const findings = joinFindings(findFindings(opened, typed), shown.findings ?? new Map())
-      return {
-        title: `${instance.name} in ${server.name}`,
-        server,
-        path,
-        toolsHref: serverTabPath(server.id, 'tools'),
-        globalsHref: serverTabPath(server.id, 'globals'),
-        instance: {
-          name: instance.name,
-          toolName: instance.tool.name,
-          method: instance.tool.method,
-          url: instance.tool.url,
-          toolDescription: instance.tool.description,
-          toolHref: instance.tool.originId === undefined ? `/tools/${instance.tool.id}` : undefined,
-          changed: timeText(instance.updatedAt),
-          changedAt: instance.updatedAt.toISOString(),
-        },
-        typed: { name: typed.name, description: typed.description },
-        version: (shown.version ?? instance.updatedAt).toISOString(),
-        parameters: toParameterFields(opened, typed, findings),
-        lost: lostParameters(opened).join(', '),
-        seen: await toSeen(opened, typed),
-        errors: shown.errors ?? {},
-        problem: shown.problem,
-        done: shown.done,
-        conflict: shown.isConflict ? compareTyped(opened, typed) : undefined,
-      }
     }
 
     const show = async (
@@ -214,36 +115,5 @@ export const instancePages =
       return reply.fragment('servers/instance-preview', await toInstancePage(server, opened, typed, {}))
     })
 
-    const removalPage = (server: ServerFrame, { instance }: OpenInstance, typed: string): FormPage => ({
-      view: 'servers/removal',
-      data: {
-        title: `Remove ${instance.name}`,
-        server,
-        question: `Remove ${instance.name}?`,
-        consequence: `Clients of ${server.name} cannot call it any more, from now on. How it is wired goes with it; the tool itself stays in its toolkit, and its calls in the history.`,
-        blocks: [],
-        action: `${instancePath(server.id, instance.id)}/remove`,
-        back: instancePath(server.id, instance.id),
-        name: instance.name,
-        button: 'Remove the tool',
-        typed,
-      },
-      labels: { sure: 'name' },
-    })
-
-    app.get('/servers/:uuid/tools/:instanceId/remove', { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
-      return showForm(reply, removalPage(server, await open(request, server), ''))
-    })
-
-    app.post('/servers/:uuid/tools/:instanceId/remove', { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
-      const opened = await open(request, server)
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, removalPage(server, opened, sure), async () => {
-        assertTypedName(sure, opened.instance.name)
-        await instances.removeInstance(actorOf(request), opened.instance.id)
-        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'removed')
-      })
-    })
+    await app.register(instanceRemovalPages({ frames, instances }))
   }

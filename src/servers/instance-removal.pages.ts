@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import {
+  actorOf,
+  assertTypedName,
+  type FormPage,
+  formText,
+  parseForm,
+  showForm,
+  submitForm,
+  uuidParam,
+} from '../platform/http/index.ts'
+import type { InstanceService } from './instances.service.ts'
+import type { Instance } from './server.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import { frameForChange, redirectDone, TAB_CONFIG } from './server-tab.ts'
+import { instancePath } from './tools.pages.ts'
+
+export const instanceParams = z.object({ uuid: uuidParam, instanceId: uuidParam })
+const schema = { params: instanceParams }
+const config = TAB_CONFIG
+const RemovalForm = { sure: formText }
+
+/** The instance of the address, where it is one of the server's; `not_found` elsewhere. */
+export const instanceOf = async (
+  instances: InstanceService,
+  request: FastifyRequest,
+  server: ServerFrame,
+): Promise<Instance> => {
+  const instance = await instances.getInstance(actorOf(request), instanceParams.parse(request.params).instanceId)
+  if (instance.serverId === server.id) return instance
+  throw new AppError('not_found', 'There is no such tool in this server.')
+}
+
+/** Where a tool is taken away from a server. */
+export const instanceRemovalPages =
+  ({ frames, instances }: { frames: ServerFrameParts; instances: InstanceService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const removalPage = (server: ServerFrame, instance: Instance, typed: string): FormPage => ({
+      view: 'servers/removal',
+      data: {
+        title: `Remove ${instance.name}`,
+        server,
+        question: `Remove ${instance.name}?`,
+        consequence: `Clients of ${server.name} cannot call it any more, from now on. How it is wired goes with it; the tool itself stays in its toolkit, and its calls in the history.`,
+        blocks: [],
+        action: `${instancePath(server.id, instance.id)}/remove`,
+        back: instancePath(server.id, instance.id),
+        name: instance.name,
+        button: 'Remove the tool',
+        typed,
+      },
+      labels: { sure: 'name' },
+    })
+
+    app.get('/servers/:uuid/tools/:instanceId/remove', { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'tools')
+      return showForm(reply, removalPage(server, await instanceOf(instances, request, server), ''))
+    })
+
+    app.post('/servers/:uuid/tools/:instanceId/remove', { config, schema }, async (request, reply) => {
+      const server = await frameForChange(frames, request, 'tools')
+      const instance = await instanceOf(instances, request, server)
+      const { sure } = parseForm(RemovalForm, request.body)
+      return submitForm(reply, removalPage(server, instance, sure), async () => {
+        assertTypedName(sure, instance.name)
+        await instances.removeInstance(actorOf(request), instance.id)
+        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'removed')
+      })
+    })
+  }

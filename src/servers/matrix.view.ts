@@ -1,0 +1,127 @@
+import { addressOf, formatCount } from '../platform/http/index.ts'
+import {
+  cellKeyOf,
+  findCells,
+  type MatrixCell,
+  type MatrixRow,
+  rowKeyOf,
+  type SourceFilter,
+  toMatrix,
+} from './matrix.ts'
+import type { WiredPanel } from './rewiring.service.ts'
+import type { Global } from './server.ts'
+import { type ServerFrame, serverTabPath } from './server-frame.ts'
+import { takePage } from './server-tab.ts'
+import { toChip } from './socket.view.ts'
+import { instancePath } from './tools.pages.ts'
+
+/** Tools side by side; more are on further pages. */
+export const TOOLS_PER_PAGE = 20
+/** Parameters one below the other: more are found by searching. */
+const MAX_ROWS = 200
+
+const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
+  { value: '', text: 'Any source' },
+  { value: 'fixed', text: 'Fixed value' },
+  { value: 'global', text: 'Global' },
+  { value: 'secret', text: 'Secret' },
+  { value: 'exposed', text: 'Exposed to the model' },
+  { value: 'missing', text: 'No such global' },
+]
+
+/** What the address of the matrix says. */
+export type MatrixPlace = { q: string; source?: SourceFilter | undefined; page: number }
+
+/** What its form holds. */
+export type Bulk = {
+  row: readonly string[]
+  cell: readonly string[]
+  scope: string
+  from: 'global' | 'fixed' | 'exposed'
+  global: string
+  fixed: string
+}
+
+export const NOTHING_PICKED: Bulk = { row: [], cell: [], scope: 'page', from: 'global', global: '', fixed: '' }
+
+/** The address of this very page; `more` is what it says besides. */
+export const matrixAddress = (
+  serverId: string,
+  { q, source, page }: MatrixPlace,
+  more: Record<string, string> = {},
+): string =>
+  addressOf(serverTabPath(serverId, 'bindings'), { q, source, page: page === 1 ? '' : String(page), ...more })
+
+type RowPlace = { serverId: string; picked: Bulk; tools: readonly WiredPanel[] }
+
+/** `cells` by tool and row; a tool that has no such parameter has a gap in the row. */
+const toRow = (
+  { key, parameter, type }: MatrixRow,
+  cells: ReadonlyMap<string, MatrixCell>,
+  { serverId, picked, tools }: RowPlace,
+) => ({
+  key,
+  parameter,
+  type,
+  isPicked: picked.row.includes(key),
+  cells: tools.map(({ id }) => {
+    const cell = cells.get(`${id} ${key}`)
+    if (cell === undefined) return undefined
+    const value = cellKeyOf(cell)
+    const href = instancePath(serverId, id)
+    return { value, href, tool: cell.tool, chip: toChip(cell), isPicked: picked.cell.includes(value) }
+  }),
+})
+
+const globalOptions = (globals: readonly Global[]) => [
+  { value: '', text: globals.length === 0 ? 'No global yet' : 'Choose one…' },
+  ...globals.map(({ key, isSecret }) => ({ value: key, text: isSecret ? `${key}, secret` : key })),
+]
+
+const scopeOptions = (tools: number) => [
+  { value: 'page', text: 'the tools on this page' },
+  { value: 'all', text: `all ${formatCount(tools, 'tool')} found` },
+]
+
+/** The page of the matrix: what a search finds of all sockets, with what is picked and typed. */
+export const toMatrixPage = (
+  server: ServerFrame,
+  { panels, globals }: { panels: readonly WiredPanel[]; globals: readonly Global[] },
+  place: MatrixPlace,
+  picked: Bulk,
+) => {
+  const { q, source, page } = place
+  const found = findCells(panels, { search: q, source })
+  const all = toMatrix(panels, found)
+  const path = serverTabPath(server.id, 'bindings')
+  const paging = { page, perPage: TOOLS_PER_PAGE, path, query: { q, source: source ?? '' } }
+  const { shown: tools, pager } = takePage(all.panels, paging)
+  const ids = new Set(tools.map(({ id }) => id))
+  const here = found.filter(({ instanceId }) => ids.has(instanceId))
+  const { rows } = toMatrix(tools, here)
+  const cells = new Map(here.map(cell => [`${cell.instanceId} ${rowKeyOf(cell)}`, cell]))
+  return {
+    title: `Bindings of ${server.name}`,
+    server,
+    scripts: ['matrix'],
+    path,
+    action: matrixAddress(server.id, place),
+    search: q,
+    source: source ?? '',
+    filters: FILTERS,
+    hasTools: panels.length > 0,
+    heading: `${formatCount(all.rows.length, 'parameter')} in ${formatCount(all.panels.length, 'tool')}`,
+    tools: tools.map(({ id, name, sockets }) => ({
+      name,
+      href: instancePath(server.id, id),
+      sockets: formatCount(sockets.length, 'socket'),
+    })),
+    rows: rows.slice(0, MAX_ROWS).map(row => toRow(row, cells, { serverId: server.id, picked, tools })),
+    moreRows:
+      rows.length > MAX_ROWS ? `${formatCount(rows.length - MAX_ROWS, 'more parameter')}: search for them.` : undefined,
+    scopes: pager && scopeOptions(all.panels.length),
+    pager,
+    globals: globalOptions(globals),
+    typed: picked,
+  }
+}

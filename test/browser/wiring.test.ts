@@ -1,0 +1,338 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { callText, connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { launchChromium } from '../support/chromium.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
+
+const patchbay = runPatchbay()
+const fake = runFakeApi()
+let browser: Browser
+let ada: ApiClient & { email: string }
+beforeAll(async () => {
+  browser = await launchChromium()
+  ada = await signUp(patchbay.origin)
+})
+afterAll(() => browser?.close())
+
+/** A tab in which Ada is signed in; whatever its pages complain of fails the test that looks. */
+const open = async (options: BrowserContextOptions = {}) => {
+  const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
+  const session = createBrowser(patchbay.origin)
+  await session.signIn(ada.email, PASSWORD)
+  await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const complaints: string[] = []
+  page.on('pageerror', error => complaints.push(error.message))
+  page.on('console', message => {
+    // A form that is refused is answered with its status, which the browser logs.
+    const isAnswer = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
+  })
+  return { page, complaints }
+}
+
+const tool = (name: string) => ({
+  name,
+  method: 'GET',
+  url: `${fake.origin}/{{id}}?count={{integer:count?}}&key={{key?}}`,
+})
+const makeDesk = async () => {
+  const made = await makeServer(ada, [tool('track'), tool('quote')])
+  await ada.expectOk('PUT', `/servers/${made.serverId}/globals/desk`, { value: 'north' })
+  await ada.expectOk('PUT', `/servers/${made.serverId}/globals/token`, { value: 'sk-canary', secret: true })
+  return { ...made, at: (tab: string) => `/servers/${made.serverId}/${tab}` }
+}
+const box = (page: Page, name: string) => page.getByRole('checkbox', { name, exact: true })
+const told = (page: Page) => page.locator('[data-picked]').textContent()
+
+describe('the matrix of bindings', () => {
+  it('wires a whole row to a global with a few clicks, and says that it is live', async () => {
+    const { at, url } = await makeDesk()
+    const client = await connect(url)
+    const { page, complaints } = await open()
+    await page.goto(at('bindings'))
+    await box(page, 'id string').check()
+    expect(await told(page)).toBe('1 row picked, 2 sockets')
+    await page.getByLabel('Global', { exact: true }).selectOption('desk')
+    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    await page.getByText('2 sockets wired. Live on 1 open connection.').waitFor()
+    expect((await callText(client, 'track')).text).toContain('"/north"')
+    expect((await callText(client, 'quote')).text).toContain('"/north"')
+    expect(complaints).toEqual([])
+  })
+
+  it('wires a single socket of a row, and the rest of it not', async () => {
+    const { at, url } = await makeDesk()
+    const { page } = await open()
+    await page.goto(at('bindings'))
+    await box(page, 'id string').check()
+    await box(page, 'id of quote').uncheck()
+    expect(await box(page, 'id string').isChecked()).toBe(false)
+    expect(await told(page)).toBe('0 rows picked, 1 socket')
+    await page.getByLabel('Take the value from').selectOption('fixed')
+    await page.getByLabel('Fixed value', { exact: true }).fill('seven')
+    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    await page.getByText('1 socket wired').waitFor()
+    const client = await connect(url)
+    expect((await callText(client, 'track')).text).toContain('"/seven"')
+    expect((await callText(client, 'quote', { id: 'asked' })).text).toContain('"/asked"')
+  })
+
+  it('is walked and wired by keyboard alone', async () => {
+    const { at, url } = await makeDesk()
+    const { page } = await open()
+    await page.goto(at('bindings'))
+    const rows = await page.locator('.matrix tbody th').allInnerTexts()
+    expect(rows.map(text => text.trim())).toEqual(['count integer', 'id string', 'key string'])
+    await box(page, 'count integer').focus()
+    const focused = () => page.evaluate('document.activeElement.value')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('string:id')
+    await page.keyboard.press('ArrowRight')
+    expect(await focused()).toMatch(/:id$/)
+    await page.keyboard.press('ArrowUp')
+    expect(await focused()).toMatch(/:count$/)
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Space')
+    expect(await told(page)).toBe('1 row picked, 2 sockets')
+    await page.getByLabel('Global', { exact: true }).focus()
+    await page.keyboard.type('desk')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('2 sockets wired').waitFor()
+    const client = await connect(url)
+    expect((await callText(client, 'quote')).text).toContain('"/north"')
+  })
+
+  it('is searched and filtered as one types, and a row then means what is shown of it', async () => {
+    const { at, url, instanceIds } = await makeDesk()
+    const bindings = { id: { source: 'instance', value: 'kept' } }
+    await ada.expectOk('PATCH', `/instances/${instanceIds.quote}`, { bindings })
+    const { page, complaints } = await open()
+    await page.goto(at('bindings'))
+    await page.getByLabel('Source').selectOption('exposed')
+    await box(page, 'id of quote').waitFor({ state: 'detached' })
+    await page.getByLabel('Search').fill('id')
+    await box(page, 'count integer').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('?q=id&source=exposed')
+    await box(page, 'id string').check()
+    await page.getByLabel('Global', { exact: true }).selectOption('desk')
+    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    await page.getByText('1 socket wired').waitFor()
+    const client = await connect(url)
+    expect((await callText(client, 'track')).text).toContain('"/north"')
+    expect((await callText(client, 'quote')).text).toContain('"/kept"')
+    await page.getByLabel('Search').fill('nothing like it')
+    await page.getByText('Nothing found').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('names what cannot be, keeps what was picked and typed, and changes nothing', async () => {
+    const { at, instanceIds } = await makeDesk()
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.goto(at('bindings'))
+    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    await page.getByText('Nothing is picked').waitFor()
+    await box(page, 'count integer').check()
+    await page.getByLabel('Take the value from').selectOption('fixed')
+    await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE)
+    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('Nothing was changed: 2 of the tools cannot take this.').waitFor()
+    expect(await alert.getByRole('listitem').allInnerTexts()).toEqual([
+      'quote.count must be an integer',
+      'track.count must be an integer',
+    ])
+    expect(await box(page, 'count integer').isChecked()).toBe(true)
+    expect(await page.getByLabel('Fixed value', { exact: true }).inputValue()).toBe(HOSTILE)
+    const { body } = await ada.expectOk('GET', `/instances/${instanceIds.track}`)
+    expect(body).toMatchObject({ bindings: {} })
+  })
+
+  it('of more tools than a page holds means all of them where that is said', async () => {
+    const many = Array.from({ length: 23 }, (_, index) => tool(`tool_${index}`))
+    const { serverId } = await makeServer(ada, many)
+    const { page } = await open({ javaScriptEnabled: false })
+    const wire = async (text: string, scope: string) => {
+      await page.goto(`/servers/${serverId}/bindings`)
+      await box(page, 'id string').check()
+      await page.getByLabel('Take the value from').selectOption('fixed')
+      await page.getByLabel('Fixed value', { exact: true }).fill(text)
+      await page.getByLabel('A row means').selectOption(scope)
+      await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    }
+    await wire('some', 'page')
+    await page.getByText('20 sockets wired').waitFor()
+    await page.getByRole('link', { name: 'Next' }).click()
+    expect(await page.locator('.matrix thead a').allInnerTexts()).toEqual(['tool_7', 'tool_8', 'tool_9'])
+    await wire('every', 'all')
+    await page.getByText('23 sockets wired').waitFor()
+    expect(await patchbay.services.db.binding.count({ where: { instance: { serverId } } })).toBe(23)
+  })
+})
+
+describe('without scripts', () => {
+  it('somebody adds tools, wires one to a secret made on the way, and it is called so', async () => {
+    const toolkit = await ada.create('/toolkits', { title: HOSTILE })
+    for (const name of ['first', 'second']) await ada.create(`/toolkits/${toolkit.id}/tools`, tool(name))
+    const server = await ada.create('/servers', { name: 'Fresh', access: 'public' })
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.goto(`/servers/${server.id}/tools`)
+    await page.getByRole('link', { name: 'Add tools' }).click()
+    await page.getByLabel('Toolkit').selectOption({ label: `${HOSTILE}, 2 tools` })
+    await page.getByRole('button', { name: 'Show' }).click()
+    await box(page, 'first').check()
+    await box(page, 'second').check()
+    await page.getByRole('button', { name: 'Add the tools picked' }).click()
+    await page.getByText('2 tools are at work. Live, no open connection.').waitFor()
+
+    await page.getByRole('link', { name: 'first' }).click()
+    const key = page.getByRole('group', { name: 'key' })
+    await key.getByLabel('A global or a secret').check()
+    await page.getByLabel('Global for key').selectOption('+')
+    await key.getByLabel('Its key').fill('api_key')
+    await key.getByLabel('Its value').fill('sk-made-here')
+    await key.getByLabel('It is a secret').check()
+    const id = page.getByRole('group', { name: 'id' })
+    await id.getByLabel('A fixed value').check()
+    await page.getByLabel('Fixed value of id').fill('{{absent}}')
+    await page.getByRole('button', { name: 'Check without saving' }).click()
+    await id.getByText('There is no global absent yet').waitFor()
+    expect(await page.content()).not.toContain('sk-made-here')
+    await page.getByLabel('Fixed value of id').fill('seven')
+    await key.getByLabel('Its value').fill('sk-made-here')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. Live').waitFor()
+    expect(await page.getByLabel('Global for key').inputValue()).toBe('api_key')
+    await callText(await connect(`${patchbay.origin}/s/${server.id}`), 'first')
+    expect(fake.seen.at(-1)?.url).toBe('/seven?key=sk-made-here')
+    expect(await page.content()).not.toContain('sk-made-here')
+
+    await page.getByRole('link', { name: 'Remove from this server…' }).click()
+    await page.getByLabel('Type the name to confirm').fill('wrong')
+    await page.getByRole('button', { name: 'Remove the tool' }).click()
+    await page.getByText('The name is not first.').waitFor()
+    await page.getByLabel('Type the name to confirm').fill('first')
+    await page.getByRole('button', { name: 'Remove the tool' }).click()
+    await page.getByText('The tool is removed from this server').waitFor()
+  })
+
+  it('a secret stays as it is under an empty field, and is replaced, uncovered or removed only by what is typed', async () => {
+    const { at, serverId, instanceIds } = await makeDesk()
+    const bindings = { key: { source: 'server', value: 'token' } }
+    await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings })
+    const stored = () => patchbay.services.db.global.findFirstOrThrow({ where: { serverId, key: 'token' } })
+    const before = await stored()
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.goto(at('globals'))
+    expect(await page.getByRole('row', { name: /token/ }).textContent()).toContain('set, sealed')
+    await page.getByRole('link', { name: 'token' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The secret is as it was').waitFor()
+    expect(await stored()).toEqual(before)
+    await page.getByLabel('It is a secret').uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('what is sealed cannot be shown').waitFor()
+    expect(await stored()).toEqual(before)
+    await page.getByLabel('It is a secret').check()
+    await page.getByLabel('A new secret in its place').fill('sk-second')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    expect((await stored()).value).not.toBe(before.value)
+    expect(await page.content()).not.toContain('sk-second')
+    await page.getByRole('link', { name: 'Remove it…' }).click()
+    await page.getByText('It is read by 1 parameter in 1 tool').waitFor()
+    expect(await page.getByRole('main').getByRole('listitem').filter({ hasText: 'track' }).textContent()).toContain(
+      'key',
+    )
+    await page.getByLabel('Type the name to confirm').fill('token')
+    await page.getByRole('button', { name: 'Remove the global' }).click()
+    await page.getByText('The global is removed').waitFor()
+    await page.getByRole('heading', { name: 'Asked for, and not there' }).waitFor()
+    await page.getByRole('link', { name: 'Add it' }).click()
+    expect(await page.getByLabel('Key').inputValue()).toBe('token')
+  })
+
+  it('a toolkit of another organization is taken, its update looked at and accepted, and removed again', async () => {
+    const eve = await signUp(patchbay.origin)
+    const shared = await eve.create('/toolkits', { title: `Shared ${HOSTILE}`, visibility: 'public' })
+    const theirs = await eve.create(`/toolkits/${shared.id}/tools`, tool('shared_tool'))
+    const server = await ada.create('/servers', { name: 'Taker' })
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.goto(`/servers/${server.id}/sources`)
+    await page.getByRole('link', { name: 'Add a toolkit' }).click()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: `Shared ${HOSTILE}` })
+      .getByRole('button')
+      .click()
+    await page.getByText('The toolkit is in use').waitFor()
+    await eve.expectOk('PATCH', `/tools/${theirs.id}`, { description: 'Changed once' })
+    await page.reload()
+    await page.getByRole('link', { name: 'See what it changes' }).click()
+    await page.getByText('Changed once').waitFor()
+    await eve.expectOk('PATCH', `/tools/${theirs.id}`, { description: 'Changed twice' })
+    await page.getByRole('button', { name: 'Accept the update' }).click()
+    await page.getByText('The toolkit changed meanwhile').waitFor()
+    await page.getByText('Changed twice').waitFor()
+    await page.getByRole('button', { name: 'Accept the update' }).click()
+    await page.getByText('The update is accepted').waitFor()
+    await page.getByRole('link', { name: 'Remove from this server…' }).click()
+    await page.getByLabel('Type the name to confirm').fill(`Shared ${HOSTILE}`)
+    await page.getByRole('button', { name: 'Remove the toolkit' }).click()
+    await page.getByText('The toolkit is removed').waitFor()
+    expect(await patchbay.services.db.toolkit.count({ where: { serverId: server.id } })).toBe(0)
+  })
+})
+
+describe('the page of a tool at work', () => {
+  it('shows as one types what the model would see, and what speaks against it', async () => {
+    const { at, instanceIds } = await makeDesk()
+    const { page, complaints } = await open()
+    await page.goto(at(`tools/${instanceIds.track}`))
+    const schema = page.getByLabel('Input schema')
+    expect(await schema.textContent()).toContain('"count"')
+    const count = page.getByRole('group', { name: 'count' })
+    await count.getByLabel('A fixed value').check()
+    await page.locator('#seen').filter({ hasNotText: '"count"' }).waitFor()
+    await page.getByLabel('Fixed value of count').fill('many')
+    await page.getByLabel('Fixed value of count').blur()
+    await count.getByText('What is typed for count must be an integer').waitFor()
+    expect(await page.getByLabel('Fixed value of count').inputValue()).toBe('many')
+    const { body } = await ada.expectOk('GET', `/instances/${instanceIds.track}`)
+    expect(body).toMatchObject({ bindings: {} })
+    expect(complaints).toEqual([])
+  })
+
+  it('tells the second of two who edit it, with both versions, and saves over the other only when told to', async () => {
+    const { at, instanceIds } = await makeDesk()
+    const first = await open()
+    const second = await open()
+    for (const { page } of [first, second]) await page.goto(at(`tools/${instanceIds.track}`))
+    const save = async (page: Page, text: string) => {
+      await page.getByLabel('Description for the model').fill(text)
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+    }
+    await save(first.page, 'The first')
+    await first.page.getByText('Saved.').waitFor()
+    await save(second.page, `The second ${HOSTILE}`)
+    await second.page.getByText('Somebody else has changed the tool').waitFor()
+    const row = await second.page.getByRole('row', { name: /^Description/ }).textContent()
+    expect(row).toContain(`The second ${HOSTILE}`)
+    expect(row).toContain('The first')
+    const described = async () => (await ada.expectOk('GET', `/instances/${instanceIds.track}`)).body
+    expect(await described()).toMatchObject({ description: 'The first' })
+    await second.page.getByRole('button', { name: 'Save mine over the other' }).click()
+    await second.page.getByText('Saved.').waitFor()
+    expect(await described()).toMatchObject({ description: `The second ${HOSTILE}` })
+  })
+})
