@@ -33,6 +33,8 @@ describe('looking for a toolkit in a real browser', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Weather' }).waitFor()
+    // Scripts run once all of the page is there.
+    await page.waitForLoadState('load')
     return { page, complaints }
   }
 
