@@ -105,7 +105,7 @@ const keep = form => {
   const place = document.getElementById(form.dataset.draftNotes ?? '')
   const version = () => form.querySelector('[name="version"]')?.getAttribute('value') ?? ''
   // What a page was answered with that could not be saved is not the saved text.
-  let saved = 'unsaved' in form.dataset ? '' : stamp(fieldsOf(form))
+  const saved = 'unsaved' in form.dataset ? '' : stamp(fieldsOf(form))
   let isLeaving = false
   let timer = 0
 
@@ -176,10 +176,6 @@ const keep = form => {
       ? 'This was saved in another tab. Saving here shows you both versions first.'
       : 'This was saved in another tab.'
     say(place, text, [['Show what was saved', () => location.assign(address)]])
-  })
-  // Other parts of the page may fill fields before anybody types.
-  form.addEventListener('draft:clean', () => {
-    saved = stamp(fieldsOf(form))
   })
 }
 

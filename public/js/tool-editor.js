@@ -73,6 +73,8 @@ const edit = form => {
     if (problem !== null) problem.replaceChildren()
     if (answer.ok) {
       renewParts(html, { remembered, leave })
+      // What a draft brought back has fields of its own by now.
+      for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
       markFields()
     } else if (problem !== null) {
       // Not done, and what is typed stays: such as when one is signed out.
@@ -98,12 +100,29 @@ const edit = form => {
     if (!isComposing) timer = setTimeout(preview, PAUSE_MS)
   }
 
+  /** Under which this browser window remembers what the tool was tried with. */
+  const triedKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
+  const keepTried = () => {
+    const values = [...fields()].filter(([name, value]) => name.startsWith('value:') && value !== '')
+    sessionStorage.setItem(triedKey(), JSON.stringify(values))
+  }
+  const restoreTried = () => {
+    const kept = JSON.parse(sessionStorage.getItem(triedKey()) ?? '[]')
+    for (const [name, value] of kept) {
+      const control = form.elements.namedItem(name)
+      if (control === null || !('value' in control) || control.value === value) continue
+      control.value = value
+      soon()
+    }
+  }
+
   const sendButton = document.getElementById('send')
   const send = async () => {
     if (isSending || !(sendButton instanceof HTMLButtonElement)) return
     clearTimeout(timer)
     asking?.abort()
     isSending = true
+    keepTried()
     sendButton.setAttribute('aria-disabled', 'true')
     form.setAttribute('aria-busy', 'true')
     const progress = document.createElement('progress')
@@ -174,6 +193,7 @@ const edit = form => {
   for (const area of form.querySelectorAll('textarea[data-template]')) {
     if (area instanceof HTMLTextAreaElement) layOver(area)
   }
+  if (!('unsaved' in form.dataset)) restoreTried()
   // What the browser kept of before, or took back out of a draft.
   form.addEventListener('draft:restored', () => {
     for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))

@@ -91,6 +91,8 @@ it('what follows from typing stands beside it at once, and it is sent, saved and
 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
+  // What it was tried with is there still.
+  expect(await page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
   await page.getByRole('button', { name: 'Offer it' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
   expect(await patchbay.services.db.instance.count({ where: { name: 'get_thing' } })).toBe(1)
@@ -215,6 +217,10 @@ it('a save that is refused shows the form with everything, and keeps it should t
   await page.getByLabel('What id is, for the model').waitFor()
   expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('not a name')
+  await page.getByLabel('Name', { exact: true }).fill('taken_back')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=created')
+  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
 })
 
 it('of two tabs the other is told that the tool was saved, and shows both versions before it saves over', async () => {
