@@ -28,6 +28,7 @@ import {
   operatorPages,
   organizationUsagePages,
   overviewPages,
+  publicServerPages,
   serversPages,
   statusPages,
   themePages,
@@ -215,6 +216,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(historyPages({ ...services, frames }))
     await pages.register(accessPages({ ...services, frames }))
     await pages.register(settingsPages({ ...services, frames }))
+    await pages.register(publicServerPages({ ...services, client: inspectorClient, baseUrl }))
     await pages.register(inspectorPages({ frames, client: inspectorClient, limits }))
     await pages.register(authorizationPages(oauth))
   })

@@ -128,6 +128,30 @@ const toolkits: PageRow[] = [
   { route: 'GET /gallery/:id', path: ({ toolkitId }) => `/gallery/${toolkitId}`, state: 'viewer', who: 'viewer' },
 ]
 
+const forBrowsers: PageRow[] = [
+  { route: 'GET /s/:uuid for people', path: ({ serverId }) => `/s/${serverId}` },
+  {
+    route: 'GET /s/:uuid for people',
+    path: ({ longServerId }) => `/s/${longServerId}`,
+    state: 'public',
+    who: 'stranger',
+  },
+  {
+    route: 'GET /s/:uuid for people',
+    path: ({ serverId }) => `/s/${serverId}`,
+    state: 'closed',
+    who: 'stranger',
+    status: 403,
+  },
+  {
+    route: 'GET /s/:uuid for people',
+    path: ({ emptyServerId }) => `/s/${emptyServerId}`,
+    state: 'not-let-in',
+    who: 'viewer',
+    status: 403,
+  },
+]
+
 const history: PageRow[] = [
   { route: 'GET /servers/:uuid/history', path: ({ serverId }) => `/servers/${serverId}/history` },
   {
@@ -135,7 +159,11 @@ const history: PageRow[] = [
     path: ({ serverId }) => `/servers/${serverId}/history?outcome=error&from=2020-01-01&to=2020-01-02`,
     state: 'nothing-found',
   },
-  { route: 'GET /servers/:uuid/history', path: ({ emptyServerId }) => `/servers/${emptyServerId}/history`, state: 'empty' },
+  {
+    route: 'GET /servers/:uuid/history',
+    path: ({ emptyServerId }) => `/servers/${emptyServerId}/history`,
+    state: 'empty',
+  },
   {
     route: 'GET /servers/:uuid/history/:id',
     path: ({ serverId, executionId }) => `/servers/${serverId}/history/${executionId}`,
@@ -397,6 +425,7 @@ export const PAGES: readonly PageRow[] = [
   ...tools,
   ...organizations,
   ...operator,
+  ...forBrowsers,
   ...history,
   ...access,
   ...settings,
@@ -422,4 +451,5 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
 }
 
 /** Where no page is: documents, streams, files, the API. */
-export const NO_PAGES_UNDER = /^GET \/(\*|api\/v1|assets|\.well-known|s\/|healthz|readyz|oauth\/jwks|oauth\/end)/
+export const NO_PAGES_UNDER =
+  /^GET \/(?!.* for people$)(\*|api\/v1|assets|\.well-known|s\/|healthz|readyz|oauth\/jwks|oauth\/end)/

@@ -15,6 +15,8 @@ export type Row = {
   body?: (world: World) => object
   /** In place of a body: what the form of a page sends. */
   form?: (world: World) => Record<string, string> | Promise<Record<string, string>>
+  /** Asked for as people's browsers ask. */
+  isBrowser?: true
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
@@ -594,6 +596,16 @@ const discovery: Row[] = [
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
+/** What browsers get at the address of a private server: that it is there, and the whole page who may use it. */
+const forBrowsers: Row[] = [
+  {
+    route: 'GET /s/:uuid for people',
+    path: ({ serverId }) => `/s/${serverId}`,
+    statuses: [403, 403, 403, 403, 403, 200, 403, 403, 200],
+    isBrowser: true,
+  },
+]
+
 const history: Row[] = [
   {
     route: 'GET /servers/:uuid/history',
@@ -940,7 +952,11 @@ const toolPages: Row[] = [
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
-  { route: 'GET /tools/:id/removal', path: ({ toolId }) => `/tools/${toolId}/removal`, statuses: asPage(seeing('build')) },
+  {
+    route: 'GET /tools/:id/removal',
+    path: ({ toolId }) => `/tools/${toolId}/removal`,
+    statuses: asPage(seeing('build')),
+  },
   {
     route: 'POST /tools/:id/removal',
     path: async world => `/tools/${await plainToolOf(world)}/removal`,
@@ -1063,6 +1079,7 @@ export const ROUTES: readonly Row[] = [
   ...toolPages,
   ...servers,
   ...runtime,
+  ...forBrowsers,
   ...history,
   ...accessPages,
   ...settings,

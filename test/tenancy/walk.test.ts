@@ -28,11 +28,13 @@ describe('the routes of the application', () => {
     const [method = ''] = row.route.split(' ')
     const body = row.body?.(world)
     const form = await row.form?.(world)
+    const isStreamed = path.endsWith('/sse') || method === 'GET'
+    const programs = isStreamed ? 'text/event-stream' : 'application/json, text/event-stream'
     const response = await fetch(`${patchbay.origin}${path}`, {
       method,
       redirect: 'manual',
       headers: {
-        accept: path.endsWith('/sse') || method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+        accept: row.isBrowser ? 'text/html, */*' : programs,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -6,8 +6,10 @@ import { AppError } from '../../kernel/index.ts'
 import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { createErrorReader, sendProblem, toProblem } from './problem.ts'
+import { isForPerson } from './reader.ts'
 import { keepSessions, type SessionOptions } from './sessions.ts'
 import { type TypedForm, takeTypedForm } from './typed-form.ts'
+import { findAllowedMethods, watchRoutes } from './unknown-routes.ts'
 import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
 
 /** What becomes of a form that came too late: the pages for it are another folder's. */
@@ -82,14 +84,12 @@ const rescueForm = (
   return isStaleForm(error) && typed.userId === actor?.userId ? offerAgain(reply, typed) : undefined
 }
 
-const wantsPage = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') === true
-
 /** The same errors as the API's, for people: a page that says what happened and what to do. */
 const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
     // What is under no address of ours was perhaps never meant to be a page.
-    if (request.is404 && !wantsPage(request)) return sendProblem(request, reply, error)
+    if (request.is404 && !isForPerson(request.headers)) return sendProblem(request, reply, error)
     // A part of a page stays where it is, with what was typed around it.
     if (isFragmentRequest(request)) {
       return reply.fragment('errors/fragment', toProblem(forPeople(error), request.id), error.status)
@@ -106,15 +106,25 @@ const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void 
   pages.setErrorHandler((error, request, reply) => show(request, reply, read(error, request)))
 }
 
+const TAKES_NO_FORM = 'This address shows a page, and takes nothing that is sent to it. Open it anew.'
+const TAKES_A_FORM =
+  'This address takes what a form sends, and shows nothing of its own. Go back to the page with the form.'
+
 /** Whatever no route is for, of this scope or any beside it without a prefix. After the session is read. */
 const answerUnknownAddresses = (pages: FastifyInstance): void => {
-  const unknown = () => new AppError('not_found', 'There is nothing at this address.')
+  const routes = watchRoutes(pages)
+  const refuse = ({ url }: FastifyRequest, reply: FastifyReply): AppError => {
+    const allowed = findAllowedMethods(routes, url)
+    if (allowed.length === 0) return new AppError('not_found', 'There is nothing at this address.')
+    reply.header('allow', allowed.join(', '))
+    return new AppError('method_not_allowed', allowed.includes('GET') ? TAKES_NO_FORM : TAKES_A_FORM)
+  }
   // Before the body is read, whatever it is.
-  pages.addHook('onRequest', async request => {
-    if (request.is404) throw unknown()
+  pages.addHook('onRequest', async (request, reply) => {
+    if (request.is404) throw refuse(request, reply)
   })
-  pages.setNotFoundHandler(async () => {
-    throw unknown()
+  pages.setNotFoundHandler(async (request, reply) => {
+    throw refuse(request, reply)
   })
 }
 

@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { createErrorHandler } from './problem.ts'
+import { readerConstraint } from './reader.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** All headers of a request must be here within this time; slower clients only hold sockets. */
@@ -63,7 +64,7 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS },
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)

@@ -11,19 +11,30 @@ const toPattern = (url: string): RegExp =>
       .replace(/\*/g, '.*')}$`,
   )
 
-/** Answers what no route of this scope is for: 405 with Allow where another method would do, else 404. */
-export const answerUnknownRoutes = (app: FastifyInstance): void => {
+type KnownRoutes = ReadonlyMap<string, { pattern: RegExp; methods: ReadonlySet<string> }>
+
+/** The routes that are registered in a scope from now on. */
+export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
     const route = routes.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() }
     routes.set(url, route)
     for (const name of [method].flat()) route.methods.add(name)
   })
+  return routes
+}
+
+/** Methods that another request for the same address could have. */
+export const findAllowedMethods = (routes: KnownRoutes, url: string): string[] => {
+  const path = url.split('?', 1)[0] ?? ''
+  return [...routes.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
+}
+
+/** Answers what no route of this scope is for: 405 with Allow where another method would do, else 404. */
+export const answerUnknownRoutes = (app: FastifyInstance): void => {
+  const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
-    const allowed = [...routes.values()]
-      .filter(({ pattern }) => pattern.test(path))
-      .flatMap(({ methods }) => [...methods])
+    const allowed = findAllowedMethods(routes, request.url)
     if (allowed.length === 0) {
       return sendProblem(request, reply, new AppError('not_found', 'There is nothing at this address.'))
     }

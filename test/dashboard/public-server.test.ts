@@ -1,0 +1,164 @@
+import { request } from 'node:http'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+const HOSTILE = '<script>alert(1)</script>'
+
+describe('a server’s address in a browser', () => {
+  const patchbay = runPatchbay()
+  const api = runFakeApi()
+  let owner: ApiClient & { email: string; userId: string }
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+  })
+
+  const make = async (access: string, name = 'Night desk') => {
+    const tool = {
+      name: 'track_it',
+      title: HOSTILE,
+      description: `Says where. ${HOSTILE}`,
+      method: 'GET',
+      url: `${api.origin}/`,
+    }
+    return makeServer(owner, [tool], { server: { name, description: `About ${HOSTILE}`, access } })
+  }
+  /** As an address bar asks, with the session of this person. */
+  const look = async (
+    path: string,
+    cookies: ReadonlyMap<string, string> = new Map(),
+    accept = BROWSER,
+    method = 'GET',
+  ) => {
+    const cookie = [...cookies].map(pair => pair.join('=')).join('; ')
+    const headers = { accept, ...(cookie !== '' && { cookie }) }
+    const response = await fetch(`${patchbay.origin}${path}`, { method, headers, redirect: 'manual' })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const signIn = async ({ email }: { email: string }) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    return person.cookies
+  }
+
+  it('shows anyone a public server: what it is, how to connect, and its tools as text', async () => {
+    const { serverId, url } = await make('public', HOSTILE)
+    const { status, headers, text } = await look(`/s/${serverId}`)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('vary')).toMatch(/\bAccept\b/)
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    for (const shown of ['track_it', 'Says where.', url, '&lt;script&gt;alert(1)', '1 tool'])
+      expect(text).toContain(shown)
+    expect(text).not.toContain('<script>alert')
+    expect(text).not.toContain('Open in the dashboard')
+    expect((await look(`/s/${serverId.toUpperCase()}`)).status).toBe(200)
+    expect((await look(`/s/${serverId}`, await signIn(owner))).text).toContain('Open in the dashboard')
+  })
+
+  it.each(['private', 'organization'])(
+    'tells of a %s server that it is there, and more to who may use it',
+    async access => {
+      const { serverId } = await make(access)
+      const other = await signUp(patchbay.origin)
+      for (const cookies of [undefined, await signIn(other)]) {
+        const { status, text } = await look(`/s/${serverId}`, cookies)
+        expect(status).toBe(403)
+        expect(text).toContain('There is a server at this address.')
+        for (const hidden of ['Night desk', 'track_it', 'About']) expect(text).not.toContain(hidden)
+      }
+      expect((await look(`/s/${serverId}`)).text).toContain(`/sign-in?return_to=%2Fs%2F${serverId}`)
+      const own = await look(`/s/${serverId}`, await signIn(owner))
+      expect(own.status).toBe(200)
+      expect(own.text).toContain('Night desk')
+      expect(own.text).toContain('track_it')
+    },
+  )
+
+  it('shows a private server to somebody of another organization who is let in by name', async () => {
+    const { serverId } = await make('private')
+    const friend = await signUp(patchbay.origin)
+    const cookies = await signIn(friend)
+    expect((await look(`/s/${serverId}`, cookies)).status).toBe(403)
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [friend.email] })
+    const { status, text } = await look(`/s/${serverId}`, cookies)
+    expect(status).toBe(200)
+    expect(text).toContain('track_it')
+    expect(text).not.toContain('Open in the dashboard')
+  })
+
+  it('says that there is nothing, where there is nothing', async () => {
+    const none = crypto.randomUUID()
+    for (const path of [`/s/${none}`, '/s/no-uuid', `/s/${none}/further/down`, '/nowhere?x=%3Cscript%3E']) {
+      const { status, headers, text } = await look(path)
+      expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
+      expect(text).toContain('Back to the start')
+      expect(text).not.toContain('<script>')
+    }
+  })
+
+  it('answers clients as if there were no page, whatever else they take', async () => {
+    const { serverId } = await make('public')
+    const closed = await make('private')
+    for (const accept of [
+      'text/event-stream',
+      'application/json, text/event-stream',
+      'application/json, text/html',
+      'text/event-stream, text/html;q=0.9',
+      '*/*',
+      'text/html;q=0, */*',
+    ]) {
+      for (const id of [serverId, closed.serverId]) {
+        const asked = await look(`/s/${id}`, await signIn(owner), accept)
+        const asNobody = await look(`/s/${id}`, undefined, accept)
+        expect([accept, asked.status, asked.text]).toEqual([accept, asNobody.status, asNobody.text])
+        expect(asked.headers.get('content-type')).toBe('application/json')
+        expect(asked.headers.get('vary')).toBeNull()
+        expect(asked.headers.get('content-security-policy')).toBeNull()
+      }
+    }
+    // Without any Accept, which fetch never leaves out.
+    const bare = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(`${patchbay.origin}/s/${serverId}`, answer => resolve(answer.resume().statusCode))
+      sent.on('error', reject).end()
+    })
+    expect(bare).toBe(406)
+    for (const method of ['PUT', 'PATCH', 'HEAD', 'DELETE']) {
+      const asked = await look(`/s/${serverId}`, undefined, BROWSER, method)
+      expect([method, asked.headers.get('content-type')]).toEqual([method, 'application/json'])
+    }
+  })
+})
+
+describe('an address that is no page’s', () => {
+  const patchbay = runPatchbay()
+  const ask = async (method: string, path: string, accept: string) => {
+    const response = await fetch(`${patchbay.origin}${path}`, { method, headers: { accept }, redirect: 'manual' })
+    const type = response.headers.get('content-type')?.split(';')[0]
+    return { status: response.status, type, allow: response.headers.get('allow'), text: await response.text() }
+  }
+
+  it('is a problem document for programs and below /api, and a page for browsers', async () => {
+    const problem = { status: 404, type: 'application/problem+json' }
+    expect(await ask('GET', '/nowhere', 'application/json')).toMatchObject(problem)
+    expect(await ask('GET', '/nowhere', '*/*')).toMatchObject(problem)
+    expect(await ask('GET', '/api/v1/nowhere', BROWSER)).toMatchObject(problem)
+    expect(await ask('GET', '/nowhere', BROWSER)).toMatchObject({ status: 404, type: 'text/html' })
+    expect(await ask('POST', '/nowhere', BROWSER)).toMatchObject({ status: 404, type: 'text/html' })
+  })
+
+  it('says what the address takes where a page’s method is wrong', async () => {
+    const opened = await ask('GET', '/sign-out', BROWSER)
+    expect(opened).toMatchObject({ status: 405, type: 'text/html', allow: 'POST' })
+    expect(opened.text).toContain('takes what a form sends')
+    const sent = await ask('POST', '/account/applications', BROWSER)
+    expect(sent).toMatchObject({ status: 405, type: 'text/html' })
+    expect(sent.allow).toContain('GET')
+    expect(sent.text).toContain('Open it anew.')
+  })
+})
