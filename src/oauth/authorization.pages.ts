@@ -23,21 +23,21 @@ export type AuthorizationPagesParts = Omit<ConsentPageParts, 'browserUserOf'> & 
   gate: FloodGate
 }
 
+/** What people read whose application was refused; what they can do about it, where it is for them to do. */
+const explainRefusal = ({ error, description }: { error: string; description: string }): string =>
+  error === 'invalid_client'
+    ? `This Patchbay does not know the application, or does not any more (${error}). In the application, remove the server and add it anew: then it introduces itself again. If that does not help, tell who makes the application.`
+    : `It asked for access in a way that cannot be answered: ${description || error} (${error}).`
+
 const answerVisit = (reply: FastifyReply, { outcome }: Visit): FastifyReply => {
   if (outcome === undefined) return reply.hijack()
   if (outcome.kind === 'sign_in') {
     const returnTo = `${AUTHORIZE_PATH}?${outcome.parameters}`
     return reply.redirect(`/sign-in?${new URLSearchParams({ return_to: returnTo })}`, 303)
   }
-  const { status, error, description } = outcome
-  return reply.page(
-    'errors/error',
-    {
-      title: 'The application cannot be connected',
-      detail: `It asked for access in a way that cannot be answered: ${description || error} (${error}).`,
-    },
-    { status },
-  )
+  const { status, ...refusal } = outcome
+  const data = { title: 'The application cannot be connected', detail: explainRefusal(refusal) }
+  return reply.page('errors/error', data, { status })
 }
 
 /** The authorization endpoint and its pages; for a scope that `configurePages` has prepared. */

@@ -109,6 +109,12 @@ describe('an authorization request that nobody is sent away for', () => {
     expect(page.text).not.toContain('<script>alert')
   })
 
+  it('from a client that is not known any more, and says what to do', async () => {
+    const page = await ask({ client_id: randomUUID() })
+    expect(page.text).toContain('remove the server and add it anew')
+    expect(page.text).toContain('(invalid_client)')
+  })
+
   it('of more than some thousand characters', async () => {
     const page = await ask({ state: 'x'.repeat(5_000) })
     expect(page.status).toBe(400)
@@ -117,7 +123,7 @@ describe('an authorization request that nobody is sent away for', () => {
 
   it('by POST, which no client needs', async () => {
     const response = await fetch(`${world.origin}/oauth/authorize`, { method: 'POST', body: new URLSearchParams() })
-    expect(response.status).toBe(404)
+    expect(response.status).toBe(405)
   })
 })
 
