@@ -261,7 +261,7 @@ const organizationPages: Row[] = [
     route: 'POST /organizations/:id/owner',
     path: async ({ spare }) => `/organizations/${await spare.organization()}/owner`,
     statuses: asPage(needing('own', 303)),
-    form: ({ viewerId }) => ({ userId: viewerId }),
+    form: ({ adminId }) => ({ userId: adminId }),
   },
   {
     route: 'GET /organizations/:id/removal',

@@ -73,7 +73,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     data: { name: 'Elsewhere', memberships: { create: joined.map(({ userId }) => ({ userId, role: 'builder' })) } },
   })
 
-  const { userId: viewerId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'viewer' } })
+  const { userId: adminId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'admin' } })
 
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
@@ -171,7 +171,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
   const ids = {
     strangerEmail: stranger.email,
     organizationId,
-    viewerId,
+    adminId,
     elsewhereId,
     oauthClientId,
     toolId,
