@@ -12,20 +12,12 @@ import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
-import {
-  assertDefinition,
-  assertDefinitionSize,
-  type CompiledDefinition,
-  withoutLostParameters,
-  withoutRepeatedDefaults,
-} from './tool-definition.ts'
+import { assertDefinition, assertDefinitionSize, type CompiledDefinition } from './tool-definition.ts'
+import { applyPatch, type ToolPatch } from './tool-patch.ts'
 import { findToolByName, findToolInToolkitTitled, listToolNames, updateVersion } from './tool-versions.store.ts'
 import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
 import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
-
-/** Changed fields of a tool: what is undefined stays, `null` takes an optional one away. */
-export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
 const noTool = () => new AppError('not_found', 'There is no such tool.')
 
@@ -59,27 +51,6 @@ const nameOfCopy = (name: string, taken: readonly string[]): string => {
 const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => {
   if ((await store.countTools(tx, toolkitId)) < MAX_TOOLS_PER_TOOLKIT) return
   throw new AppError('limit_exceeded', `A toolkit holds at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
-}
-
-const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
-  const take = <Field extends keyof ToolDefinition>(field: Field) =>
-    patch[field] === undefined ? tool[field] : (patch[field] ?? undefined)
-  const edited: ToolDefinition = {
-    name: patch.name ?? tool.name,
-    title: take('title'),
-    description: take('description'),
-    method: patch.method ?? tool.method,
-    url: patch.url ?? tool.url,
-    headers: patch.headers ?? tool.headers,
-    body: take('body'),
-    timeoutMs: take('timeoutMs'),
-    parameters: patch.parameters ?? tool.parameters,
-    inputSchema: take('inputSchema'),
-    outputSchema: take('outputSchema'),
-    annotations: take('annotations'),
-    allowedOrigins: take('allowedOrigins'),
-  }
-  return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
 }
 
 export const createToolService = ({
