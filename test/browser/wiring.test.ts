@@ -5,6 +5,7 @@ import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
+import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -21,21 +22,15 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A tab in which Ada is signed in; whatever its pages complain of fails the test that looks. */
+/** A tab in which Ada is signed in. */
 const open = async (options: BrowserContextOptions = {}) => {
-  const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
+  const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
   const session = createBrowser(patchbay.origin)
   await session.signIn(ada.email, PASSWORD)
   await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
-  const complaints: string[] = []
-  page.on('pageerror', error => complaints.push(error.message))
-  page.on('console', message => {
-    // A form that is refused is answered with its status, which the browser logs.
-    const isAnswer = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isAnswer) complaints.push(message.text())
-  })
+  const complaints = watchComplaints(page)
   return { page, complaints }
 }
 
@@ -66,7 +61,7 @@ describe('the matrix of bindings', () => {
     await page.getByText('2 sockets wired. Live on 1 open connection.').waitFor()
     expect((await callText(client, 'track')).text).toContain('"/north"')
     expect((await callText(client, 'quote')).text).toContain('"/north"')
-    expect(complaints).toEqual([])
+    expect(complaints.take()).toEqual([])
   })
 
   it('wires a single socket of a row, and the rest of it not', async () => {
@@ -133,7 +128,7 @@ describe('the matrix of bindings', () => {
     expect((await callText(client, 'quote')).text).toContain('"/kept"')
     await page.getByLabel('Search').fill('nothing like it')
     await page.getByText('Nothing found').waitFor()
-    expect(complaints).toEqual([])
+    expect(complaints.take()).toEqual([])
   })
 
   it('names what cannot be, keeps what was picked and typed, and changes nothing', async () => {
@@ -310,7 +305,7 @@ describe('the page of a tool at work', () => {
     expect(await page.getByLabel('Fixed value of count').inputValue()).toBe('many')
     const { body } = await ada.expectOk('GET', `/instances/${instanceIds.track}`)
     expect(body).toMatchObject({ bindings: {} })
-    expect(complaints).toEqual([])
+    expect(complaints.take()).toEqual([])
   })
 
   it('tells the second of two who edit it, with both versions, and saves over the other only when told to', async () => {
