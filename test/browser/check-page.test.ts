@@ -25,12 +25,7 @@ describe('the check of a page', () => {
   })
 
   it.each([
-    [
-      'a part that is too wide',
-      '<div class="wide">x</div>',
-      '.wide { width: 500px }',
-      /360 px, light: scrolls sideways/,
-    ],
+    ['a part that is too wide', '<div class="wide">x</div>', '.wide { width: 500px }', /360 px: scrolls sideways/],
     ['a button on another', '<button>A</button><button class="b">B</button>', '.b { margin-left: -20px }', /overlaps/],
     [
       'a button under something',
