@@ -413,6 +413,29 @@ const tools: PageRow[] = [
     },
   },
   { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}`, state: 'viewer', who: 'viewer' },
+  {
+    route: 'GET /tools/:id',
+    path: at('/toolkits/new-tool'),
+    state: 'made',
+    act: async page => {
+      await page.getByLabel('Name', { exact: true }).fill(`made_${Date.now()}`)
+      await page.getByLabel('URL').fill('https://a.example/{{id}}')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
+    },
+  },
+  {
+    route: 'GET /tools/:id',
+    path: ({ toolId }) => `/tools/${toolId}`,
+    state: 'overtaken',
+    status: 409,
+    act: async page => {
+      await page.evaluate(`document.querySelector('[name="version"]').value = '1'`)
+      await page.getByLabel('What it does, for the model').fill('Says where it is.')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('button', { name: 'Save mine over it' }).waitFor()
+    },
+  },
   { route: 'GET /tools/:id', path: ({ hostileToolId }) => `/tools/${hostileToolId}`, state: 'hostile' },
   { route: 'GET /tools/:id/removal', path: ({ toolId }) => `/tools/${toolId}/removal` },
 ]

@@ -412,6 +412,33 @@ describe('the tool editor without scripts', () => {
     expect(html).toMatch(/role="alert">.*169\.254\.1\.1/s)
   })
 
+  it('says on how many open connections saving is live', async () => {
+    const { browser } = await signUp()
+    const id = await makeTool(browser)
+    const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
+    const serverId = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    await patchbay.services.db.server.update({ where: { id: serverId }, data: { access: 'public' } })
+    const stream = await fetch(`${patchbay.origin}/s/${serverId}/sse`, { headers: { accept: 'text/event-stream' } })
+    expect(stream.status).toBe(200)
+    expect((await browser.get(`/tools/${id}`)).html).toContain(
+      'Used by one server. Saving is live on one open connection.',
+    )
+    expect((await browser.get(`/tools/${id}?done=saved`)).html).toContain(
+      'Saved. Used by one server. Live on one open connection.',
+    )
+    await stream.body?.cancel()
+  })
+
+  it('doubles a tool under the next name', async () => {
+    const { browser } = await signUp()
+    const id = await makeTool(browser, { 'parameter:id:description': 'Which' })
+    const copy = await browser.submit(`/tools/${id}/duplicate`, {})
+    expect(copy.location).toMatch(/\?done=duplicated$/)
+    const page = await browser.get(copy.location ?? '')
+    expect(inputsOf(page.html).get('name')).toBe('echo_2')
+    expect(inputsOf(page.html).get('parameter:id:description')).toBe('Which')
+  })
+
   it('deletes a tool by its name, once no server offers it', async () => {
     const { browser } = await signUp()
     const id = await makeTool(browser)
