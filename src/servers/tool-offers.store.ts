@@ -14,5 +14,10 @@ export const listToolOffers = async (
     select: { name: true, server: { select: { id: true, name: true, ownerId: true } } },
     orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
   })
-  return rows.map(({ name, server }) => ({ serverId: server.id, serverName: server.name, ownerId: server.ownerId, name }))
+  return rows.map(({ name, server }) => ({
+    serverId: server.id,
+    serverName: server.name,
+    ownerId: server.ownerId,
+    name,
+  }))
 }
