@@ -16,6 +16,8 @@ export type ConnectPanel = {
   buttons: readonly { text: string; href: string; icon: 'add' | 'terminal' }[]
   /** Who is let in, and what a client has to show for it. */
   access: string
+  /** Where a token is made for clients that cannot sign in; undefined where nobody has to. */
+  tokensHref: string | undefined
   clients: readonly ClientGuide[]
 }
 
@@ -141,7 +143,7 @@ const anyOther = ({ slug, url, isOpen }: Known): ClientGuide => ({
     ...(isOpen
       ? []
       : [
-          'One that knows OAuth finds out the rest by itself. One that does not sends a personal access token with the scope mcp: make one under Account.',
+          'One that knows OAuth finds out the rest by itself. One that does not sends a personal access token with the scope mcp.',
         ]),
   ],
   snippets: [
@@ -175,6 +177,7 @@ export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
       { text: 'Command line', href: '#connect-claude-code', icon: 'terminal' },
     ],
     access: ACCESS[input.tier],
+    tokensHref: known.isOpen ? undefined : '/account/tokens',
     clients: [claude, claudeCode, cursor, vscode, anyOther].map(guide => guide(known)),
   }
 }

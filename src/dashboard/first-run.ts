@@ -18,6 +18,7 @@ const homeOf = (actor: Actor): string | undefined =>
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts
+  let plugging: Promise<string | undefined> | undefined
 
   const getStep = async (actor: Actor): Promise<FirstRunStep> => {
     if (!actor.isOperator || homeOf(actor) === undefined) return { step: 'over' }
@@ -29,6 +30,16 @@ export const createFirstRun = (parts: FirstRunParts) => {
     return (await isUnused(db)) ? { step: 'start' } : { step: 'over' }
   }
 
+  const plugIn = async (actor: Actor): Promise<string | undefined> => {
+    const state = await getStep(actor)
+    const organizationId = homeOf(actor)
+    if (state.step === 'plugged') return state.serverId
+    if (state.step === 'over' || organizationId === undefined) return undefined
+    const serverId = await createSampleServer(parts, actor, organizationId)
+    await keepFirstRun(db, { step: 'plugged', serverId, isAnswered: false })
+    return serverId
+  }
+
   return {
     getStep,
 
@@ -38,15 +49,12 @@ export const createFirstRun = (parts: FirstRunParts) => {
       return state.step === 'start' || (state.step === 'plugged' && !state.isAnswered)
     },
 
-    /** Makes the sample's server; asked again, it answers the one that is there. */
-    plugIn: async (actor: Actor): Promise<string | undefined> => {
-      const state = await getStep(actor)
-      const organizationId = homeOf(actor)
-      if (state.step === 'plugged') return state.serverId
-      if (state.step === 'over' || organizationId === undefined) return undefined
-      const serverId = await createSampleServer(parts, actor, organizationId)
-      await keepFirstRun(db, { step: 'plugged', serverId, isAnswered: false })
-      return serverId
+    /** Makes the sample's server; asked again, at the same time too, it answers the one that is there. */
+    plugIn: (actor: Actor): Promise<string | undefined> => {
+      plugging ??= plugIn(actor).finally(() => {
+        plugging = undefined
+      })
+      return plugging
     },
 
     /** A call was answered: what came of it can be looked at, but nobody is led here any more. */

@@ -30,7 +30,7 @@ type Parts = SampleParts & {
 const config = { access: 'user' } as const
 
 /** Cards on one page. */
-const PAGE_SIZE = 24
+const PAGE_SIZE = 12
 /** From here on one looks for a server rather than at all of them. */
 const SEARCHABLE_FROM = 7
 /** Of one person, more than anybody may make: see organizations. */

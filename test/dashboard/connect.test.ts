@@ -70,6 +70,7 @@ describe('what adds a server to a client', () => {
     for (const tier of ['organization', 'private'] as const) {
       const panel = panelOf({ tier })
       expect(panel.access).toMatch(/OAuth.*personal access token/)
+      expect(panel.tokensHref).toBe('/account/tokens')
       const [plain = '', withToken = ''] = codesOf(panel, 'connect-other')
       expect(JSON.parse(plain)).toEqual({ mcpServers: { 'shipment-desk': { type: 'http', url: PUBLIC_URL } } })
       expect(JSON.parse(withToken)).toMatchObject({

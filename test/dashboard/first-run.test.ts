@@ -1,0 +1,33 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startTestApp } from '../support/app.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+describe('the first run', () => {
+  it('plugs the sample in once, however often that is asked for', async () => {
+    const app = await startTestApp()
+    onTestFinished(() => app.close())
+    const browser = createPageBrowser(app.origin)
+    await browser.get('/sign-up')
+    await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+    expect(await browser.get('/')).toMatchObject({ status: 303, location: '/first-run' })
+    await browser.get('/first-run')
+    const answers = await Promise.all([1, 2, 3].map(() => browser.submit('/first-run/sample', {})))
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(await browser.submit('/first-run/sample', {})).toMatchObject({ location: '/first-run' })
+    expect(await app.services.db.server.count()).toBe(1)
+  })
+
+  it('is over where somebody made a toolkit or a server in another way', async () => {
+    const app = await startTestApp()
+    onTestFinished(() => app.close())
+    const browser = createPageBrowser(app.origin)
+    await browser.get('/sign-up')
+    await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+    const { id: organizationId } = await app.services.db.organization.findFirstOrThrow()
+    await app.services.db.toolkit.create({ data: { organizationId, title: 'Mine' } })
+    expect(await browser.get('/')).toMatchObject({ status: 303, location: '/servers' })
+    expect(await browser.get('/first-run')).toMatchObject({ status: 303, location: '/servers' })
+  })
+})
