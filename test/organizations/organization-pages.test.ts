@@ -205,6 +205,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     const bad = await browser.get(`${path}?from=yesterday&action=nonsense`)
     expect(bad.status).toBe(400)
     expect(bad.html).toContain('yesterday')
+    expect(bad.html).toMatch(/id="from-error">.*This is no date such as/)
 
     const href = /href="(\/api\/v1\/[^"]*format=ndjson[^"]*)"/.exec(
       (await browser.get(`${path}?action=toolkit.`)).html,

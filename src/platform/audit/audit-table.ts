@@ -10,6 +10,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 const MAX_VALUE_CHARACTERS = 120
 
 const Typed = { action: formText, actorId: formText, from: formText, to: formText, cursor: formText }
+/** What is said beside a field of the filter. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['action', 'There is nothing of this kind: choose one of the list.'],
+  ['from', 'This is no date such as 2026-11-22.'],
+  ['to', 'This is no date such as 2026-11-22.'],
+])
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /** `role_changed` as people say it. */
@@ -77,7 +83,8 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
   const parsed = AuditQuery.safeParse(given({ ...wish, cursor }))
   const shown = { typed, kinds: kindOptions(kinds), path }
   if (!parsed.success) {
-    const errors = Object.fromEntries(parsed.error.issues.map(({ path: [name], message }) => [String(name), message]))
+    const names = new Set(parsed.error.issues.map(({ path: [name] }) => String(name)))
+    const errors = Object.fromEntries([...names].map(name => [name, REFUSALS.get(name) ?? 'This is not of this list.']))
     return { ...shown, isBad: true, errors, entries: [], next: undefined, fileHref: undefined, who: undefined }
   }
   const page = idPageOf({ ...parsed.data, limit: ENTRIES_PER_PAGE })
