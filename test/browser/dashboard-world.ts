@@ -137,6 +137,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     app,
     owner,
     viewer,
+    leaver: viewer,
     organizationId,
     /** The viewer's own. */
     emptyOrganizationId: own.organizationId,

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { authorizeUrl, makeRequest, registerClient } from '../oauth/support/client.ts'
 import type { DashboardWorld } from './dashboard-world.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 
@@ -9,8 +10,8 @@ export type PageRow = {
   path: (world: DashboardWorld) => string | Promise<string>
   /** Of this row among those of its route; names the screenshot. */
   state?: string
-  /** Left out: the owner, who is the operator as well. */
-  who?: 'owner' | 'viewer' | 'stranger'
+  /** Left out: the owner, who is the operator as well. The leaver is the viewer with a session that may end. */
+  who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
   /** Left out: 200. */
   status?: number
   /** What is done on the page before it is looked at, such as sending its form. */
@@ -46,6 +47,13 @@ const strangers: PageRow[] = [
 ]
 
 const PASSWORD = 'correct horse battery staple'
+
+/** Types a name into the form of a new token, and sends it when the session is over. */
+const sendTooLate = async (page: Page): Promise<void> => {
+  await page.getByLabel('Name').fill(`Night script "><script>alert(1)</script> ${'long '.repeat(12)}`)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Make the token' }).click()
+}
 
 const account: PageRow[] = [
   { route: 'GET /account', path: at('/account') },
@@ -95,6 +103,38 @@ const account: PageRow[] = [
   },
   { route: 'GET /account/deletion', path: at('/account/deletion'), state: 'refused' },
   { route: 'GET /account/deletion', path: at('/account/deletion'), who: 'viewer' },
+  {
+    route: 'GET /account/tokens',
+    path: at('/account/tokens'),
+    state: 'session-over',
+    who: 'leaver',
+    status: 401,
+    act: async page => {
+      await sendTooLate(page)
+      await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
+    },
+  },
+  {
+    route: 'GET /account/tokens',
+    path: at('/account/tokens'),
+    state: 'session-over-again',
+    status: 401,
+    act: async page => {
+      await sendTooLate(page)
+      await page.getByLabel('E-mail address').fill('dispatch@kestrel.example')
+      await page.getByLabel('Password').fill(PASSWORD)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Save what you typed' }).waitFor()
+    },
+  },
+  {
+    route: 'GET /oauth/interaction/:uid',
+    path: async ({ origin, serverId }) => {
+      const { client_id } = await registerClient(origin, { client_name: 'Claude <b>desktop</b> مكتب' })
+      const request = makeRequest(client_id, `${origin}/s/${serverId}`)
+      return authorizeUrl(origin, request).slice(origin.length)
+    },
+  },
 ]
 
 const toolkits: PageRow[] = [
@@ -470,7 +510,6 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /sign-in/link': 'only in the middle of a sign-in; without one it leads to /sign-in',
   'GET /oauth/authorize': 'leads to the page that asks for consent',
   'GET /oauth/authorize/:uid': 'leads on',
-  'GET /oauth/interaction/:uid': 'looked at in test/oauth/browser.test.ts, in the middle of a request',
 }
 
 /** Where no page is: documents, streams, files, the API. */
