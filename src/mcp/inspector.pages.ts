@@ -171,7 +171,8 @@ export const inspectorPages =
       async (request, reply) => {
         const visit = await begin(request)
         const { connection, path, query } = visit
-        if (connection === undefined) throw new AppError('forbidden', `You may not call this server. ${WHY_NOT[visit.server.tier]}`)
+        if (connection === undefined)
+          throw new AppError('forbidden', `You may not call this server. ${WHY_NOT[visit.server.tier]}`)
         const tools = await connection.listTools()
         const tool = tools.find(({ name }) => name === query.tool)
         if (tool === undefined) throw new AppError('not_found', 'The server has no tool of this name any more.')
