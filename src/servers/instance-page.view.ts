@@ -24,6 +24,10 @@ export type Shown = {
   isConflict?: boolean
   /** When the one who sends the form again has seen what it would write over. */
   version?: Date | undefined
+  /** Whose text the browser keeps until it is saved. */
+  draftOwner?: string
+  /** It was sent, and is not saved. */
+  isUnsaved?: boolean
   done?: string | undefined
 }
 
@@ -63,6 +67,10 @@ export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, 
   return {
     title: `${instance.name} in ${server.name}`,
     server,
+    scripts: ['drafts'],
+    draftOwner: shown.draftOwner,
+    isUnsaved: shown.isUnsaved ?? false,
+    draftsDone: shown.done === undefined ? undefined : path,
     path,
     toolsHref: serverTabPath(server.id, 'tools'),
     globalsHref: serverTabPath(server.id, 'globals'),

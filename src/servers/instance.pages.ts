@@ -46,7 +46,7 @@ export const instancePages =
     }
 
     const show = async (
-      reply: FastifyReply,
+      { request, reply }: { request: FastifyRequest; reply: FastifyReply },
       server: ServerFrame,
       {
         opened,
@@ -54,14 +54,18 @@ export const instancePages =
         status = 200,
         ...shown
       }: Shown & { opened: OpenInstance; typed: TypedInstance; status?: number },
-    ): Promise<FastifyReply> =>
-      reply.page('servers/instance', await toInstancePage(server, opened, typed, shown), { status })
+    ): Promise<FastifyReply> => {
+      const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
+      return reply.page('servers/instance', await toInstancePage(server, opened, typed, { ...shown, ...draft }), {
+        status,
+      })
+    }
 
     app.get('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
       const server = await frameOf(frames, request, 'tools')
       const opened = await open(request, server)
       const typed = typedOf(opened.instance, opened.compiled.parameters)
-      return show(reply, server, { opened, typed, done: doneNote(request, server, DONE) })
+      return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
     })
 
     const save = async (
@@ -95,7 +99,7 @@ export const instancePages =
         const current = isConflict ? await open(request, server) : opened
         // Only who was told of the other version may write over it.
         const version = isConflict ? current.instance.updatedAt : versionOf(typed)
-        return show(reply, server, {
+        return show({ request, reply }, server, {
           opened: current,
           typed,
           status: error.status,
@@ -111,7 +115,8 @@ export const instancePages =
       const server = await frameForChange(frames, request, 'tools')
       const opened = await open(request, server)
       const typed = readTyped(request.body, opened.compiled.parameters)
-      if (!isFragmentRequest(request)) return show(reply, server, { opened, typed, version: versionOf(typed) })
+      if (!isFragmentRequest(request))
+        return show({ request, reply }, server, { opened, typed, version: versionOf(typed) })
       return reply.fragment('servers/instance-preview', await toInstancePage(server, opened, typed, {}))
     })
 

@@ -116,6 +116,9 @@ export const listInstancesOfTool = async (tx: Transaction, serverId: string, too
   return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 }
 
+export const countInstancesOf = (tx: Transaction, serverId: string, toolId: string): Promise<number> =>
+  tx.instance.count({ where: { serverId, toolId } })
+
 export const listNamesAtWork = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
 

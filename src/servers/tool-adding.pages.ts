@@ -11,7 +11,7 @@ import {
 } from '../platform/http/index.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import { frameForChange, pageNumber, pagerOf, redirectDone, serverSchema, TAB_CONFIG } from './server-tab.ts'
-import type { ToolAdding } from './tool-adding.service.ts'
+import type { ToolAdding, ToolPick } from './tool-adding.service.ts'
 import type { OfferedTool, OfferedToolkit } from './tool-picks.store.ts'
 
 /** Tools on a page to pick from. */
@@ -20,14 +20,21 @@ const TOOLS_PER_PAGE = 100
 const MAX_PICKED = 200
 
 const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().catch(undefined) })
-/** One checkbox or many; what is no id names no tool. */
+/** A checkbox names a tool and how often it was at work when it was shown. */
+const PICK = /^([0-9a-f-]{36})(?::(\d{1,6}))?$/
+/** One checkbox or many; what is no such name names no tool. */
 const Picks = z.object({
   tool: z
     .union([z.array(z.string()), z.string().transform(one => [one])])
     .catch([])
-    .transform(ids => ids.filter(id => z.uuid().safeParse(id).success).slice(0, MAX_PICKED)),
+    .transform(texts =>
+      texts.slice(0, MAX_PICKED).flatMap(text => {
+        const [, toolId, atWork] = PICK.exec(text) ?? []
+        if (toolId === undefined || !z.uuid().safeParse(toolId).success) return []
+        return [{ toolId, atWork: atWork === undefined ? undefined : Number(atWork) }]
+      }),
+    ),
 })
-const PICKS_LABELS = {}
 
 const noteOf = ({ isSnapshot, isInUse }: OfferedToolkit): string => {
   if (isSnapshot) return 'a copy of another organization’s'
@@ -42,7 +49,7 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
       title: toolkit?.title ?? '',
       note: toolkit === undefined ? '' : noteOf(toolkit),
       tools: ofToolkit.map(({ id, name, title, description, atWorkAs }) => ({
-        id,
+        value: `${id}:${atWorkAs.length}`,
         name,
         about: description ?? title,
         atWorkAs: atWorkAs.join(', '),
@@ -58,7 +65,7 @@ export const toolAddingPages =
     const pageFor = async (
       request: FastifyRequest,
       server: ServerFrame,
-      picked: readonly string[],
+      picked: readonly ToolPick[],
     ): Promise<FormPage> => {
       const { q, page, toolkit } = Query.parse(request.query)
       const window = { search: q, skip: (page - 1) * TOOLS_PER_PAGE, take: TOOLS_PER_PAGE }
@@ -83,11 +90,11 @@ export const toolAddingPages =
             })),
           ],
           hasToolkits: offer.toolkits.length > 0,
-          groups: toGroups(offer.tools, offer.toolkits, new Set(picked)),
+          groups: toGroups(offer.tools, offer.toolkits, new Set(picked.map(({ toolId }) => toolId))),
           pager: pagerOf(counts, { path, query }),
           sourcesHref: serverTabPath(server.id, 'sources'),
         },
-        labels: PICKS_LABELS,
+        labels: {},
       }
     }
 
@@ -101,8 +108,8 @@ export const toolAddingPages =
       const server = await frameForChange(frames, request, 'tools')
       const { tool: picked } = Picks.parse(request.body ?? {})
       return submitForm(reply, await pageFor(request, server, picked), async () => {
-        const names = await toolAdding.addTools(actorOf(request), server.id, picked)
-        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', names.length)
+        await toolAdding.addTools(actorOf(request), server.id, picked)
+        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', picked.length)
       })
     })
   }

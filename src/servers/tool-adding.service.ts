@@ -1,6 +1,6 @@
 import { type Actor, AppError } from '../kernel/index.ts'
 import { assertRoomForTools, takeTool } from './instances.service.ts'
-import { listNamesAtWork } from './instances.store.ts'
+import { countInstancesOf, listNamesAtWork } from './instances.store.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import * as store from './tool-picks.store.ts'
 import { makeUnique } from './unique-names.ts'
@@ -11,6 +11,14 @@ export type ToolOffer = {
   /** How many there are on all pages. */
   total: number
 }
+
+/** `atWork`: how often it was at work when it was picked; left out, it is added whatever there is. */
+export type ToolPick = { toolId: string; atWork?: number | undefined }
+
+const nothingPicked = () =>
+  new AppError('invalid_request', 'No tool is picked: check at least one.', {
+    errors: [{ path: 'tool', message: 'is not picked' }],
+  })
 
 export const createToolAdding = ({
   db,
@@ -31,20 +39,19 @@ export const createToolAdding = ({
 
   /**
    * Puts several tools to work at once, all of them or none, each under its own name or that with a number behind it;
-   * their toolkits, where they are the organization's own, are used by the server from then on. Answers the names.
+   * their toolkits, where they are the organization's own, are used by the server from then on. One that is at work
+   * more often than `atWork` was added by the same form already, and is left alone. Answers the new names.
    */
-  addTools: (actor: Actor, serverId: string, toolIds: readonly string[]): Promise<string[]> =>
+  addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const wanted = [...new Set(toolIds)]
-      if (wanted.length === 0) {
-        throw new AppError('invalid_request', 'No tool is picked: check at least one.', {
-          errors: [{ path: 'tool', message: 'is not picked' }],
-        })
-      }
-      await assertRoomForTools(tx, serverId, { more: wanted.length, maxToolsPerServer })
+      if (picks.length === 0) throw nothingPicked()
       const ids: string[] = []
-      for (const toolId of wanted) ids.push(await takeTool(tx, server, toolId))
+      for (const { toolId, atWork } of new Map(picks.map(pick => [pick.toolId, pick])).values()) {
+        const id = await takeTool(tx, server, toolId)
+        if (atWork === undefined || (await countInstancesOf(tx, serverId, id)) <= atWork) ids.push(id)
+      }
+      await assertRoomForTools(tx, serverId, { more: ids.length, maxToolsPerServer })
       const names = await store.listToolNames(tx, ids)
       const taken = new Set(await listNamesAtWork(tx, serverId))
       const instances = ids.map(toolId => {
@@ -53,7 +60,7 @@ export const createToolAdding = ({
         return { toolId, name }
       })
       await store.createBareInstances(tx, serverId, instances)
-      announce({ type: 'server_changed', serverId })
+      if (instances.length > 0) announce({ type: 'server_changed', serverId })
       return instances.map(({ name }) => name)
     }),
 })

@@ -15,19 +15,23 @@ const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
 const patchbay = runPatchbay()
 const fake = runFakeApi()
 let browser: Browser
-let ada: ApiClient & { email: string }
+let ada: ApiClient & { email: string; userId: string }
 beforeAll(async () => {
   browser = await launchChromium()
   ada = await signUp(patchbay.origin)
 })
 afterAll(() => browser?.close())
 
+const cookiesOfAda = async () => {
+  const session = createBrowser(patchbay.origin)
+  await session.signIn(ada.email, PASSWORD)
+  return [...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin }))
+}
+
 /** A tab in which Ada is signed in. */
 const open = async (options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
-  const session = createBrowser(patchbay.origin)
-  await session.signIn(ada.email, PASSWORD)
-  await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
+  await context.addCookies(await cookiesOfAda())
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   const complaints = watchComplaints(page)
@@ -329,5 +333,47 @@ describe('the page of a tool at work', () => {
     await second.page.getByRole('button', { name: 'Save mine over the other' }).click()
     await second.page.getByText('Saved.').waitFor()
     expect(await described()).toMatchObject({ description: `The second ${HOSTILE}` })
+  })
+
+  it('keeps what is typed when the session ends in the middle of it, and gives it back', async () => {
+    const { at, instanceIds } = await makeDesk()
+    const { page } = await open()
+    await page.goto(at(`tools/${instanceIds.track}`))
+    await page.getByRole('group', { name: 'id' }).getByLabel('A fixed value').check()
+    await page.getByLabel('Fixed value of id').fill('typed')
+    await page.getByRole('group', { name: 'key' }).getByLabel('A global or a secret').check()
+    await page.getByLabel('Global for key').selectOption('+')
+    await page.getByRole('group', { name: 'key' }).getByLabel('Its value').fill('sk-typed')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByLabel('Password').waitFor()
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('sk-typed')
+    await page.context().addCookies(await cookiesOfAda())
+    await page.goto(at(`tools/${instanceIds.track}`))
+    await page.getByRole('button', { name: 'Take it back' }).click()
+    expect(await page.getByLabel('Fixed value of id').inputValue()).toBe('typed')
+    await page.locator('#seen').filter({ hasNotText: '"id"' }).waitFor()
+  })
+})
+
+describe('for who may only look', () => {
+  it('every tab is shown whole, and without anything that would be refused', async () => {
+    const { serverId, toolkitId, instanceIds, at } = await makeDesk()
+    const viewer = await signUp(patchbay.origin)
+    const { db } = patchbay.services
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
+    await db.membership.create({ data: { organizationId, userId: viewer.userId, role: 'viewer' } })
+    const paths = ['tools', `tools/${instanceIds.track}`, 'sources', `sources/${toolkitId}`, 'bindings', 'globals']
+    for (const path of [...paths, 'globals/token', 'globals/desk']) {
+      const headers = { authorization: `Bearer ${viewer.token}` }
+      const answer = await fetch(`${patchbay.origin}${at(path)}`, { headers })
+      const html = await answer.text()
+      expect([path, answer.status]).toEqual([path, 200])
+      // Of the page's own: the switch of colours is everybody's.
+      const forms = [...html.matchAll(/<form [^>]*method="post" action="([^"]*)"/g)].map(([, action]) => action)
+      expect([path, forms]).toEqual([path, ['/theme']])
+      expect(html).not.toMatch(new RegExp(`href="/servers/${serverId}/[^"]*/(new|remove)"`))
+      expect(html).not.toContain('sk-canary')
+    }
   })
 })

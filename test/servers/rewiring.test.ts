@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Actor } from '../../src/kernel/index.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 import { runFakeApi, runPatchbay } from './patchbay.ts'
+
+/** For what does a lot at once: on a busy machine it takes its time. */
+const BIG_MS = 60_000
 
 describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
   const patchbay = runPatchbay(kind, { PATCHBAY_MAX_TOOLS_PER_SERVER: '8' })
@@ -27,7 +31,11 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     ...rest,
   })
   const makeDesk = async () => {
-    const made = await makeServer(ada, [tool('track'), tool('quote'), tool('open', { url: '{{url:base}}/x?key={{key?}}' })])
+    const made = await makeServer(ada, [
+      tool('track'),
+      tool('quote'),
+      tool('open', { url: '{{url:base}}/x?key={{key?}}' }),
+    ])
     await ada.expectOk('PUT', `/servers/${made.serverId}/globals/token`, { value: 'sk-canary', secret: true })
     await ada.expectOk('PUT', `/servers/${made.serverId}/globals/desk`, { value: 'north' })
     const id = (name: string) => made.instanceIds[name] ?? ''
@@ -196,12 +204,14 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
       toolAdding.addTools(
         actor,
         serverId,
-        ids.flatMap(one => one ?? []),
+        ids.map((toolId = '') => ({ toolId })),
       )
     expect(await toolkitUses.findUsedToolkit(actor, serverId, toolkit.id)).toBeUndefined()
     expect(await add(toolIds.track, fresh.id, long.id)).toEqual(['track_2', 'track_3', 't'.repeat(64)])
     expect(await toolkitUses.findUsedToolkit(actor, serverId, toolkit.id)).toMatchObject({ title: 'Fresh' })
     expect(await add(long.id)).toEqual([`${'t'.repeat(62)}_2`])
+    const again = [{ toolId: fresh.id, atWork: 0 }]
+    expect(await toolAdding.addTools(actor, serverId, again)).toEqual([])
     await expect(add(toolIds.track, toolIds.quote)).rejects.toMatchObject({ code: 'limit_exceeded' })
     await expect(add()).rejects.toMatchObject({ errors: [{ path: 'tool' }] })
     const eve = await signUp(patchbay.origin)
@@ -209,7 +219,9 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     await expect(add(hers.toolIds.hers)).rejects.toMatchObject({ code: 'invalid_request' })
     const names = await toolNames(await connect(url))
     expect(names).toHaveLength(7)
-    await expect(toolAdding.addTools(await actorOf(eve), serverId, [hers.toolIds.hers ?? ''])).rejects.toMatchObject({
+    await expect(
+      toolAdding.addTools(await actorOf(eve), serverId, [{ toolId: hers.toolIds.hers ?? '' }]),
+    ).rejects.toMatchObject({
       code: 'not_found',
     })
   })
@@ -236,5 +248,33 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     await expect(
       toolAdding.listOffer(await actorOf(eve), serverId, { toolkitId: undefined, search: '', skip: 0, take: 50 }),
     ).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('of two thousand tools is listed, searched and rewired at once', { timeout: BIG_MS }, async () => {
+    const { db } = patchbay.services
+    const { serverId, toolkitId, toolIds } = await makeServer(ada, [tool('a_first')])
+    const { definition } = await db.tool.findUniqueOrThrow({ where: { id: toolIds.a_first ?? '' } })
+    const names = Array.from({ length: 1_999 }, (_, index) => `tool_${index}`)
+    const row = { toolkitId, definition: z.record(z.string(), z.json()).parse(definition) }
+    await db.tool.createMany({ data: names.map(name => ({ ...row, name })) })
+    const tools = await db.tool.findMany({ where: { toolkitId, name: { in: names } } })
+    await db.instance.createMany({ data: tools.map(({ id, name }) => ({ serverId, toolId: id, name })) })
+    const page = async (path: string) => {
+      const headers = { authorization: `Bearer ${ada.token}` }
+      return (await fetch(`${patchbay.origin}/servers/${serverId}/${path}`, { headers })).text()
+    }
+    const shown = (html: string) => html.match(/<th scope="row"/g)?.length
+    expect(shown(await page('tools'))).toBe(50)
+    expect(await page('tools?page=40')).toContain('1,951 to 2,000 of 2,000')
+    expect(shown(await page('tools?q=tool_1999'))).toBeUndefined()
+    expect(shown(await page('tools?q=TOOL_1998'))).toBe(1)
+    expect(await page('bindings')).toContain('3 parameters in 2,000 tools')
+    expect(await page('bindings?q=tool_1998')).toContain('3 parameters in 1 tool')
+    const panels = await rewiring().listPanels(actor, serverId)
+    const sockets = panels.map(({ id }) => ({ instanceId: id, parameter: 'key' }))
+    const wanted = { source: 'global', key: 'desk' } as const
+    expect(await rewiring().bindMany(actor, serverId, { sockets, wanted })).toEqual({ sockets: 2_000, tools: 2_000 })
+    expect((await rewiring().listGlobalUses(actor, serverId)).get('desk')).toHaveLength(2_000)
+    expect(await page('globals')).toContain('2,000 parameters in 2,000 tools')
   })
 })
