@@ -60,7 +60,7 @@ export type GlobalInput = { value: string; secret?: boolean | undefined }
  * Sets a global inside a transaction of the caller's, who may build in the server and announces it. A secret stays a
  * secret until it is said to be none. `isNew` tells a creation from a replacement.
  */
-export const setGlobal = async (
+const setGlobal = async (
   tx: Transaction,
   { actor, server, sealing }: { actor: Actor; server: Server; sealing: Sealing },
   key: string,

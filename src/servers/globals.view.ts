@@ -20,7 +20,7 @@ const shorten = (value: string): string => {
 }
 
 /** How many parameters read it, in words; "nothing" where none does. */
-export const useCount = (uses: readonly GlobalUse[]): number =>
+const useCount = (uses: readonly GlobalUse[]): number =>
   uses.reduce((sum, { parameters }) => sum + parameters.length, 0)
 
 export const usesInWords = (uses: readonly GlobalUse[]): string =>
