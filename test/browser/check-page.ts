@@ -19,10 +19,10 @@ const probe = async (page: Page, call: string): Promise<string[]> =>
   Faults.parse(await page.evaluate(`${PROBE}; pageProbe.${call}()`))
 
 /** Nothing scrolls sideways, and whatever can be pressed is covered by nothing, at the width that the page has now. */
-export const listLayoutFaults = (page: Page): Promise<string[]> => probe(page, 'listLayoutFaults')
+const listLayoutFaults = (page: Page): Promise<string[]> => probe(page, 'listLayoutFaults')
 
 /** What axe-core finds, by all of its rules or by those named. Page.evaluate is not held to the page's security policy. */
-export const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
+const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${AXE}; undefined`)
   const options = { preload: false, resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const found = await page.evaluate(

@@ -6,7 +6,8 @@ import { launchChromium } from '../support/chromium.ts'
 import { readRoutes } from '../support/read-routes.ts'
 import { checkPage, watchComplaints } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
-import { NO_PAGES_UNDER, NOT_PAGES, PAGES, type PageRow } from './pages.ts'
+import type { PageRow } from './page-row.ts'
+import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

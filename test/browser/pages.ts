@@ -1,141 +1,6 @@
-import type { Page } from 'playwright-core'
-import { authorizeUrl, makeRequest, registerClient } from '../oauth/support/client.ts'
-import type { DashboardWorld } from './dashboard-world.ts'
+import { accountPages, strangerPages } from './account-pages.ts'
+import { at, type PageRow } from './page-row.ts'
 import { serverTabPages } from './server-tab-pages.ts'
-
-/** One page as somebody meets it. A route whose page has several states has a row for each that looks different. */
-export type PageRow = {
-  /** As Fastify prints it. */
-  route: string
-  path: (world: DashboardWorld) => string | Promise<string>
-  /** Of this row among those of its route; names the screenshot. */
-  state?: string
-  /** Left out: the owner, who is the operator as well. The leaver is the viewer with a session that may end. */
-  who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
-  /** Left out: 200. */
-  status?: number
-  /** What is done on the page before it is looked at, such as sending its form. */
-  act?: (page: Page) => Promise<void>
-}
-
-const at =
-  (path: string): PageRow['path'] =>
-  () =>
-    path
-
-const strangers: PageRow[] = [
-  { route: 'GET /', path: at('/'), state: 'landing', who: 'stranger' },
-  { route: 'GET /sign-in', path: at('/sign-in'), who: 'stranger' },
-  {
-    route: 'GET /sign-in',
-    path: at('/sign-in'),
-    state: 'refused',
-    who: 'stranger',
-    status: 401,
-    act: async page => {
-      await page.getByLabel('E-mail address').fill('nobody@kestrel.example')
-      await page.getByLabel('Password').fill('wrong password')
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('alert').waitFor()
-    },
-  },
-  { route: 'GET /sign-up', path: at('/sign-up'), who: 'stranger' },
-  { route: 'GET /forgot-password', path: at('/forgot-password'), who: 'stranger' },
-  { route: 'GET /verify-email', path: at('/verify-email?token=x'), who: 'stranger' },
-  { route: 'GET /change-email', path: at('/change-email?token=x'), who: 'stranger' },
-  { route: 'GET /reset-password', path: at('/reset-password?token=x'), who: 'stranger' },
-]
-
-const PASSWORD = 'correct horse battery staple'
-
-/** Types a name into the form of a new token, and sends it when the session is over. */
-const sendTooLate = async (page: Page): Promise<void> => {
-  await page.getByLabel('Name').fill(`Night script "><script>alert(1)</script> ${'long '.repeat(12)}`)
-  await page.context().clearCookies()
-  await page.getByRole('button', { name: 'Make the token' }).click()
-}
-
-const account: PageRow[] = [
-  { route: 'GET /account', path: at('/account') },
-  {
-    route: 'GET /account',
-    path: at('/account'),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByLabel('New e-mail address').fill(`"><script>alert(1)</script>@x.example`)
-      await page.getByLabel('Password').fill(PASSWORD)
-      await page.evaluate(`document.querySelectorAll('form').forEach(form => { form.noValidate = true })`)
-      await page.getByRole('button', { name: 'Change the address' }).click()
-      await page.getByText('is no e-mail address').waitFor()
-    },
-  },
-  { route: 'GET /account/security', path: at('/account/security') },
-  {
-    route: 'GET /account/security',
-    path: at('/account/security'),
-    state: 'set-up',
-    act: async page => {
-      await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD)
-      await page.getByRole('button', { name: 'Set it up' }).click()
-      await page.getByRole('img', { name: 'QR code of the key below' }).waitFor()
-    },
-  },
-  { route: 'GET /account/tokens', path: at('/account/tokens') },
-  {
-    route: 'GET /account/tokens',
-    path: at('/account/tokens'),
-    state: 'made',
-    act: async page => {
-      await page.getByLabel('Name').fill('Night script')
-      await page.getByRole('button', { name: 'Make the token' }).click()
-      await page.getByRole('button', { name: 'Copy the token' }).waitFor()
-    },
-  },
-  { route: 'GET /account/tokens/:id/removal', path: ({ tokenId }) => `/account/tokens/${tokenId}/removal` },
-  { route: 'GET /account/identities', path: at('/account/identities') },
-  { route: 'GET /account/applications', path: at('/account/applications') },
-  { route: 'GET /account/sessions', path: at('/account/sessions') },
-  { route: 'GET /account/organizations', path: at('/account/organizations'), who: 'viewer' },
-  {
-    route: 'GET /account/organizations/:id/leave',
-    path: ({ organizationId }) => `/account/organizations/${organizationId}/leave`,
-  },
-  { route: 'GET /account/deletion', path: at('/account/deletion'), state: 'refused' },
-  { route: 'GET /account/deletion', path: at('/account/deletion'), who: 'viewer' },
-  {
-    route: 'GET /account/tokens',
-    path: at('/account/tokens'),
-    state: 'session-over',
-    who: 'leaver',
-    status: 401,
-    act: async page => {
-      await sendTooLate(page)
-      await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
-    },
-  },
-  {
-    route: 'GET /account/tokens',
-    path: at('/account/tokens'),
-    state: 'session-over-again',
-    status: 401,
-    act: async page => {
-      await sendTooLate(page)
-      await page.getByLabel('E-mail address').fill('dispatch@kestrel.example')
-      await page.getByLabel('Password').fill(PASSWORD)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('button', { name: 'Save what you typed' }).waitFor()
-    },
-  },
-  {
-    route: 'GET /oauth/interaction/:uid',
-    path: async ({ origin, serverId }) => {
-      const { client_id } = await registerClient(origin, { client_name: 'Claude <b>desktop</b> مكتب' })
-      const request = makeRequest(client_id, `${origin}/s/${serverId}`)
-      return authorizeUrl(origin, request).slice(origin.length)
-    },
-  },
-]
 
 const toolkits: PageRow[] = [
   { route: 'GET /toolkits', path: at('/toolkits') },
@@ -482,8 +347,8 @@ const tools: PageRow[] = [
 
 /** Every page of the dashboard: a test says which is missing. */
 export const PAGES: readonly PageRow[] = [
-  ...strangers,
-  ...account,
+  ...strangerPages,
+  ...accountPages,
   ...toolkits,
   ...tools,
   ...organizations,

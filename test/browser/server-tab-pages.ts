@@ -1,6 +1,6 @@
 import { signUp } from '../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
-import type { PageRow } from './pages.ts'
+import type { PageRow } from './page-row.ts'
 
 type Which = 'serverId' | 'emptyServerId' | 'longServerId'
 const on =

@@ -2,8 +2,9 @@
 export const readRoutes = (tree: string): string[] => {
   const parts: string[] = []
   return tree.split('\n').flatMap(line => {
-    const found =
-      /^(?<branch>[│├└─ ]*)(?<part>\S+?)(?: \((?<methods>[A-Z, ]+)\))?(?: (?<constraints>\{.*\}))?$/u.exec(line)?.groups
+    const found = /^(?<branch>[│├└─ ]*)(?<part>\S+?)(?: \((?<methods>[A-Z, ]+)\))?(?: (?<constraints>\{.*\}))?$/u.exec(
+      line,
+    )?.groups
     if (found === undefined) return []
     const { branch = '', part = '', methods = '', constraints } = found
     parts.splice(branch.length / 4 - 1, parts.length, part)
