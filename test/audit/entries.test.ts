@@ -70,7 +70,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     const browser = createPageBrowser(patchbay.origin, { address: HOME })
     await browser.get('/sign-up')
     await browser.submit('/sign-up', { email: 'pages@example.com', password: PASSWORD })
-    await browser.get('/')
+    await browser.get('/account')
     await browser.submit('/sign-out', {})
     await browser.get('/sign-in')
     await browser.submit('/sign-in', { email: 'pages@example.com', password: PASSWORD })
