@@ -18,6 +18,7 @@ export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES
 const options = { config, bodyLimit: TOOL_BODY_LIMIT, schema: { params: uuidParams } }
 
 const Query = z.object({ done: formText, as: formText })
+const NewQuery = z.object({ server: formText })
 const ToolkitInput = z.object({ title: z.string().trim().min(1).max(200) })
 
 const STALE = 'version'
@@ -94,7 +95,10 @@ export const toolEditorPages =
 
     app.get('/toolkits/new-tool', { config }, async (request, reply) => {
       const actor = actorOf(request)
-      return editor.show({ actor, reply }, await homes.openNew(actor, ''), emptyToolForm())
+      const { server } = NewQuery.parse(request.query)
+      const home = await homes.openNew(actor, '')
+      const serverId = home.servers.find(({ value }) => value === server)?.value ?? ''
+      return editor.show({ actor, reply }, home, { ...emptyToolForm(), serverId })
     })
 
     app.post('/toolkits/new-tool', { config, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
@@ -110,7 +114,7 @@ export const toolEditorPages =
         if (errors.length > 0) throw new AppError('invalid_request', 'Not yet.', { errors })
         const toolkit = { title: form.toolkitTitle.trim(), organizationId: home.organizationId }
         const tool = await tools.createToolWithToolkit(actor, toolkit, definitionOf(form, undefined))
-        return reply.redirect(`/tools/${tool.id}?done=created`, 303)
+        return reply.redirect(createdPath(tool, form), 303)
       })
     })
 
@@ -137,7 +141,7 @@ export const toolEditorPages =
       const form = parseToolForm(request.body)
       return submit({ actor, reply }, home, form, async () => {
         const tool = await createOnce(actor, home.toolkit.id, definitionOf(form, undefined))
-        return reply.redirect(`/tools/${tool.id}?done=created`, 303)
+        return reply.redirect(createdPath(tool, form), 303)
       })
     })
 
@@ -151,7 +155,8 @@ export const toolEditorPages =
         ['saved', savedText(home)],
         ['duplicated', 'This is the copy: name it as you like.'],
       ])
-      const extra = { done: notes.get(done), draftsDone: doneDrafts(done, home) }
+      const offerForm = done === 'created' && as === serverId ? { server: serverId, serverName: '' } : undefined
+      const extra = { done: notes.get(done), draftsDone: doneDrafts(done, home), offerForm }
       return editor.show({ actor, reply }, home, { ...formOfTool(home.tool), serverId }, { extra })
     })
 
@@ -180,6 +185,10 @@ export const toolEditorPages =
       return editor.show(request, home, newest, { status: 409, extra: { conflict, isUnsaved: true } })
     }
   }
+
+/** Where a new tool is shown, with the server that it was tried in chosen to offer it. */
+const createdPath = ({ id }: Tool, { serverId }: ToolForm): string =>
+  `/tools/${id}?${new URLSearchParams({ done: 'created', ...(serverId === '' ? {} : { as: serverId }) })}`
 
 /** Addresses of the forms whose text is saved by now, kept drafts of which are not needed any more. */
 const doneDrafts = (done: string, { tool }: EditorHome & { kind: 'tool' }): readonly string[] => {

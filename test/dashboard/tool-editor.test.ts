@@ -55,6 +55,30 @@ describe('the tool editor without scripts', () => {
     return idIn(await browser.submit('/toolkits/new-tool', form))
   }
 
+  it('a tool begun on the page of a server comes back with that server chosen to offer it', async () => {
+    const { browser } = await signUp()
+    const server = await browser.submit('/servers/new', { name: 'Desk', access: 'private' })
+    const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
+    const { html } = await browser.get(`/toolkits/new-tool?server=${serverId}`)
+    expect(html).toContain(`<option value="${serverId}" selected>Desk</option>`)
+    const made = await browser.submit('/toolkits/new-tool', {
+      name: 'get_thing',
+      method: 'GET',
+      url: `${fake.origin}/things`,
+      toolkitTitle: 'Mine',
+      serverId,
+    })
+    const shown = await browser.get(made.location ?? '')
+    const offer = shown.html.slice(shown.html.indexOf('id="offer-server"'))
+    expect(offer.slice(0, offer.indexOf('</select>'))).toContain(`<option value="${serverId}" selected>Desk</option>`)
+  })
+
+  it('a server that is not theirs is not chosen for a new tool', async () => {
+    const { browser } = await signUp()
+    const { html } = await browser.get('/toolkits/new-tool?server=7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93')
+    expect(html).not.toContain('<option value="7f3c1a52')
+  })
+
   it('a name and a URL make a tool and its toolkit, which asks at once for a server, and leads on to it', async () => {
     const { browser } = await signUp()
     const form = inputsOf((await browser.get('/toolkits/new-tool')).html)
