@@ -1,0 +1,65 @@
+export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
+export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
+
+/** Which kinds of things are passed on; asking for one that is off is answered with an error that names it. */
+export type UpstreamFeatures = { tools: boolean; resources: boolean; prompts: boolean }
+
+/** A command of this machine, run without a shell. Every text may hold `{{global}}`. */
+export type StdioConfig = {
+  transport: 'stdio'
+  command: string
+  args: readonly string[]
+  /** All that the process sees of an environment, besides what a command needs to be found. */
+  env: Readonly<Record<string, string>>
+  cwd?: string | undefined
+}
+
+/** A server elsewhere: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. URL and header values may hold `{{global}}`. */
+export type RemoteConfig = {
+  transport: 'http' | 'sse'
+  url: string
+  headers: Readonly<Record<string, string>>
+}
+
+/** What holds whichever the transport. */
+export type UpstreamSettings = {
+  /** One operation's. */
+  timeoutMs: number
+  /** Whether the connection is made at once, not with the first call. */
+  isEager: boolean
+  features: UpstreamFeatures
+  /** Patterns of tool names, `*` for any characters: only what one matches is passed on. */
+  allow?: readonly string[] | undefined
+  /** As `allow`, for what is left out; it has the last word. */
+  deny?: readonly string[] | undefined
+  /** Before the names of its tools, in place of the upstream's own name. */
+  prefix?: string | undefined
+  auth: { type: 'none' }
+}
+
+export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
+
+/** An existing MCP server that a server of ours holds. */
+export type Upstream = {
+  id: string
+  serverId: string
+  name: string
+  description: string | undefined
+  isEnabled: boolean
+  /** As the builder wrote it, `{{global}}` and all. */
+  config: UpstreamConfig
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** How its connection is. `why` may be shown to whoever may see the upstream. */
+export type UpstreamState =
+  | { kind: 'idle' | 'connecting' | 'connected' }
+  | { kind: 'disabled' }
+  | { kind: 'failed'; why: string; since: Date; nextTryAt: Date | undefined }
+
+/** What a connection is made of: as `UpstreamConfig`, every `{{global}}` replaced by its value. Never kept, never shown. */
+export type ResolvedConfig = UpstreamConfig & {
+  /** Values of secrets that stand in it: to be masked in whatever is shown of the connection. */
+  secrets: readonly string[]
+}
