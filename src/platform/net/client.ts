@@ -1,15 +1,17 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { MAX_RESPONSE_HEADER_BYTES, type Result } from '../../kernel/index.ts'
+import { MAX_RESPONSE_HEADER_BYTES } from '../../kernel/index.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { exchange } from './exchange.ts'
 import { abortProblem, type Problem, stoppingProblem, type ToError, toOutboundError } from './faults.ts'
-import { buildFirstHop, buildNextHop, type Hop, isRedirect } from './hop.ts'
+import { buildFirstHop, type Hop } from './hop.ts'
 import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './http-client.ts'
 import { answerInProcess } from './in-process.ts'
-import { createTargetCheck, parseRedirectTarget, type Target } from './target.ts'
+import { createOwnOriginCheck } from './own-origins.ts'
+import { blocked, followRedirects } from './redirects.ts'
+import { createTargetCheck, type Target } from './target.ts'
 
 export type HttpClientOptions = {
   /** Which addresses may be connected to. One client has one policy, so no connection is shared across policies. */
@@ -34,16 +36,6 @@ export type HttpClientOptions = {
 /** An answer may fall silent this long before it counts as stuck, whatever the call's own time. */
 const BODY_IDLE_MS = 30_000
 
-const blocked = (text: string): Problem => ({ fault: 'blocked', text })
-
-/** A name with a dot at its end is the same name (RFC 1034 §3.1). */
-const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
-
-const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
-  fault: 'too_many_redirects',
-  text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
-})
-
 /**
  * The only way out for whatever a tenant can steer: every request, and every redirect of it, passes the checks of
  * the URL and of the address that it leads to, and ends within its time and its size.
@@ -52,7 +44,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { policy, maxRedirects, connectTimeoutMs, maxSockets, bodyIdleMs = BODY_IDLE_MS } = options
   const now = options.now ?? (() => performance.now())
   const inProcess = options.inProcess ?? new Map<string, InProcessOrigin>()
-  const ownOrigins = new Set(options.ownOrigins?.map(withoutRootDot))
+  const isOwn = createOwnOriginCheck(options.ownOrigins)
   const maxHeaderBytes = MAX_RESPONSE_HEADER_BYTES
   const connector = createConnector({ policy, lookup: options.lookup ?? systemLookup, connectTimeoutMs })
   const pools = createConnectionPools({ connector, maxSockets, maxHeaderBytes, bodyIdleMs })
@@ -62,14 +54,9 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const refusalOf = ({ origin }: Target, { mayReach, signal }: OutboundRequest): Problem | undefined => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
-    if (ownOrigins.has(withoutRootDot(origin))) return blocked(`${origin} is Patchbay itself, which a tool cannot call`)
+    if (isOwn(origin)) return blocked(`${origin} is Patchbay itself, which a tool cannot call`)
     if (mayReach === undefined || mayReach(origin)) return undefined
     return blocked(`${origin} is not among the origins that this tool may reach; see its allowed origins`)
-  }
-
-  const buildRedirected = (hop: Hop, status: number, location: string | string[]): Result<Hop, string> => {
-    const target = parseRedirectTarget(hop.target, location, checkTarget)
-    return target.ok ? buildNextHop(hop, status, target.value) : target
   }
 
   const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
@@ -91,16 +78,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     if (!target.ok) throw toError(blocked(`${target.error}; correct the URL of the tool`))
     const first = buildFirstHop(request, target.value)
     if (!first.ok) throw toError(blocked(`${first.error}; correct the tool`))
-    let hop = first.value
-    for (let redirects = 0; ; redirects++) {
-      const response = await perform(hop)
-      const location = isRedirect(response.status) ? response.headers.location : undefined
-      if (location === undefined || maxRedirects === 0) return response
-      if (redirects === maxRedirects) throw toError(tooManyRedirects(hop.target.host, maxRedirects))
-      const next = buildRedirected(hop, response.status, location)
-      if (!next.ok) throw toError(blocked(`${hop.target.host} redirected where no request may go: ${next.error}`))
-      hop = next.value
-    }
+    const { answer } = await followRedirects(first.value, { perform, maxRedirects, checkTarget, toError })
+    return answer
   }
 
   return {

@@ -39,7 +39,10 @@ const buildHop = (hop: Omit<Hop, 'headers'>): Result<Hop, string> => {
 }
 
 /** The first request of a call. The error says what in it cannot be sent. */
-export const buildFirstHop = ({ method, headers, body }: OutboundRequest, target: Target): Result<Hop, string> =>
+export const buildFirstHop = (
+  { method, headers, body }: Pick<OutboundRequest, 'method' | 'headers' | 'body'>,
+  target: Target,
+): Result<Hop, string> =>
   method === 'CONNECT'
     ? failure('the method CONNECT opens a tunnel and cannot be used')
     : buildHop({ target, method, configured: headers, body })
@@ -51,11 +54,19 @@ export const isRedirect = (status: number): boolean => REDIRECTS.has(status)
 const becomesGet = (status: number, method: string): boolean =>
   (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
 
+const nothing = (): boolean => false
+
 /**
  * What a redirect makes of a request (RFC 9110 §15.4). Across origins neither a configured header nor a body goes
- * along: any of them may hold a secret; nor does anything go from https to http. The error says which rule refused it.
+ * along, but for headers that `keepsAcrossOrigins` names: any other may hold a secret; nor does anything go from https
+ * to http. The error says which rule refused it.
  */
-export const buildNextHop = (hop: Hop, status: number, target: Target): Result<Hop, string> => {
+export const buildNextHop = (
+  hop: Hop,
+  status: number,
+  target: Target,
+  keepsAcrossOrigins: (lowerCaseName: string) => boolean = nothing,
+): Result<Hop, string> => {
   const isElsewhere = target.origin !== hop.target.origin
   if (hop.target.origin.startsWith('https:') && !target.origin.startsWith('https:')) {
     return failure(`${hop.target.host} redirected from https to http`)
@@ -65,8 +76,9 @@ export const buildNextHop = (hop: Hop, status: number, target: Target): Result<H
   if (isElsewhere && body !== undefined) {
     return failure(`${hop.target.host} redirected a request with a body to another origin, ${target.origin}`)
   }
-  const configured = isElsewhere
-    ? []
-    : hop.configured.filter(([name]) => !(isGet && name.toLowerCase().startsWith('content-')))
+  const configured = hop.configured.filter(([name]) => {
+    const lower = name.toLowerCase()
+    return isElsewhere ? keepsAcrossOrigins(lower) : !(isGet && lower.startsWith('content-'))
+  })
   return buildHop({ target, method: isGet ? 'GET' : hop.method, configured, body })
 }
