@@ -80,6 +80,7 @@ import {
 } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitPages, toolkitRoutes, toolkitsPages } from './toolkits/index.ts'
+import { restingState, upstreamRoutes } from './upstreams/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 /** A mounted server that nobody used for this long is let go. */
@@ -243,6 +244,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       await api.register(serverRoutes({ ...services, baseUrl }))
       await api.register(serverTransferRoutes({ ...services, baseUrl }))
       await api.register(instanceRoutes(services))
+      await api.register(upstreamRoutes({ ...services, stateOf: restingState }))
       await api.register(grantRoutes({ ...services, baseUrl }))
       await api.register(oauthClientRoutes(services))
       await api.register(executionRoutes(services))

@@ -41,6 +41,7 @@ import type { Settings } from './platform/settings.ts'
 import { createUpkeep } from './platform/upkeep.ts'
 import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/index.ts'
 import {
+  createGlobalOpener,
   createGlobalService,
   createInstanceService,
   createRewiringService,
@@ -51,12 +52,15 @@ import {
   createToolAdding,
   createToolkitUseService,
   deriveServerChanges,
+  getServerFor,
   holdings,
+  listGlobals,
   listSealingKeyIds,
   uses,
   type VerifyMcpToken,
 } from './servers/index.ts'
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
+import { createUpstreamService } from './upstreams/index.ts'
 import { MIGRATIONS_DIRECTORY } from './version.ts'
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
@@ -193,6 +197,15 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
   const toolkitUses = createToolkitUseService({ db, changes })
   deriveServerChanges({ db, bus })
 
+  const upstreams = createUpstreamService({
+    db,
+    changes,
+    servers: { getServerFor, listGlobals },
+    openGlobals: createGlobalOpener({ db, sealing }),
+    allowStdio: settings.allowStdio,
+    maxTimeoutMs: limits.maxToolTimeoutMs,
+  })
+
   const execution = createExecutionService({
     db,
     sealing,
@@ -244,6 +257,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     rewiring,
     toolAdding,
     toolkitUses,
+    upstreams,
     execution,
     changes,
     counters,

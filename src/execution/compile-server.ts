@@ -1,5 +1,5 @@
 import type { Sealing } from '../platform/sealing.ts'
-import { type Global, globalSealContext, policyOf, type ServerBlueprint } from '../servers/index.ts'
+import { type Global, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import type { CompiledServer, CompiledTool } from './compiled-server.ts'
@@ -11,9 +11,7 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
   const secrets: string[] = []
   const secretKeys = new Set<string>()
   for (const global of globals) {
-    const value = global.isSecret
-      ? sealing.open(global.sealed, globalSealContext(global.serverId, global.key))
-      : global.value
+    const value = openGlobal(global, sealing)
     values.set(global.key, value)
     if (!global.isSecret) continue
     secrets.push(value)

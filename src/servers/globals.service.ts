@@ -3,6 +3,7 @@ import type { Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { checkDefinition } from '../toolkits/index.ts'
+import { assertGlobalMayChange } from '../upstreams/index.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from './bindings.ts'
 import * as store from './globals.store.ts'
 import { listAllInstances } from './instances.store.ts'
@@ -70,6 +71,7 @@ const setGlobal = async (
   const existing = await store.findGlobal(tx, server.id, key)
   const isSecret = input.secret ?? existing?.isSecret ?? false
   assertValue(input.value, isSecret)
+  await assertGlobalMayChange(tx, actor, { serverId: server.id, key, isSecret })
   if (existing === undefined) await assertRoom(tx, server.id)
   if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
   const content = isSecret
@@ -143,6 +145,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
       const server = await getServerFor(tx, actor, serverId, 'build')
       const existing = await store.findGlobal(tx, serverId, key)
       if (existing === undefined) throw noGlobal()
+      await assertGlobalMayChange(tx, actor, { serverId, key, isSecret: undefined })
       await store.removeGlobal(tx, serverId, key)
       await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })
       announce({ type: 'server_changed', serverId })

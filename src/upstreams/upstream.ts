@@ -58,6 +58,11 @@ export type UpstreamState =
   | { kind: 'disabled' }
   | { kind: 'failed'; why: string; since: Date; nextTryAt: Date | undefined }
 
+/** How an upstream is that nothing has connected. */
+export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): UpstreamState => ({
+  kind: isEnabled ? 'idle' : 'disabled',
+})
+
 /** What a connection is made of: as `UpstreamConfig`, every `{{global}}` replaced by its value. Never kept, never shown. */
 export type ResolvedConfig = UpstreamConfig & {
   /** Values of secrets that stand in it: to be masked in whatever is shown of the connection. */

@@ -7,7 +7,14 @@ import { openDatabase } from '../../src/platform/db/index.ts'
 import { createChanges, createEventBus, type DomainEvent } from '../../src/platform/events/index.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 
-const EVENT_TYPES = ['toolkit_changed', 'server_changed', 'server_removed', 'access_changed', 'resync'] as const
+const EVENT_TYPES = [
+  'toolkit_changed',
+  'upstream_changed',
+  'server_changed',
+  'server_removed',
+  'access_changed',
+  'resync',
+] as const
 
 /** What a process has: a database of its own, a bus, and what was heard on it. */
 const joinDatabase = async ({ target }: TestDatabase) => {

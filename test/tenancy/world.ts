@@ -64,6 +64,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
   await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true })
   await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
   await recorder.flush()
+  const upstream = { transport: 'http', url: 'https://mcp.example.com/mcp', headers: { authorization: '{{key}}' } }
+  const { id: upstreamId } = await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: CANARY })
   const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
   const executionId = z.string().parse(executions.items[0]?.id)
 
@@ -99,6 +101,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       return { serverId, toolkitId, instanceId: instance.id }
     },
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
+    upstream: async () =>
+      (await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: fresh() })).id,
     global: async () => {
       const key = fresh()
       await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })
@@ -161,6 +165,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
         db.instance.findMany({ orderBy: { id: 'asc' } }),
         db.binding.findMany({ orderBy: { id: 'asc' } }),
         db.global.findMany({ orderBy: { id: 'asc' } }),
+        db.upstream.findMany({ orderBy: { id: 'asc' } }),
         db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
         db.session.findMany({ orderBy: { id: 'asc' } }),
         db.oAuthClient.findMany({ orderBy: { id: 'asc' } }),
@@ -176,6 +181,7 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     oauthClientId,
     toolId,
     instanceId,
+    upstreamId,
     executionId,
     serverId: made.serverId,
     toolkitId: made.toolkitId,

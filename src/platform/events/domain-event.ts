@@ -6,7 +6,9 @@ import { z } from 'zod'
  */
 export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('toolkit_changed'), toolkitId: z.string() }),
-  /** Whatever its router is compiled from: the server itself, its globals, instances, toolkits. */
+  /** Made, changed or removed: what was connected for it is out of date. */
+  z.object({ type: z.literal('upstream_changed'), upstreamId: z.string(), serverId: z.string() }),
+  /** Whatever its router is compiled from: the server itself, its globals, instances, toolkits, upstreams. */
   z.object({ type: z.literal('server_changed'), serverId: z.string() }),
   z.object({ type: z.literal('server_removed'), serverId: z.string() }),
   /** A user's tokens or memberships. */

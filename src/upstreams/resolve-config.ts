@@ -1,0 +1,54 @@
+import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import { compileRemote } from './compile-remote.ts'
+import { compileStdio } from './compile-stdio.ts'
+import type { CompiledConfig, OpenGlobals, ResolutionFault } from './compiled-config.ts'
+import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamConfig } from './upstream.ts'
+
+/** Understands a configuration; every error beside its field. */
+export const compileConfig = (
+  config: UpstreamConfig,
+): Result<CompiledConfig<StdioConfig | RemoteConfig>, readonly FieldError[]> =>
+  config.transport === 'stdio' ? compileStdio(config) : compileRemote(config)
+
+/** Keys of the globals that stand in a configuration, in their order. */
+export const globalsIn = (config: UpstreamConfig): readonly string[] => {
+  const compiled = compileConfig(config)
+  return compiled.ok ? [...compiled.value.globals] : []
+}
+
+const quoted = (keys: readonly string[]): string => keys.map(key => `"${key}"`).join(', ')
+
+const missing = (keys: readonly string[]): ResolutionFault => ({
+  reason: 'missing_globals',
+  message:
+    keys.length === 1
+      ? `The server has no global ${quoted(keys)}, which this upstream needs.`
+      : `The server has none of the globals ${quoted(keys)}, which this upstream needs.`,
+})
+
+/**
+ * A configuration as a connection is made of it, every `{{global}}` replaced, secrets too. Pure: what it answers is for
+ * the connection alone.
+ */
+export const resolveConfig = (
+  config: UpstreamConfig,
+  globals: OpenGlobals,
+): Result<ResolvedConfig, ResolutionFault> => {
+  const compiled = compileConfig(config)
+  if (!compiled.ok) {
+    const reasons = compiled.error.map(({ path, message }) => `${path} ${message}`).join('; ')
+    return failure({ reason: 'broken_config', message: `Its configuration cannot be used: ${reasons}.` })
+  }
+  const { globals: keys, findSecretAtRisk, fill } = compiled.value
+  const absent = [...keys].filter(key => !globals.has(key))
+  if (absent.length > 0) return failure(missing(absent))
+  const risk = findSecretAtRisk(key => globals.get(key)?.isSecret === true)
+  if (risk !== undefined) return failure({ reason: 'secret_at_risk', message: `The ${risk.path} ${risk.message}.` })
+  const filled = fill(key => globals.get(key)?.value ?? '')
+  if (!filled.ok) return filled
+  const secrets = [...keys].flatMap(key => {
+    const global = globals.get(key)
+    return global?.isSecret ? global.value : []
+  })
+  return success({ ...config, ...filled.value, secrets })
+}

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Actor, JsonObject } from '../kernel/index.ts'
+import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import type { Upstream, UpstreamConfig } from './upstream.ts'
+
+/** The server that an upstream belongs to, as an entry names it. */
+export type NamedServer = { id: string; name: string; organizationId: string }
+
+const entryOf = (actor: Actor, server: NamedServer, action: AuditAction, { id, name }: Upstream) => ({
+  action,
+  actor,
+  organizationId: server.organizationId,
+  target: { type: 'upstream', id, name },
+})
+
+const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'as its globals say'
+
+/** Where it is, as far as that is no secret: neither arguments nor paths, into which somebody may have written one. */
+const whereOf = (config: UpstreamConfig): JsonObject =>
+  config.transport === 'stdio'
+    ? { transport: config.transport, command: config.command }
+    : { transport: config.transport, origin: toOrigin(config.url) }
+
+const ofServer = ({ id, name }: NamedServer): JsonObject => ({ server: { id, name } })
+
+export const auditNewUpstream = (
+  tx: Transaction,
+  actor: Actor,
+  server: NamedServer,
+  upstream: Upstream,
+): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, server, 'upstream.created', upstream),
+    change: { ...ofServer(server), ...whereOf(upstream.config) },
+  })
+
+export const auditRemovedUpstream = (
+  tx: Transaction,
+  actor: Actor,
+  server: NamedServer,
+  upstream: Upstream,
+): Promise<void> =>
+  writeAudit(tx, { ...entryOf(actor, server, 'upstream.removed', upstream), change: ofServer(server) })
+
+/** Everything that can be different about an upstream, by the names of the API. */
+const facetsOf = ({ name, description, isEnabled, config }: Upstream): Readonly<Record<string, unknown>> => {
+  const { isEager, ...rest } = config
+  return { name, description, enabled: isEnabled, eager: isEager, ...rest }
+}
+
+/** Names of the fields that differ. */
+const changedFields = (before: Upstream, after: Upstream): string[] => {
+  const [was, is] = [facetsOf(before), facetsOf(after)]
+  const names = new Set([...Object.keys(was), ...Object.keys(is)])
+  return [...names].filter(name => !isDeepStrictEqual(was[name], is[name])).sort()
+}
+
+/** Which fields are different, and from where to where it moved; never what stands in them. */
+export const auditChangedUpstream = async (
+  tx: Transaction,
+  actor: Actor,
+  server: NamedServer,
+  { before, after }: { before: Upstream; after: Upstream },
+): Promise<void> => {
+  const fields = changedFields(before, after)
+  if (fields.length === 0) return
+  const [from, to] = [whereOf(before.config), whereOf(after.config)]
+  const change: JsonObject = { ...ofServer(server), fields, ...(isDeepStrictEqual(from, to) ? {} : { from, to }) }
+  await writeAudit(tx, { ...entryOf(actor, server, 'upstream.changed', after), change })
+}

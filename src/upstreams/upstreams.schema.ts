@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
+import { UPSTREAM_TRANSPORTS } from './upstream.ts'
+
+/** Tool names and URIs begin with it; `proxy_` is what our own tools are called. */
+const prefix = z
+  .string()
+  .regex(TOOL_NAME, TOOL_NAME_RULE)
+  .refine(text => text !== 'proxy' && !text.startsWith('proxy_'), 'must not be or begin as proxy_, which is reserved')
+
+const description = z.string().max(10_000, 'is longer than 10,000 characters')
+
+const pattern = z
+  .string()
+  .min(1, 'is empty')
+  .max(MAX_PATTERN_CHARS, `is longer than ${MAX_PATTERN_CHARS} characters`)
+  .regex(/^[^\p{Cc}\s]+$/u, 'is no pattern of a tool name: it holds blanks or control characters')
+const patterns = z
+  .array(pattern)
+  .max(MAX_PATTERNS, `are more than ${MAX_PATTERNS} patterns`)
+  .describe("patterns of the upstream's own tool names, * for any characters")
+
+const texts = z.record(z.string(), z.string())
+
+const features = z
+  .strictObject({ tools: z.boolean().optional(), resources: z.boolean().optional(), prompts: z.boolean().optional() })
+  .describe('each true unless false')
+
+/** Sizes and what the texts hold are checked with the configuration, by transport. */
+const optional = {
+  command: z.string().describe('of this machine, run without a shell; for the operator alone'),
+  args: z.array(z.string()),
+  env: texts.describe('all that the command gets of an environment'),
+  cwd: z.string().describe('an absolute path'),
+  url: z.string().describe('http or https, without credentials'),
+  headers: texts.describe('sent with every request'),
+  auth: z.strictObject({ type: z.literal('none') }),
+  eager: z.boolean().describe('whether to connect at once, not with the first call'),
+  features,
+  allow: patterns,
+  deny: patterns,
+  // The most is a setting: the service knows it.
+  timeoutMs: z.int().min(1, 'is less than 1'),
+  prefix: prefix.describe("before the names of its tools, in place of the upstream's name"),
+  enabled: z.boolean(),
+}
+
+const transport = z.enum(UPSTREAM_TRANSPORTS, `is none of ${UPSTREAM_TRANSPORTS.join(', ')}`)
+
+export const CreateUpstream = z.strictObject({
+  name: prefix,
+  description: absentable(description),
+  transport,
+  command: absentable(optional.command),
+  args: absentable(optional.args),
+  env: absentable(optional.env),
+  cwd: absentable(optional.cwd),
+  url: absentable(optional.url),
+  headers: absentable(optional.headers),
+  auth: absentable(optional.auth),
+  eager: absentable(optional.eager),
+  features: absentable(optional.features),
+  allow: absentable(optional.allow),
+  deny: absentable(optional.deny),
+  timeoutMs: absentable(optional.timeoutMs),
+  prefix: absentable(optional.prefix),
+  enabled: absentable(optional.enabled),
+})
+
+/** In a change, `null` takes an optional field away and what is left out stays. */
+export const UpdateUpstream = z.strictObject({
+  id: readOnlyField,
+  serverId: readOnlyField,
+  ...readOnlyTimes,
+  // What an answer adds, and what changes by itself.
+  globals: readOnlyField,
+  missingGlobals: readOnlyField,
+  state: readOnlyField,
+  name: prefix.optional(),
+  description: description.nullish(),
+  transport: transport.optional(),
+  command: optional.command.nullish(),
+  args: optional.args.nullish(),
+  env: optional.env.nullish(),
+  cwd: optional.cwd.nullish(),
+  url: optional.url.nullish(),
+  headers: optional.headers.nullish(),
+  auth: optional.auth.nullish(),
+  eager: optional.eager.nullish(),
+  features: optional.features.nullish().describe('those that are not named stay as they are'),
+  allow: optional.allow.nullish(),
+  deny: optional.deny.nullish(),
+  timeoutMs: optional.timeoutMs.nullish(),
+  prefix: optional.prefix.nullish(),
+  enabled: optional.enabled.optional(),
+})
+
+const state = z.object({
+  kind: z.enum(['idle', 'connecting', 'connected', 'failed', 'disabled']),
+  why: z.string().optional(),
+  since: timeSchema.optional(),
+  nextTryAt: timeSchema.optional(),
+})
+
+export const UpstreamView = z.object({
+  id: z.string(),
+  serverId: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  transport,
+  command: z.string().nullable(),
+  args: z.array(z.string()).nullable(),
+  env: texts.nullable(),
+  cwd: z.string().nullable(),
+  url: z.string().nullable(),
+  headers: texts.nullable(),
+  auth: z.object({ type: z.string() }),
+  eager: z.boolean(),
+  features: z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() }),
+  allow: z.array(z.string()).nullable(),
+  deny: z.array(z.string()).nullable(),
+  timeoutMs: z.int(),
+  prefix: z.string().nullable(),
+  enabled: z.boolean(),
+  globals: z.array(z.string()).describe('keys of the globals that it refers to'),
+  missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
+  state,
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+})

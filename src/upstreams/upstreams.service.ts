@@ -1,0 +1,220 @@
+import {
+  type Actor,
+  AppError,
+  assertMay,
+  type FieldError,
+  failure,
+  organizationIdsOf,
+  type Permission,
+  type Result,
+} from '../kernel/index.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../platform/db/index.ts'
+import type { Changes } from '../platform/events/index.ts'
+import type { IdPage } from '../platform/http/index.ts'
+import type { OpenGlobals, ResolutionFault } from './compiled-config.ts'
+import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
+import { compileConfig, globalsIn, resolveConfig } from './resolve-config.ts'
+import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
+import type { ResolvedConfig, Upstream, UpstreamConfig } from './upstream.ts'
+import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
+import { changeWish, checkWish, type UpstreamWish, type UpstreamWishChange } from './upstream-wish.ts'
+import * as store from './upstreams.store.ts'
+
+/** What upstreams ask of the servers that they belong to. */
+export type ServersOfUpstreams = {
+  /** The server, where the actor may do that with it; throws `not_found` where it is another organization's. */
+  getServerFor: (tx: Transaction, actor: Actor, serverId: string, permission: Permission) => Promise<NamedServer>
+  /** By key, whether it is a secret. */
+  listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
+}
+
+/** Opens the globals of a server, its secrets too. */
+export type OpenGlobalsOf = (serverId: string) => Promise<OpenGlobals>
+
+export type UpstreamServiceParts = {
+  db: Database
+  changes: Changes
+  servers: ServersOfUpstreams
+  openGlobals: OpenGlobalsOf
+  /** Whether commands of this machine may be attached at all. */
+  allowStdio: boolean
+  /** The longest that one operation may take. */
+  maxTimeoutMs: number
+}
+
+export type UpstreamInput = UpstreamWish & {
+  name: string
+  description?: string | undefined
+  enabled?: boolean | undefined
+}
+
+export type UpstreamChange = UpstreamWishChange & {
+  name?: string | undefined
+  description?: string | null | undefined
+  enabled?: boolean | undefined
+}
+
+/** An upstream, and the globals that it refers to and its server has not. */
+export type UpstreamWithGlobals = { upstream: Upstream; missingGlobals: readonly string[] }
+
+const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
+
+const rethrowTaken = (name: string | undefined) => (error: unknown) => {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('conflict', `This server has an upstream named "${name}" already.`, {
+    errors: [{ path: 'name', message: 'is taken in this server' }],
+  })
+}
+
+const refuse = (errors: readonly FieldError[]): AppError => {
+  const [first] = errors
+  const summary =
+    errors.length === 1 && first !== undefined
+      ? `The upstream cannot be: ${first.path} ${first.message}.`
+      : 'The upstream cannot be: see errors.'
+  return new AppError('invalid_request', summary, { errors })
+}
+
+const assertConfig = (checked: Result<UpstreamConfig, readonly FieldError[]>): UpstreamConfig => {
+  if (checked.ok) return checked.value
+  throw refuse(checked.error)
+}
+
+export const createUpstreamService = ({
+  db,
+  changes,
+  servers,
+  openGlobals,
+  allowStdio,
+  maxTimeoutMs,
+}: UpstreamServiceParts) => {
+  const getForChange = async (tx: Transaction, actor: Actor, id: string) => {
+    const found = await store.findUpstream(tx, id, organizationIdsOf(actor))
+    if (found === undefined) throw noUpstream()
+    assertMay(actor, found.organizationId, 'build')
+    return {
+      before: found.upstream,
+      server: await servers.getServerFor(tx, actor, found.upstream.serverId, 'build'),
+    }
+  }
+
+  const assertNoSecretAtRisk = async (tx: Transaction, serverId: string, config: UpstreamConfig): Promise<void> => {
+    const compiled = compileConfig(config)
+    if (!compiled.ok) throw refuse(compiled.error)
+    const globals = await servers.listGlobals(tx, serverId)
+    const secrets = new Set(globals.flatMap(({ key, isSecret }) => (isSecret ? key : [])))
+    const risk = compiled.value.findSecretAtRisk(key => secrets.has(key))
+    if (risk !== undefined) throw refuse([risk])
+  }
+
+  const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
+    if ((await store.countUpstreams(tx, serverId)) < MAX_UPSTREAMS_PER_SERVER) return
+    throw new AppError('limit_exceeded', `A server holds at most ${MAX_UPSTREAMS_PER_SERVER} upstreams.`)
+  }
+
+  /** Of one server's, whose globals are read once. */
+  const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
+    const keys = new Set((await servers.listGlobals(db, serverId)).map(({ key }) => key))
+    return upstreams.map(upstream => ({
+      upstream,
+      missingGlobals: globalsIn(upstream.config).filter(key => !keys.has(key)),
+    }))
+  }
+
+  const withOwnGlobals = async (upstream: Upstream): Promise<UpstreamWithGlobals> => ({
+    upstream,
+    missingGlobals: [],
+    ...(await withGlobals(upstream.serverId, [upstream]))[0],
+  })
+
+  return {
+    createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
+      const { name, description, enabled, ...wish } = input
+      const upstream = await changes
+        .commit(async (tx, announce) => {
+          const server = await servers.getServerFor(tx, actor, serverId, 'build')
+          if (wish.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
+          const config = assertConfig(checkWish(wish, { maxTimeoutMs }))
+          await assertNoSecretAtRisk(tx, serverId, config)
+          await assertRoom(tx, serverId)
+          const made = await store.createUpstream(tx, serverId, {
+            name,
+            description,
+            isEnabled: enabled ?? true,
+            config,
+          })
+          await auditNewUpstream(tx, actor, server, made)
+          announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
+          return made
+        })
+        .catch(rethrowTaken(name))
+      return withOwnGlobals(upstream)
+    },
+
+    getUpstream: async (actor: Actor, id: string): Promise<UpstreamWithGlobals> => {
+      const found = await store.findUpstream(db, id, organizationIdsOf(actor))
+      if (found === undefined) throw noUpstream()
+      return withOwnGlobals(found.upstream)
+    },
+
+    /** One more than the page holds, where there are more. */
+    listUpstreams: async (actor: Actor, serverId: string, page: IdPage): Promise<UpstreamWithGlobals[]> => {
+      await servers.getServerFor(db, actor, serverId, 'read')
+      return withGlobals(serverId, await store.listUpstreams(db, serverId, page))
+    },
+
+    /** All of them, by name. */
+    listAllUpstreams: async (actor: Actor, serverId: string): Promise<UpstreamWithGlobals[]> => {
+      await servers.getServerFor(db, actor, serverId, 'read')
+      return withGlobals(serverId, await store.listAllUpstreams(db, serverId))
+    },
+
+    /** A command that this machine did not run before: for the operator alone. */
+    updateUpstream: async (actor: Actor, id: string, change: UpstreamChange): Promise<UpstreamWithGlobals> => {
+      const { name, description, enabled, ...wishChange } = change
+      const upstream = await changes
+        .commit(async (tx, announce) => {
+          const { before, server } = await getForChange(tx, actor, id)
+          const wish = changeWish(before.config, wishChange)
+          if (wish.transport === 'stdio' && before.config.transport !== 'stdio') {
+            assertMayRunCommands(actor, { allowStdio })
+          }
+          const wanted = {
+            name: name ?? before.name,
+            description: description === undefined ? before.description : (description ?? undefined),
+            isEnabled: enabled ?? before.isEnabled,
+            config: assertConfig(checkWish(wish, { maxTimeoutMs })),
+          }
+          if (startsSomethingNew(before, wanted)) assertMayRunCommands(actor, { allowStdio })
+          await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
+          const after = await store.updateUpstream(tx, id, wanted)
+          await auditChangedUpstream(tx, actor, server, { before, after })
+          announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
+          return after
+        })
+        .catch(rethrowTaken(name))
+      return withOwnGlobals(upstream)
+    },
+
+    removeUpstream: (actor: Actor, id: string): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        const { before, server } = await getForChange(tx, actor, id)
+        await store.removeUpstream(tx, id)
+        await auditRemovedUpstream(tx, actor, server, before)
+        announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
+      }),
+
+    /** For the connection alone: with the secrets, as all is at this moment. Throws `not_found` where it is gone. */
+    resolveUpstream: async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
+      const upstream = await store.findUpstreamOfAnybody(db, id)
+      if (upstream === undefined) throw noUpstream()
+      if (upstream.config.transport === 'stdio' && !allowStdio) {
+        const message = 'Commands of this machine may not be run any more: PATCHBAY_ALLOW_STDIO is not true.'
+        return failure({ reason: 'not_allowed', message })
+      }
+      return resolveConfig(upstream.config, await openGlobals(upstream.serverId))
+    },
+  }
+}
+
+export type UpstreamService = ReturnType<typeof createUpstreamService>

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { JsonObject } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Upstream, UpstreamConfig, UpstreamTransport } from './upstream.ts'
+
+const texts = z.record(z.string(), z.string())
+const settings = {
+  timeoutMs: z.number(),
+  isEager: z.boolean(),
+  features: z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() }),
+  allow: z.array(z.string()).optional(),
+  deny: z.array(z.string()).optional(),
+  prefix: z.string().optional(),
+  auth: z.object({ type: z.literal('none') }),
+}
+const StoredStdio = z.object({
+  command: z.string(),
+  args: z.array(z.string()),
+  env: texts,
+  cwd: z.string().optional(),
+  ...settings,
+})
+const StoredRemote = z.object({ url: z.string(), headers: texts, ...settings })
+
+const toConfig = (transport: UpstreamTransport, stored: unknown): UpstreamConfig =>
+  transport === 'stdio' ? { transport, ...StoredStdio.parse(stored) } : { transport, ...StoredRemote.parse(stored) }
+
+/** As JSON: what is undefined is not there. */
+const toStored = ({ transport: _transport, ...config }: UpstreamConfig): JsonObject =>
+  z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(config)))
+
+type UpstreamRow = {
+  id: string
+  serverId: string
+  name: string
+  description: string | null
+  transport: UpstreamTransport
+  config: unknown
+  isEnabled: boolean
+  createdAt: Date
+  updatedAt: Date
+}
+
+const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Upstream => ({
+  id: row.id,
+  serverId: row.serverId,
+  name: row.name,
+  description: description ?? undefined,
+  isEnabled: row.isEnabled,
+  config: toConfig(transport, config),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+})
+
+/** Of a server that is there and of one of these organizations; with whose it is. */
+export const findUpstream = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<{ upstream: Upstream; organizationId: string } | undefined> => {
+  const row = await tx.upstream.findFirst({
+    where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
+    include: { server: { select: { organizationId: true } } },
+  })
+  return row === null ? undefined : { upstream: toUpstream(row), organizationId: row.server.organizationId }
+}
+
+/** Whoever's it is: for its own connection. */
+export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promise<Upstream | undefined> => {
+  const row = await tx.upstream.findFirst({ where: { id, server: { removedAt: null } } })
+  return row === null ? undefined : toUpstream(row)
+}
+
+export const listUpstreams = async (tx: Transaction, serverId: string, page: IdPage): Promise<Upstream[]> => {
+  const { where, ...rest } = idPageQuery(page)
+  return (await tx.upstream.findMany({ where: { serverId, ...where }, ...rest })).map(toUpstream)
+}
+
+/** All of a server's, by name. */
+export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>
+  (await tx.upstream.findMany({ where: { serverId }, orderBy: { name: 'asc' } })).map(toUpstream)
+
+export const countUpstreams = (tx: Transaction, serverId: string): Promise<number> =>
+  tx.upstream.count({ where: { serverId } })
+
+export type UpstreamContent = Pick<Upstream, 'name' | 'description' | 'isEnabled' | 'config'>
+
+const toData = ({ name, description, isEnabled, config }: UpstreamContent) => ({
+  name,
+  description: description ?? null,
+  isEnabled,
+  transport: config.transport,
+  config: toStored(config),
+})
+
+export const createUpstream = async (tx: Transaction, serverId: string, content: UpstreamContent): Promise<Upstream> =>
+  toUpstream(await tx.upstream.create({ data: { serverId, ...toData(content) } }))
+
+export const updateUpstream = async (tx: Transaction, id: string, content: UpstreamContent): Promise<Upstream> =>
+  toUpstream(await tx.upstream.update({ where: { id }, data: toData(content) }))
+
+export const removeUpstream = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.upstream.deleteMany({ where: { id } })
+}

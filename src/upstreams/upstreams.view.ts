@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { globalsIn } from './resolve-config.ts'
+import type { UpstreamConfig, UpstreamState } from './upstream.ts'
+import type { UpstreamView } from './upstreams.schema.ts'
+import type { UpstreamWithGlobals } from './upstreams.service.ts'
+
+type View = z.infer<typeof UpstreamView>
+
+const toStateView = (state: UpstreamState): View['state'] => {
+  if (state.kind !== 'failed') return { kind: state.kind }
+  const { kind, why, since, nextTryAt } = state
+  const next = nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() }
+  return { kind, why, since: since.toISOString(), ...next }
+}
+
+/** Of the transport's own fields those of the others are null. */
+const toPlaceView = (config: UpstreamConfig) => {
+  const none = { command: null, args: null, env: null, cwd: null, url: null, headers: null }
+  if (config.transport !== 'stdio') return { ...none, url: config.url, headers: { ...config.headers } }
+  const { command, args, env, cwd } = config
+  return { ...none, command, args: [...args], env: { ...env }, cwd: cwd ?? null }
+}
+
+/** As the builder wrote it: globals by their keys, so that no secret can be in it. */
+export const toUpstreamView = ({ upstream, missingGlobals }: UpstreamWithGlobals, state: UpstreamState): View => {
+  const { config } = upstream
+  return {
+    id: upstream.id,
+    serverId: upstream.serverId,
+    name: upstream.name,
+    description: upstream.description ?? null,
+    transport: config.transport,
+    ...toPlaceView(config),
+    auth: config.auth,
+    eager: config.isEager,
+    features: config.features,
+    allow: config.allow === undefined ? null : [...config.allow],
+    deny: config.deny === undefined ? null : [...config.deny],
+    timeoutMs: config.timeoutMs,
+    prefix: config.prefix ?? null,
+    enabled: upstream.isEnabled,
+    globals: [...globalsIn(config)],
+    missingGlobals: [...missingGlobals],
+    state: toStateView(state),
+    createdAt: upstream.createdAt.toISOString(),
+    updatedAt: upstream.updatedAt.toISOString(),
+  }
+}
