@@ -58,7 +58,7 @@ const compilePart = (
   if (!compiled.ok) {
     const errors = compiled.error.map(error => ({
       path: pathOf(error.field, names),
-      message: `${error.message}${whereOf(error)}`,
+      message: `cannot be taken: ${error.message}${whereOf(error)}`,
     }))
     return failure(errors)
   }

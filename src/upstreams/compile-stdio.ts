@@ -71,8 +71,9 @@ const readFields = ({ command, args, env, cwd }: StdioConfig) => {
     cwd: cwd === undefined ? undefined : read('cwd', cwd, MAX_PATH_CHARS),
   }
   if (command.trim() === '') complain('command', 'is empty')
-  if (args.length > MAX_ARGUMENTS) complain('args', `are more than ${MAX_ARGUMENTS}`)
-  if (variables.length > MAX_VARIABLES) complain('env', `has more than ${MAX_VARIABLES} variables`)
+  if (args.length > MAX_ARGUMENTS) complain(`args[${MAX_ARGUMENTS}]`, `is one too many: ${MAX_ARGUMENTS} at most`)
+  const [excess] = variables.slice(MAX_VARIABLES)
+  if (excess !== undefined) complain(`env.${excess[0]}`, `is one too many: ${MAX_VARIABLES} at most`)
   for (const [name] of variables) {
     if (name.length > MAX_VARIABLE_NAME_CHARS || !VARIABLE_NAME.test(name)) {
       const rule = 'is no name of a variable: a letter or _, then letters, digits and _'

@@ -19,7 +19,7 @@ const pattern = z
   .regex(/^[^\p{Cc}\s]+$/u, 'is no pattern of a tool name: it holds blanks or control characters')
 const patterns = z
   .array(pattern)
-  .max(MAX_PATTERNS, `are more than ${MAX_PATTERNS} patterns`)
+  .max(MAX_PATTERNS, `is one too many: ${MAX_PATTERNS} at most`)
   .describe("patterns of the upstream's own tool names, * for any characters")
 
 const texts = z.record(z.string(), z.string())

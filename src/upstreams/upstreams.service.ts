@@ -54,6 +54,9 @@ export type UpstreamChange = UpstreamWishChange & {
   enabled?: boolean | undefined
 }
 
+/** The one who changes it saw it as it was then; left out, whatever it became since is written over. */
+export type Unchanged = { ifUnchangedSince?: Date | undefined }
+
 /** An upstream, and the globals that it refers to and its server has not. */
 export type UpstreamWithGlobals = { upstream: Upstream; missingGlobals: readonly string[] }
 
@@ -63,6 +66,13 @@ const rethrowTaken = (name: string | undefined) => (error: unknown) => {
   if (!isUniqueViolation(error)) throw error
   throw new AppError('conflict', `This server has an upstream named "${name}" already.`, {
     errors: [{ path: 'name', message: 'is taken in this server' }],
+  })
+}
+
+const assertUnchangedSince = ({ name, updatedAt }: Upstream, { ifUnchangedSince }: Unchanged): void => {
+  if (ifUnchangedSince === undefined || updatedAt.getTime() === ifUnchangedSince.getTime()) return
+  throw new AppError('conflict', `Somebody else has changed the upstream "${name}" since you opened this page.`, {
+    errors: [{ path: 'version', message: 'is not the newest' }],
   })
 }
 
@@ -169,12 +179,21 @@ export const createUpstreamService = ({
       return withGlobals(serverId, await store.listAllUpstreams(db, serverId))
     },
 
-    /** A command that this machine did not run before: for the operator alone. */
-    updateUpstream: async (actor: Actor, id: string, change: UpstreamChange): Promise<UpstreamWithGlobals> => {
+    /**
+     * A command that this machine did not run before: for the operator alone. Throws `conflict` where it is not any
+     * more as it was at `ifUnchangedSince`.
+     */
+    updateUpstream: async (
+      actor: Actor,
+      id: string,
+      change: UpstreamChange,
+      unchanged: Unchanged = {},
+    ): Promise<UpstreamWithGlobals> => {
       const { name, description, enabled, ...wishChange } = change
       const upstream = await changes
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
+          assertUnchangedSince(before, unchanged)
           const wish = changeWish(before.config, wishChange)
           if (wish.transport === 'stdio' && before.config.transport !== 'stdio') {
             assertMayRunCommands(actor, { allowStdio })

@@ -100,11 +100,11 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
   it.each([
     ['no command', { command: ' ' }, 'command'],
     ['braces that are no global', { args: ['{{.Names}}'] }, 'args[0]'],
-    ['257 arguments', { args: Array.from({ length: 257 }, () => 'x') }, 'args'],
+    ['257 arguments', { args: Array.from({ length: 257 }, () => 'x') }, 'args[256]'],
     ['an argument of 9,000 characters', { args: ['x'.repeat(9_000)] }, 'args[0]'],
     ['a variable that is no name', { env: { 'A B': 'x' } }, 'env.A B'],
     ['a variable with =', { env: { 'A=B': 'x' } }, 'env.A=B'],
-    ['129 variables', { env: Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`V${at}`, ''])) }, 'env'],
+    ['129 variables', { env: Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`V${at}`, ''])) }, 'env.V128'],
     ['a directory that is not absolute', { cwd: 'data' }, 'cwd'],
     ['a URL', { url: 'https://mcp.example.com' }, 'url'],
   ])('refuse %s, naming the field', async (_what, fault, path) => {
