@@ -1,0 +1,11 @@
+export {
+  type ConnectionLimits,
+  createUpstreamConnection,
+  type UpstreamConnection,
+  type UpstreamConnectionOptions,
+  type UpstreamParts,
+} from './connection.ts'
+export type { UpstreamClient, UpstreamOffer } from './open-connection.ts'
+export type { LogLine } from './output-log.ts'
+export { createStdioProcesses, type StdioProcesses } from './stdio-processes.ts'
+export { UpstreamError, type UpstreamFault } from './upstream-error.ts'

@@ -1,0 +1,193 @@
+import { Client, type ClientOptions, type Notification, type Transport } from '@modelcontextprotocol/client'
+import type { ResolvedConfig } from '../upstream.ts'
+import { keepListening } from './listening.ts'
+import { maskSecrets, type OutputLog } from './output-log.ts'
+import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
+import { findFault } from './sdk-errors.ts'
+import type { StdioProcesses } from './stdio-processes.ts'
+import { createStdioTransport, type StdioLimits } from './stdio-transport.ts'
+import { UpstreamError } from './upstream-error.ts'
+
+/** A client of an upstream, connected, in the era that the upstream speaks: `getProtocolEra()`. */
+export type UpstreamClient = Client
+
+/** What a client of ours offers an upstream besides asking; left out: nothing, as a shared connection must. */
+export type UpstreamOffer = Pick<ClientOptions, 'capabilities' | 'inputRequired'> & {
+  /** Called before the client is connected, to set its request handlers. */
+  prepare?: (client: UpstreamClient) => void
+}
+
+export type OpenConnection = {
+  client: UpstreamClient
+  isProcess: boolean
+  /** Requests that are not answered yet; 0 for a remote one, where nobody counts. */
+  pending: () => number
+  /** Resolves once the connection is gone, with the reason. */
+  ended: Promise<UpstreamError>
+  failure: () => UpstreamError | undefined
+  close: () => Promise<void>
+}
+
+export type OpenConnectionOptions = {
+  config: ResolvedConfig
+  processes: StdioProcesses
+  network: RemoteNetwork
+  clientInfo: { name: string; version: string }
+  offer: UpstreamOffer
+  log: OutputLog
+  limits: StdioLimits
+  /** One operation's. */
+  timeoutMs: number
+  /** From the start of a process to its first answer: a command may have to be fetched first. */
+  startTimeoutMs: number
+  /** Whether the process is known to speak the older era only, so that it is not asked for the newer one first. */
+  isOlderEra: boolean
+  onActivity: () => void
+  onNotification: (notification: Notification) => void
+  signal: AbortSignal
+}
+
+/** Pages of one list; far above any honest one, and an end to one that never ends. */
+const MAX_LIST_PAGES = 1_000
+
+/** Results are passed on as they are: whoever asked looks at them, and schemas of strangers are not compiled here. */
+const NO_VALIDATION: NonNullable<ClientOptions['jsonSchemaValidator']> = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'not looked at' }),
+}
+
+type Link = {
+  transport: Transport
+  isProcess: boolean
+  pending: () => number
+  /** Why it ended, once it has. */
+  failure: () => UpstreamError | undefined
+  /** What lies behind an error of the SDK that says too little. */
+  explain: (fault: UpstreamError | undefined) => UpstreamError | undefined
+  close: () => Promise<void>
+}
+
+const SILENT = 'see its log, and whether it is an MCP server'
+
+const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
+  const { processes, log, limits, onActivity, startTimeoutMs } = options
+  const transport = createStdioTransport({ processes, command: config, log, limits, onActivity })
+  return {
+    transport,
+    isProcess: true,
+    pending: transport.pending,
+    failure: transport.failure,
+    explain: fault => {
+      if (fault?.kind !== 'timeout') return fault
+      if (!transport.saidOnlyRubbish()) {
+        const message = `The process did not answer within ${startTimeoutMs} ms of its start; ${SILENT}.`
+        return new UpstreamError('silent', message)
+      }
+      const message = `What the process prints is no MCP; see its log, and give the arguments that make it serve over stdio.`
+      return new UpstreamError('rubbish', message)
+    },
+    close: () => transport.close(),
+  }
+}
+
+const createRemoteLink = (
+  config: ResolvedConfig & { transport: 'http' | 'sse' },
+  options: OpenConnectionOptions,
+): Link => {
+  const remote = createRemoteTransport(config, options.network)
+  return {
+    transport: remote.transport,
+    isProcess: false,
+    pending: () => 0,
+    failure: remote.failure,
+    explain: fault => {
+      const seen = remote.lastFault() ?? fault
+      if (seen?.kind !== 'timeout') return seen
+      const message = `The upstream did not answer within ${options.timeoutMs} ms while the connection was made; check the URL.`
+      return new UpstreamError('silent', message)
+    },
+    close: remote.close,
+  }
+}
+
+const createLink = (options: OpenConnectionOptions): Link => {
+  const { config } = options
+  return config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
+}
+
+const createClient = ({ clientInfo, offer, config, ...options }: OpenConnectionOptions): UpstreamClient => {
+  const { capabilities = {}, inputRequired = { autoFulfill: false } } = offer
+  // Half of the time for the question which era it is, so that the older handshake has the other half.
+  const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
+  const isOlder = config.transport === 'sse' || options.isOlderEra
+  const client = new Client(clientInfo, {
+    capabilities,
+    inputRequired,
+    versionNegotiation: { mode: isOlder ? 'legacy' : 'auto', probe },
+    jsonSchemaValidator: NO_VALIDATION,
+    listMaxPages: MAX_LIST_PAGES,
+  })
+  offer.prepare?.(client)
+  client.fallbackNotificationHandler = async notification => options.onNotification(notification)
+  return client
+}
+
+/** Settles as the promise does, or rejects when the time is up or the signal says so. */
+const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> => {
+  const end = Promise.withResolvers<never>()
+  const timer = setTimeout(() => end.reject(new UpstreamError('timeout', 'The time is up.')), ms)
+  const onAbort = (): void => end.reject(new UpstreamError('aborted', 'The connection was closed while it was made.'))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, end.promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** An error of ours for whatever went wrong, without the values of secrets. */
+const toFault = (error: unknown, link: Link, secrets: readonly string[]): UpstreamError => {
+  const fault = link.failure() ?? link.explain(findFault(error)) ?? new UpstreamError('protocol', wordsOf(error))
+  return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error })
+}
+
+const wordsOf = (error: unknown): string => {
+  const said = error instanceof Error ? error.message : String(error)
+  return `The upstream could not be opened as an MCP server: ${said.slice(0, MAX_SAID_CHARS)}`
+}
+/** Of what an upstream said in an error. */
+const MAX_SAID_CHARS = 300
+
+/** Makes one connection. Throws UpstreamError that says why there is none; nothing of it is left then. */
+export const openConnection = async (options: OpenConnectionOptions): Promise<OpenConnection> => {
+  const { config, signal } = options
+  const link = createLink(options)
+  const client = createClient(options)
+  const ended = Promise.withResolvers<UpstreamError>()
+  const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')
+  client.onclose = () => ended.resolve(link.failure() ?? closed)
+  const stop = new AbortController()
+  const totalMs = link.isProcess ? options.startTimeoutMs : 2 * options.timeoutMs
+  try {
+    const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
+    await within(client.connect(link.transport, { timeout }), totalMs, signal)
+  } catch (error) {
+    const fault = toFault(error, link, config.secrets)
+    await link.close()
+    throw fault
+  }
+  keepListening({ client, timeoutMs: options.timeoutMs, onNotification: options.onNotification, signal: stop.signal })
+  void ended.promise.then(() => stop.abort())
+  return {
+    client,
+    isProcess: link.isProcess,
+    pending: link.pending,
+    ended: ended.promise,
+    failure: link.failure,
+    close: async () => {
+      stop.abort()
+      await link.close()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client'
+import { OutboundError } from '../../platform/net/index.ts'
+import { toRemoteError } from './remote-fetch.ts'
+import { STREAM_ENDED } from './request-watch.ts'
+import { UpstreamError } from './upstream-error.ts'
+
+/** The error and what it was made of, from the outside in. */
+const chainOf = (error: unknown): unknown[] => {
+  const chain: unknown[] = []
+  for (
+    let each = error;
+    each !== undefined && chain.length < 8;
+    each = each instanceof Error ? each.cause : undefined
+  ) {
+    chain.push(each)
+  }
+  return chain
+}
+
+const statusOf = (error: unknown): number | undefined => {
+  if (error instanceof SdkHttpError) return error.status
+  return error instanceof SseError ? error.code : undefined
+}
+
+const statusError = (status: number, cause: unknown): UpstreamError => {
+  const options = { cause }
+  if (status === 401 || status === 403) {
+    const message = `The upstream asks for authorization (HTTP ${status}); set the header that it wants, or renew the token in it.`
+    return new UpstreamError('unauthorized', message, options)
+  }
+  if (status >= 500 || status === 429) {
+    return new UpstreamError('http_status', `The upstream answered with HTTP ${status}; see what ails it.`, options)
+  }
+  if (status >= 200 && status < 300) {
+    const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
+    return new UpstreamError('not_mcp', message, options)
+  }
+  const message = `The URL does not speak MCP: it answered with HTTP ${status}. Check the path, and whether the upstream is one for the transport sse.`
+  return new UpstreamError('not_mcp', message, options)
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+
+/** Bytes that are no JSON, or JSON that is no JSON-RPC. */
+const isUnreadable = (error: unknown): boolean => {
+  if (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpUnexpectedContent) return true
+  return error instanceof Error && ['SyntaxError', 'ZodError', '$ZodError'].includes(error.name)
+}
+
+const timeoutOf = (error: unknown): string => {
+  const data = error instanceof SdkError ? error.data : undefined
+  const ms = typeof data === 'object' && data !== null && 'timeout' in data ? Number(data.timeout) : Number.NaN
+  return Number.isFinite(ms) ? ` within ${ms} ms` : ' in time'
+}
+
+/**
+ * What an error of the SDK says of the upstream; `undefined` for what is no fault of the connection: an error that the
+ * upstream answered, or one of our own.
+ */
+export const findFault = (error: unknown): UpstreamError | undefined => {
+  if (error instanceof UpstreamError) return error
+  const chain = chainOf(error)
+  const outbound = chain.find(each => each instanceof OutboundError)
+  if (outbound instanceof OutboundError) return toRemoteError(outbound)
+  if (error instanceof ProtocolError) {
+    if (error.data !== STREAM_ENDED) return undefined
+    return new UpstreamError('protocol', 'The upstream closed the stream before it had answered; try again.')
+  }
+  const status = chain.map(statusOf).find(each => each !== undefined)
+  if (status !== undefined) return statusError(status, error)
+  if (isTimeout(error)) {
+    const message = `The upstream did not answer${timeoutOf(error)}; raise timeoutMs, or see what holds it up.`
+    return new UpstreamError('timeout', message, { cause: error })
+  }
+  if (chain.some(isUnreadable)) {
+    const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
+    return new UpstreamError('not_mcp', message, { cause: error })
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
+    return new UpstreamError('protocol', 'The connection to the upstream was closed.', { cause: error })
+  }
+  return undefined
+}

@@ -1,0 +1,31 @@
+/** What keeps an upstream from being used, or ended a use of it. */
+export type UpstreamFault =
+  | 'command_not_found' // no such command, no right to run it, or no such working directory
+  | 'exited' // the process ended
+  | 'rubbish' // what the process prints is no MCP
+  | 'silent' // it never answered while the connection was made
+  | 'refused' // nobody listens there, or it cannot be reached
+  | 'blocked' // the address guard said no
+  | 'not_mcp' // it answers, but no MCP
+  | 'unauthorized' // it asks for credentials, or refuses those it got
+  | 'http_status' // it answers that it cannot serve
+  | 'timeout' // one operation took too long
+  | 'too_large' // an answer, the output or the memory is over its limit
+  | 'protocol' // broken off, or against the protocol
+  | 'session_ended' // the upstream no longer knows our session; it did nothing
+  | 'unavailable' // it failed over and over: no further try before the next one that is due
+  | 'aborted' // given up by whoever asked, or Patchbay closes the connection
+
+/**
+ * An upstream that cannot be used. `message` says what happened and what to do, holds no secret and may be shown to
+ * whoever calls; `cause` may not.
+ */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError'
+  readonly kind: UpstreamFault
+
+  constructor(kind: UpstreamFault, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
