@@ -13,8 +13,8 @@ import {
   uuidParam,
 } from '../platform/http/index.ts'
 import type { GlobalService } from './globals.service.ts'
-import { globalPath, toGlobalRow, toUseList, usesInWords } from './globals.view.ts'
-import type { GlobalUse, RewiringService } from './rewiring.service.ts'
+import { globalPath, isUsed, toGlobalRow, toUseList, usesInWords, usesOfKey } from './globals.view.ts'
+import type { GlobalUses, RewiringService } from './rewiring.service.ts'
 import type { Global } from './server.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import {
@@ -78,7 +78,7 @@ export const globalsPages =
           server,
           path,
           heading: formatCount(all.length, 'global'),
-          globals: all.map(global => toGlobalRow(server.id, global, uses.get(global.key) ?? [])),
+          globals: all.map(global => toGlobalRow(server.id, global, usesOfKey(uses, global.key))),
           wanted: [...uses]
             .filter(([key]) => !keys.has(key))
             .map(([key, ofKey]) => ({
@@ -113,8 +113,8 @@ export const globalsPages =
       })
     })
 
-    const usesOf = async (request: FastifyRequest, key: string): Promise<readonly GlobalUse[]> =>
-      (await rewiring.listGlobalUses(actorOf(request), serverIdOf(request))).get(key) ?? []
+    const usesOf = async (request: FastifyRequest, key: string): Promise<GlobalUses> =>
+      usesOfKey(await rewiring.listGlobalUses(actorOf(request), serverIdOf(request)), key)
 
     const editPage = async (
       request: FastifyRequest,
@@ -187,10 +187,9 @@ export const globalsPages =
           title: `Remove ${key}`,
           server,
           question: `Remove ${key}?`,
-          consequence:
-            uses.length === 0
-              ? 'No tool reads it. Its value is gone once it is removed.'
-              : `It is read by ${usesInWords(uses)}: every call of these fails from then on, until there is a global of this key again or they are wired otherwise.`,
+          consequence: !isUsed(uses)
+            ? 'Nothing reads it. Its value is gone once it is removed.'
+            : `It is read by ${usesInWords(uses)}: every call of these fails from then on, until there is a global of this key again or they are wired otherwise.`,
           blocks: list.items,
           moreBlocks: list.more,
           action: `${globalPath(server.id, key)}/remove`,

@@ -1,12 +1,13 @@
 import { formatCount, formatNumber, timeText } from '../platform/http/index.ts'
-import type { GlobalUse } from './rewiring.service.ts'
+import { upstreamPath } from '../upstreams/index.ts'
+import type { GlobalUses } from './rewiring.service.ts'
 import type { Global } from './server.ts'
 import { serverTabPath } from './server-frame.ts'
 import { instancePath } from './tools.pages.ts'
 
 /** Characters of a value that the table shows. */
 const MAX_VALUE_CHARACTERS = 60
-/** Tools named where a global is used; how many more there are is said. */
+/** Tools and MCP servers named where a global is used; how many more there are is said. */
 const MAX_USES_NAMED = 50
 
 export const globalPath = (serverId: string, key: string): string =>
@@ -19,14 +20,24 @@ const shorten = (value: string): string => {
     : `${characters.slice(0, MAX_VALUE_CHARACTERS - 1).join('')}…`
 }
 
-/** How many parameters read it, in words; "nothing" where none does. */
-const useCount = (uses: readonly GlobalUse[]): number =>
-  uses.reduce((sum, { parameters }) => sum + parameters.length, 0)
+const NO_USES: GlobalUses = { tools: [], upstreams: [] }
 
-export const usesInWords = (uses: readonly GlobalUse[]): string =>
-  uses.length === 0 ? 'nothing' : `${formatCount(useCount(uses), 'parameter')} in ${formatCount(uses.length, 'tool')}`
+/** What reads the global of this key; nothing where none is listed. */
+export const usesOfKey = (uses: ReadonlyMap<string, GlobalUses>, key: string): GlobalUses => uses.get(key) ?? NO_USES
 
-export const toGlobalRow = (serverId: string, global: Global, uses: readonly GlobalUse[]) => ({
+export const isUsed = ({ tools, upstreams }: GlobalUses): boolean => tools.length + upstreams.length > 0
+
+/** How many parameters and MCP servers read it, in words; "nothing" where none does. */
+export const usesInWords = ({ tools, upstreams }: GlobalUses): string => {
+  const parameters = tools.reduce((sum, tool) => sum + tool.parameters.length, 0)
+  const parts = [
+    tools.length === 0 ? [] : `${formatCount(parameters, 'parameter')} in ${formatCount(tools.length, 'tool')}`,
+    upstreams.length === 0 ? [] : formatCount(upstreams.length, 'MCP server'),
+  ].flat()
+  return parts.join(' and ') || 'nothing'
+}
+
+export const toGlobalRow = (serverId: string, global: Global, uses: GlobalUses) => ({
   href: globalPath(serverId, global.key),
   key: global.key,
   source: global.isSecret ? 'secret' : 'global',
@@ -37,12 +48,16 @@ export const toGlobalRow = (serverId: string, global: Global, uses: readonly Glo
   uses: usesInWords(uses),
 })
 
-/** The tools that read a global, each with its parameters, as links. */
-export const toUseList = (serverId: string, uses: readonly GlobalUse[]) => ({
-  items: uses.slice(0, MAX_USES_NAMED).map(({ instanceId, tool, parameters }) => ({
-    href: instancePath(serverId, instanceId),
-    text: tool,
-    note: parameters.join(', '),
-  })),
-  more: uses.length > MAX_USES_NAMED ? `and ${formatNumber(uses.length - MAX_USES_NAMED)} more tools` : undefined,
-})
+/** What reads a global, as links: the MCP servers first, then the tools, each with its parameters. */
+export const toUseList = (serverId: string, { tools, upstreams }: GlobalUses) => {
+  const all = [
+    ...upstreams.map(({ id, name }) => ({ href: upstreamPath(serverId, id), text: name, note: 'MCP server' })),
+    ...tools.map(({ instanceId, tool, parameters }) => ({
+      href: instancePath(serverId, instanceId),
+      text: tool,
+      note: parameters.join(', '),
+    })),
+  ]
+  const more = all.length - MAX_USES_NAMED
+  return { items: all.slice(0, MAX_USES_NAMED), more: more > 0 ? `and ${formatNumber(more)} more` : undefined }
+}

@@ -2,6 +2,7 @@ import { type Actor, AppError, type FieldError } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import { checkDefinition } from '../toolkits/index.ts'
+import { listUpstreamsReferringTo } from '../upstreams/index.ts'
 import { findBindingFaults, listSecretKeys, toBindingOf, type WantedBinding } from './binding-checks.ts'
 import { globalKeysOf } from './bindings.ts'
 import { addGlobal, type GlobalInput } from './globals.service.ts'
@@ -20,8 +21,11 @@ export type SocketAddress = { instanceId: string; parameter: string }
 /** A tool at work with where each of its parameters gets its value. */
 export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'tool' | 'toolkit'> & { sockets: readonly Socket[] }
 
-/** A global that a tool reads; several of its parameters may. */
-export type GlobalUse = { instanceId: string; tool: string; parameters: readonly string[] }
+/** A tool that reads a global; several of its parameters may. */
+type ToolUse = { instanceId: string; tool: string; parameters: readonly string[] }
+
+/** What reads a global: tools at work, and MCP servers that are attached. */
+export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: string; name: string }[] }
 
 /** One with a new binding, or why it cannot have it. */
 type Rewired = { binding: Binding } | { fault: string }
@@ -92,12 +96,12 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       return listInstancesById(db, serverId, ids)
     },
 
-    /** Which tools read which global of the server, in force; also of keys that no global has. */
-    listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, readonly GlobalUse[]>> => {
+    /** What reads which global of the server, in force; also of keys that no global has. */
+    listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
       const parametersOf = await readParameters(db, serverId, tools)
-      const uses = new Map<string, GlobalUse[]>()
+      const uses = new Map<string, ToolUse[]>()
       for (const tool of tools) {
         const read = parametersOf(tool).flatMap(({ name }) => {
           const binding = tool.bindings[name]
@@ -108,7 +112,9 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           uses.set(key, [...(uses.get(key) ?? []), use])
         }
       }
-      return uses
+      const upstreams = await listUpstreamsReferringTo(db, serverId)
+      const keys = [...uses.keys(), ...upstreams.keys()]
+      return new Map(keys.map(key => [key, { tools: uses.get(key) ?? [], upstreams: upstreams.get(key) ?? [] }]))
     },
 
     /**

@@ -4,7 +4,7 @@ import { compileConfig, globalsIn } from './resolve-config.ts'
 import { listAllUpstreams } from './upstreams.store.ts'
 
 /** An upstream that a global stands in. */
-export type UpstreamReference = { id: string; name: string }
+type UpstreamReference = { id: string; name: string }
 
 /** The upstreams of a server that refer to globals, by the keys of these. */
 export const listUpstreamsReferringTo = async (

@@ -1,4 +1,5 @@
-export { assertGlobalMayChange } from './global-uses.ts'
+export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { restingState } from './upstream.ts'
+export { upstreamPath } from './upstream-path.ts'
 export { upstreamRoutes } from './upstreams.routes.ts'
 export { createUpstreamService } from './upstreams.service.ts'

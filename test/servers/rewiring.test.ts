@@ -179,7 +179,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     await bind('quote', { key: { source: 'server', value: 'token' } })
     const read = async () => {
       const uses = await rewiring().listGlobalUses(actor, serverId)
-      return [...uses].map(([key, of]) => [key, of.map(({ tool: name, parameters }) => [name, parameters])])
+      return [...uses].map(([key, of]) => [key, of.tools.map(({ tool: name, parameters }) => [name, parameters])])
     }
     expect(await read()).toEqual([
       ['token', [['quote', ['key']]]],
@@ -274,7 +274,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     const sockets = panels.map(({ id }) => ({ instanceId: id, parameter: 'key' }))
     const wanted = { source: 'global', key: 'desk' } as const
     expect(await rewiring().bindMany(actor, serverId, { sockets, wanted })).toEqual({ sockets: 2_000, tools: 2_000 })
-    expect((await rewiring().listGlobalUses(actor, serverId)).get('desk')).toHaveLength(2_000)
+    expect((await rewiring().listGlobalUses(actor, serverId)).get('desk')?.tools).toHaveLength(2_000)
     expect(await page('globals')).toContain('2,000 parameters in 2,000 tools')
   })
 })
