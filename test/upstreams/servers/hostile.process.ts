@@ -1,0 +1,113 @@
+/**
+ * A server over stdio that behaves as its first argument says. What it does well is the least of the older era; each of
+ * its tools does one thing that a server should not.
+ */
+import { spawn } from 'node:child_process'
+import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+type Message = {
+  id?: number | string
+  method?: string
+  params?: { name?: string; arguments?: Record<string, unknown> }
+}
+
+const behaviour = process.argv[2] ?? 'serve'
+const MEBIBYTE = 1_024 * 1_024
+
+/** All of it, before anything else is done. */
+const write = (text: string): void => {
+  for (let rest = Buffer.from(text); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+    }
+  }
+}
+const send = (message: object): void => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const answer = (id: Message['id'], text: string): void => send({ id, result: { content: [{ type: 'text', text }] } })
+const idle = ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6); console.log("up")']
+
+/** One that stays in the process group, and one that leaves it; neither heeds SIGTERM. Answers once both are up. */
+const fork = async (): Promise<string> => {
+  const children = [false, true].map(detached =>
+    spawn(process.execPath, idle, { detached, stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  await Promise.all(children.map(child => new Promise(resolve => child.stdout.once('data', resolve))))
+  return children.map(({ pid }) => pid).join(' ')
+}
+
+const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, unknown>) => void>> = {
+  echo: (id, { text }) => answer(id, String(text)),
+  pid: id => answer(id, String(process.pid)),
+  environment: id => answer(id, JSON.stringify(process.env)),
+  directory: id => answer(id, process.cwd()),
+  hang: () => {},
+  die: () => process.exit(7),
+  twice: id => {
+    answer(id, 'first')
+    answer(id, 'second')
+  },
+  chatter: id => {
+    write('this is no MCP\n[1,2]\n{"jsonrpc":"1.0"}\n')
+    process.stderr.write(`\u001b[31mred\u001b[0m and ${process.env.SECRET}\n`)
+    answer(id, 'after rubbish')
+  },
+  'long-line': () => write(`${'x'.repeat(100 * MEBIBYTE)}\n`),
+  'many-lines': () => {
+    const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(MEBIBYTE) } })}\n`
+    for (let i = 0; i < 100; i++) write(line)
+  },
+  eat: () => {
+    const held: Buffer[] = []
+    setInterval(() => held.push(Buffer.alloc(32 * MEBIBYTE, 1)), 10)
+  },
+  fork: id => void fork().then(pids => answer(id, pids)),
+  changed: id => {
+    send({ method: 'notifications/tools/list_changed' })
+    answer(id, 'told')
+  },
+}
+
+let isOpen = false
+const serve = (message: Message): void => {
+  const { id, method, params } = message
+  if (method === 'initialize') {
+    isOpen = true
+    const serverInfo = { name: 'hostile', version: '1' }
+    send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo } })
+  } else if (!isOpen && behaviour === 'ends-at-questions') process.exit(1)
+  else if (method === 'tools/list') {
+    send({ id, result: { tools: Object.keys(TOOLS).map(name => ({ name, inputSchema: { type: 'object' } })) } })
+  } else if (method === 'tools/call') TOOLS[params?.name ?? '']?.(id, params?.arguments ?? {})
+  else if (id !== undefined) send({ id, error: { code: -32_601, message: 'Method not found' } })
+}
+
+switch (behaviour) {
+  case 'exits':
+    process.stderr.write('the configuration is missing\n')
+    process.exit(3)
+    break
+  case 'prints-rubbish':
+    for (let i = 0; i < 1_000; i++) write(`usage: line ${i}\n`)
+    setInterval(() => {}, 1e6)
+    break
+  case 'greets-and-is-silent':
+    write('Welcome to the server!\n')
+    setInterval(() => {}, 1e6)
+    break
+  case 'is-silent':
+    setInterval(() => {}, 1e6)
+    break
+  case 'is-stubborn':
+    process.on('SIGTERM', () => {})
+    setInterval(() => {}, 1e6)
+    break
+  case 'greets':
+    write('Welcome to the server!\nListening on stdio\n')
+    break
+}
+if (!['is-silent', 'prints-rubbish', 'greets-and-is-silent'].includes(behaviour)) {
+  createInterface({ input: process.stdin }).on('line', line => serve(JSON.parse(line)))
+}

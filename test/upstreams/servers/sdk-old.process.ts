@@ -1,0 +1,11 @@
+/** A server of the SDK's older line over stdio. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+
+const server = new McpServer({ name: 'old', version: '1' }, { capabilities: { tools: { listChanged: true } } })
+server.registerTool('echo', {}, () => ({ content: [{ type: 'text', text: 'from the older line' }] }))
+server.registerTool('grow', {}, () => {
+  server.registerTool('grown', {}, () => ({ content: [] }))
+  return { content: [{ type: 'text', text: 'grown' }] }
+})
+await server.connect(new StdioServerTransport())

@@ -1,0 +1,286 @@
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  callTool,
+  commandOf,
+  everythingCommand,
+  faultOf,
+  gone,
+  LEDGER,
+  openUpstream,
+  startProcesses,
+  stateOf,
+} from './support.ts'
+
+const hostile = (behaviour = 'serve') => commandOf('hostile', behaviour)
+const pidOf = async (upstream: ReturnType<typeof openUpstream>): Promise<number> =>
+  Number(await callTool(upstream, 'pid'))
+
+// The last word of this file: whatever its tests did, nothing that they started is left.
+afterAll(() => {
+  expect(existsSync(LEDGER) ? readdirSync(LEDGER) : []).toEqual([])
+})
+
+describe('a server over stdio', () => {
+  it('of npm answers as it does to any client', async () => {
+    const upstream = openUpstream(everythingCommand())
+    expect(upstream.state()).toEqual({ kind: 'idle' })
+    const client = await upstream.get()
+    expect(upstream.state()).toEqual({ kind: 'connected' })
+    expect(client.getServerVersion()?.name).toContain('everything')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('echo')
+    expect(await callTool(upstream, 'echo', { message: 'hello' })).toBe('Echo: hello')
+    const { prompts } = await client.listPrompts()
+    const { resources } = await client.listResources()
+    expect([prompts.length > 0, resources.length > 0]).toEqual([true, true])
+  })
+
+  it('of the newer line is spoken to in the newer era, and tells of a changed list', async () => {
+    const upstream = openUpstream(commandOf('sdk-new'))
+    expect((await upstream.get()).getProtocolEra()).toBe('modern')
+    expect(await callTool(upstream, 'echo', { text: 'hello' })).toBe('hello')
+    const told = new Promise(resolve => upstream.onNotification(({ method }) => resolve(method)))
+    await callTool(upstream, 'grow')
+    expect(await told).toBe('notifications/tools/list_changed')
+  })
+
+  it('of the older line is spoken to in the older era, and tells of a changed list', async () => {
+    const upstream = openUpstream(commandOf('sdk-old'))
+    expect((await upstream.get()).getProtocolEra()).toBe('legacy')
+    const told = new Promise(resolve => upstream.onNotification(({ method }) => resolve(method)))
+    await callTool(upstream, 'grow')
+    expect(await told).toBe('notifications/tools/list_changed')
+  })
+
+  it('that ends at a question of the newer era is asked as of old', async () => {
+    const upstream = openUpstream(hostile('ends-at-questions'))
+    expect(await callTool(upstream, 'echo', { text: 'still here' })).toBe('still here')
+  })
+
+  it('that greets on stdout first is understood, and the greeting is in the log', async () => {
+    const upstream = openUpstream(hostile('greets'))
+    expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+    expect(upstream.log().map(({ source, text }) => `${source} ${text}`)).toEqual([
+      'stdout Welcome to the server!',
+      'stdout Listening on stdio',
+    ])
+  })
+
+  it('sees of the environment what is named, and what a command needs', async () => {
+    process.env.PATCHBAY_TEST_SECRET = 'must not be seen'
+    const upstream = openUpstream({ ...hostile(), env: { SHOWN: 'yes; rm -rf /' } })
+    const seen: Record<string, string> = JSON.parse(await callTool(upstream, 'environment'))
+    delete process.env.PATCHBAY_TEST_SECRET
+    expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', 'SHOWN', 'STARTED_BY_PATCHBAY'])
+    expect(seen.SHOWN).toBe('yes; rm -rf /')
+  })
+
+  it('is started without a shell, in its directory', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'patchbay-cwd-'))
+    const config = hostile()
+    const upstream = openUpstream({ ...config, args: [...config.args, '; touch made', '$(touch made)'], cwd })
+    expect(await callTool(upstream, 'directory')).toBe(cwd)
+    expect(readdirSync(cwd)).toEqual([])
+  })
+})
+
+describe('a process', () => {
+  it('is started once, however many callers wait for it, and shared', async () => {
+    const upstream = openUpstream(hostile())
+    const pids = await Promise.all(Array.from({ length: 20 }, () => pidOf(upstream)))
+    expect(new Set(pids).size).toBe(1)
+    expect(upstream.processes.count()).toBe(1)
+  })
+
+  it('that is killed under calls ends those with a clear error, and the next call brings another', async () => {
+    const upstream = openUpstream(hostile())
+    const pid = await pidOf(upstream)
+    const calls = Array.from({ length: 10 }, () => faultOf(callTool(upstream, 'hang')))
+    await upstream.run(client => client.listTools())
+    process.kill(pid, 'SIGKILL')
+    for (const { kind, message } of await Promise.all(calls)) {
+      expect([kind, message]).toEqual(['exited', expect.stringContaining('The process ended by SIGKILL')])
+    }
+    expect(upstream.state()).toMatchObject({ kind: 'failed', why: expect.stringContaining('SIGKILL') })
+    const another = await pidOf(upstream)
+    expect(another).not.toBe(pid)
+    expect(upstream.state()).toEqual({ kind: 'connected' })
+    expect(upstream.processes.count()).toBe(1)
+  })
+
+  it('that is killed over and over under load loses only the calls in flight', async () => {
+    const upstream = openUpstream(hostile())
+    for (let round = 0; round < 5; round++) {
+      const pid = await pidOf(upstream)
+      const lost = faultOf(callTool(upstream, 'hang'))
+      await upstream.run(client => client.listTools())
+      process.kill(pid, 'SIGKILL')
+      expect((await lost).kind).toBe('exited')
+    }
+    expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+  })
+
+  it('that is wanted always comes back by itself', async () => {
+    const upstream = openUpstream(hostile(), { isEager: true, limits: { retryDelaysMs: [10] } })
+    await stateOf(upstream, ({ kind }) => kind === 'connected')
+    const pid = await pidOf(upstream)
+    const failed = stateOf(upstream, ({ kind }) => kind === 'failed')
+    process.kill(pid, 'SIGKILL')
+    expect(await failed).toMatchObject({ nextTryAt: expect.any(Date) })
+    await stateOf(upstream, ({ kind }) => kind === 'connected')
+    expect(await pidOf(upstream)).not.toBe(pid)
+  })
+
+  it('that nobody asks anything is ended, and comes back with the next call', async () => {
+    const upstream = openUpstream(hostile(), { limits: { idleMs: 50 } })
+    const pid = await pidOf(upstream)
+    await stateOf(upstream, ({ kind }) => kind === 'idle')
+    await gone([pid])
+    expect(await pidOf(upstream)).not.toBe(pid)
+  })
+
+  it('is not idle while a call is under way or it is held', async () => {
+    const upstream = openUpstream(hostile(), { limits: { idleMs: 20 } })
+    const pid = await pidOf(upstream)
+    const release = upstream.hold()
+    const stop = new AbortController()
+    const hanging = faultOf(callTool(upstream, 'hang', {}, stop.signal))
+    // Another one, with the same time, that nobody asks anything: it goes meanwhile.
+    const other = openUpstream(hostile(), { limits: { idleMs: 20 } })
+    await other.get()
+    await stateOf(other, ({ kind }) => kind === 'idle')
+    expect(upstream.state()).toEqual({ kind: 'connected' })
+    stop.abort()
+    expect((await hanging).kind).toBe('aborted')
+    release()
+    await stateOf(upstream, ({ kind }) => kind === 'idle')
+    await gone([pid])
+  })
+
+  it('ends with all that it has started, whatever group that is in', async () => {
+    const upstream = openUpstream(hostile())
+    const pid = await pidOf(upstream)
+    const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
+    await upstream.close()
+    await gone([pid, ...children])
+    expect(upstream.processes.count()).toBe(0)
+  })
+
+  it('that crashes takes along what it has started', async () => {
+    const upstream = openUpstream(hostile())
+    const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
+    expect((await faultOf(callTool(upstream, 'die'))).message).toContain('with exit code 7')
+    await gone(children)
+  })
+
+  it('that does not heed SIGTERM is killed', async () => {
+    const upstream = openUpstream(hostile('is-stubborn'), { processes: startProcesses({ endGraceMs: 50 }) })
+    const pid = await pidOf(upstream)
+    await upstream.close()
+    await gone([pid])
+  })
+
+  it('is ended while it is still being asked who it is', async () => {
+    const upstream = openUpstream(hostile('is-silent'))
+    const opening = faultOf(upstream.get())
+    await stateOf(upstream, ({ kind }) => kind === 'connecting')
+    await upstream.close()
+    expect((await opening).kind).toBe('aborted')
+    expect(upstream.processes.count()).toBe(0)
+    expect((await faultOf(upstream.get())).kind).toBe('aborted')
+  })
+})
+
+describe('a command', () => {
+  it('that does not exist is named, and no process is there', async () => {
+    const upstream = openUpstream({ ...hostile(), command: '/nowhere/server' })
+    const { kind, message } = await faultOf(upstream.get())
+    expect(kind).toBe('command_not_found')
+    expect(message).toBe('There is no command /nowhere/server on this machine; install it, or give its whole path.')
+    expect(upstream.state()).toMatchObject({ kind: 'failed', why: message, nextTryAt: expect.any(Date) })
+    expect(upstream.processes.count()).toBe(0)
+  })
+
+  it('that may not be run, or whose directory does not exist, is said so', async () => {
+    const script = { ...hostile(), command: import.meta.filename }
+    expect((await faultOf(openUpstream(script).get())).message).toContain('may not be run by Patchbay')
+    const lost = { ...hostile(), cwd: '/nowhere' }
+    expect((await faultOf(openUpstream(lost).get())).message).toContain('working directory /nowhere does not exist')
+  })
+
+  it('that exits at once is told with its exit code, and its words are in the log', async () => {
+    const upstream = openUpstream(hostile('exits'))
+    const { kind, message } = await faultOf(upstream.get())
+    expect([kind, message]).toEqual(['exited', expect.stringContaining('ended with exit code 3')])
+    expect(upstream.log().map(({ text }) => text)).toContain('the configuration is missing')
+  })
+
+  it('that prints rubbish is ended', async () => {
+    const upstream = openUpstream(hostile('prints-rubbish'))
+    expect((await faultOf(upstream.get())).kind).toBe('rubbish')
+    expect(upstream.log()[0]?.text).toBe('usage: line 0')
+    await upstream.close()
+    expect(upstream.processes.count()).toBe(0)
+  })
+
+  it('that never answers is silent, or prints rubbish, as the case may be', async () => {
+    const limits = { startTimeoutMs: 600 }
+    const silent = await faultOf(openUpstream(hostile('is-silent'), { limits }).get())
+    expect([silent.kind, silent.message]).toEqual(['silent', expect.stringContaining('within 600 ms')])
+    const greeting = openUpstream(hostile('greets-and-is-silent'), { limits: { startTimeoutMs: 3_000 } })
+    expect((await faultOf(greeting.get())).kind).toBe('rubbish')
+  })
+})
+
+describe('an answer', () => {
+  it('that comes twice is taken once, and the server is still good', async () => {
+    const upstream = openUpstream(hostile())
+    expect(await callTool(upstream, 'twice')).toBe('first')
+    expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+  })
+
+  it('after rubbish is taken, and what was said is in the log without colours and secrets', async () => {
+    const secrets = ['s3cr3t-value']
+    const upstream = openUpstream({ ...hostile(), env: { SECRET: 's3cr3t-value' } }, { secrets })
+    expect(await callTool(upstream, 'chatter')).toBe('after rubbish')
+    await expect
+      .poll(() =>
+        upstream
+          .log()
+          .map(({ source, text }) => `${source} ${text}`)
+          .sort(),
+      )
+      .toEqual(['stderr red and …', 'stdout [1,2]', 'stdout this is no MCP', 'stdout {"jsonrpc":"1.0"}'])
+  })
+
+  it('that never comes ends with the time of the call, and the server is still good', async () => {
+    const upstream = openUpstream(hostile(), { timeoutMs: 1_000 })
+    await upstream.get()
+    const { kind, message } = await faultOf(callTool(upstream, 'hang'))
+    expect([kind, message]).toEqual(['timeout', expect.stringContaining('did not answer within 1000 ms')])
+    expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+  })
+
+  it.each(['long-line', 'many-lines'])(
+    'of 100 MB (%s) ends the process, and the next call brings another',
+    async tool => {
+      const upstream = openUpstream(hostile())
+      const pid = await pidOf(upstream)
+      expect((await faultOf(callTool(upstream, tool))).kind).toBe('too_large')
+      await gone([pid])
+      expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+    },
+  )
+
+  it('that would take all memory ends the process', async () => {
+    const processes = startProcesses({ maxMemoryBytes: 400 * 1_024 * 1_024, watchEveryMs: 20 })
+    const upstream = openUpstream(hostile(), { processes })
+    const pid = await pidOf(upstream)
+    const { kind, message } = await faultOf(callTool(upstream, 'eat'))
+    expect([kind, message]).toEqual(['too_large', expect.stringContaining('MiB of memory')])
+    await gone([pid])
+  })
+})

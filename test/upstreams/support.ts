@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished } from 'vitest'
+import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import {
+  type ConnectionLimits,
+  createStdioProcesses,
+  createUpstreamConnection,
+  type StdioProcesses,
+  type UpstreamClient,
+  type UpstreamConnection,
+  UpstreamError,
+  type UpstreamParts,
+} from '../../src/upstreams/connection/index.ts'
+import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
+import { resolverOf } from '../net/apis.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+
+const serverFile = (name: string): string => join(import.meta.dirname, 'servers', `${name}.process.ts`)
+export const EVERYTHING = join(
+  import.meta.dirname,
+  '../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+)
+
+const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
+
+/** A command that runs one of the servers of this folder. */
+export const commandOf = (server: 'hostile' | 'sdk-new' | 'sdk-old', ...args: string[]): StdioConfig => ({
+  transport: 'stdio',
+  command: process.execPath,
+  args: [...NODE_ARGS, serverFile(server), ...args],
+  env: {},
+})
+
+export const everythingCommand = (...args: string[]): StdioConfig => ({
+  transport: 'stdio',
+  command: process.execPath,
+  args: [EVERYTHING, ...args],
+  env: {},
+})
+
+export const remote = (transport: 'http' | 'sse', url: string, headers: Record<string, string> = {}): RemoteConfig => ({
+  transport,
+  url,
+  headers,
+})
+
+export const LEDGER = join(FOLDER, 'processes')
+
+export const startProcesses = (options: Partial<Parameters<typeof createStdioProcesses>[0]> = {}): StdioProcesses => {
+  const processes = createStdioProcesses({
+    directory: LEDGER,
+    environment: { PATH: process.env.PATH ?? '', HOME: FOLDER },
+    endGraceMs: 500,
+    ...options,
+  })
+  onTestFinished(() => processes.close())
+  return processes
+}
+
+type Opening = {
+  limits?: Partial<ConnectionLimits>
+  network?: Partial<UpstreamParts['network']>
+  processes?: StdioProcesses
+  isEager?: boolean
+  timeoutMs?: number
+  secrets?: readonly string[]
+}
+
+/** A connection that may reach loopback; `api.test` and `other.test` are there too. */
+export const openUpstream = (
+  config: StdioConfig | RemoteConfig,
+  { limits = {}, network = {}, processes, isEager = false, timeoutMs = 10_000, secrets = [] }: Opening = {},
+): UpstreamConnection & { processes: StdioProcesses } => {
+  const started = processes ?? startProcesses()
+  const resolved: ResolvedConfig = {
+    ...config,
+    timeoutMs,
+    isEager,
+    features: { tools: true, resources: true, prompts: true },
+    auth: { type: 'none' },
+    secrets,
+  }
+  const connection = createUpstreamConnection({
+    resolve: async () => resolved,
+    timeoutMs,
+    isEager,
+    parts: {
+      processes: started,
+      network: {
+        policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
+        lookup: resolverOf({ 'api.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }),
+        maxRedirects: 3,
+        connectTimeoutMs: 5_000,
+        maxResponseBytes: 10 * 1_024 * 1_024,
+        ...network,
+      },
+      clientInfo: { name: 'patchbay', version: 'test' },
+      limits,
+    },
+  })
+  onTestFinished(() => connection.close())
+  return Object.assign(connection, { processes: started })
+}
+
+/** The error that a use of an upstream ends with; fails the test when there is none, or another. */
+export const faultOf = async (outcome: Promise<unknown>): Promise<UpstreamError> => {
+  const error: unknown = await outcome.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof UpstreamError) return error
+  throw new Error('there was an answer, or an error of another kind', { cause: error })
+}
+
+export const callTool = (
+  upstream: UpstreamConnection,
+  name: string,
+  given: Record<string, unknown> = {},
+  signal?: AbortSignal,
+): Promise<string> =>
+  upstream.run(async (client, options) => textOf(await client.callTool({ name, arguments: given }, options)), signal)
+
+export const textOf = ({ content }: Awaited<ReturnType<UpstreamClient['callTool']>>): string => {
+  const [first] = content
+  return first?.type === 'text' ? first.text : ''
+}
+
+/** Resolves with the first state from now on, or the one that is, that the test looks for. */
+export const stateOf = (
+  upstream: UpstreamConnection,
+  isWanted: (state: UpstreamState) => boolean,
+): Promise<UpstreamState> =>
+  new Promise(resolve => {
+    if (isWanted(upstream.state())) {
+      resolve(upstream.state())
+      return
+    }
+    const stop = upstream.onState(state => {
+      if (!isWanted(state)) return
+      stop()
+      resolve(state)
+    })
+  })
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Resolves once none of them is there any more: what is killed goes when the machine gets to it. */
+export const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(isAlive)).toEqual([])
