@@ -86,6 +86,12 @@ export default {
       { path: [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/undici/'], dependencyTypesNot: ['type-only'] },
     ),
     rule(
+      'processes-are-for-upstreams',
+      'Only src/upstreams/connection starts processes: there they are bounded, and none outlives Patchbay',
+      { path: '^src/', pathNot: '^src/upstreams/connection/' },
+      { path: '^(node:)?(child_process|cluster)$', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
       'environment-is-for-settings',
       "Only platform/settings.ts reads the environment (process.env itself is the linter's part)",
       { path: '^src/', pathNot: '^src/platform/settings\\.ts$' },

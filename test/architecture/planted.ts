@@ -15,6 +15,7 @@ const modules = {
 const keeping = {
   'src/mcp/good.ts': "import { execution } from '../execution/index.ts'\nexport const good = execution\n",
   'src/platform/net/good.ts': "import { request } from 'undici'\nimport net from 'node:net'\nexport { net, request }\n",
+  'src/upstreams/connection/good.ts': "import { spawn } from 'node:child_process'\nexport const good = spawn\n",
   'src/mcp/typed.ts': "import type { Socket } from 'node:net'\nexport type Client = Socket\n",
   'src/accounts/users.store.ts': "export { client } from '../platform/db/generated/client.ts'\n",
   'src/cli/serve.ts': "import { main } from '../main.ts'\nexport const serve = main\n",
@@ -55,6 +56,7 @@ export const plant = (folders: readonly string[]) => ({
       "import { client } from '../platform/db/generated/client.ts'\nexport const service = client\n",
     'src/execution/dialling.ts': "import net from 'node:net'\nexport const dial = net.connect\n",
     'src/execution/fetching.ts': "import { request } from 'undici'\nexport const send = request\n",
+    'src/execution/starting.ts': "import { spawn } from 'node:child_process'\nexport const start = spawn\n",
     'src/execution/reading.ts': "import { env } from 'node:process'\nexport const key = env.KEY\n",
     'src/mcp/hen.ts': "import { egg } from './egg.ts'\nexport const hen = () => egg\n",
     'src/mcp/egg.ts': "import { hen } from './hen.ts'\nexport const egg = () => hen\n",
@@ -79,6 +81,7 @@ export const plant = (folders: readonly string[]) => ({
     'generated-client-is-for-stores: src/servers/service.ts → src/platform/db/generated/client.ts',
     'sockets-are-for-platform: src/execution/dialling.ts → net',
     'sockets-are-for-platform: src/execution/fetching.ts → node_modules/undici/index.js',
+    'processes-are-for-upstreams: src/execution/starting.ts → child_process',
     'environment-is-for-settings: src/execution/reading.ts → process',
     'no-circle: src/mcp/egg.ts → src/mcp/hen.ts',
     'no-drawer: src/mcp/taking.ts → src/mcp/utils.ts',

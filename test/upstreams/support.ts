@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,7 @@ import {
 } from '../../src/upstreams/connection/index.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
 import { resolverOf } from '../net/apis.ts'
+import { freePort } from '../support/free-port.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
@@ -48,6 +50,29 @@ export const remote = (transport: 'http' | 'sse', url: string, headers: Record<s
   headers,
 })
 
+/** Starts the server of npm over HTTP; answers its port once it listens. */
+export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<number> => {
+  const port = await freePort()
+  const child = spawn(process.execPath, [EVERYTHING, mode], {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(async () => {
+    const ended = new Promise(resolve => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await ended
+  })
+  await new Promise<void>((resolve, reject) => {
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (/listening|running on port/i.test(said)) resolve()
+    })
+    child.once('exit', () => reject(new Error(`it ended: ${said}`)))
+  })
+  return port
+}
+
 export const LEDGER = join(FOLDER, 'processes')
 
 export const startProcesses = (options: Partial<Parameters<typeof createStdioProcesses>[0]> = {}): StdioProcesses => {
@@ -68,12 +93,21 @@ type Opening = {
   isEager?: boolean
   timeoutMs?: number
   secrets?: readonly string[]
+  resolveError?: Error
 }
 
 /** A connection that may reach loopback; `api.test` and `other.test` are there too. */
 export const openUpstream = (
   config: StdioConfig | RemoteConfig,
-  { limits = {}, network = {}, processes, isEager = false, timeoutMs = 10_000, secrets = [] }: Opening = {},
+  {
+    limits = {},
+    network = {},
+    processes,
+    isEager = false,
+    timeoutMs = 10_000,
+    secrets = [],
+    resolveError,
+  }: Opening = {},
 ): UpstreamConnection & { processes: StdioProcesses } => {
   const started = processes ?? startProcesses()
   const resolved: ResolvedConfig = {
@@ -85,7 +119,10 @@ export const openUpstream = (
     secrets,
   }
   const connection = createUpstreamConnection({
-    resolve: async () => resolved,
+    resolve: async () => {
+      if (resolveError !== undefined) throw resolveError
+      return resolved
+    },
     timeoutMs,
     isEager,
     parts: {

@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { connect, createServer } from 'node:net'
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { McpServer as OlderServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import { describe, expect, it } from 'vitest'
+import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import { type Api, listen, startApi, startRawApi } from '../net/apis.ts'
+import { callTool, faultOf, openUpstream, remote, startEverything, stateOf } from './support.ts'
+
+const urlOf = ({ port }: Api, path = '/mcp'): string => `http://api.test:${port}${path}`
+
+const TEXT = fromJsonSchema<{ text?: string }>({ type: 'object', properties: { text: { type: 'string' } } })
+
+const buildNewer = (): McpServer => {
+  const server = new McpServer({ name: 'newer', version: '2' }, { capabilities: { tools: { listChanged: true } } })
+  server.registerTool('echo', { inputSchema: TEXT }, ({ text = '' }) => ({ content: [{ type: 'text', text }] }))
+  return server
+}
+
+const isRequest = (request: IncomingMessage): request is IncomingMessage & { method: string; url: string } =>
+  request.method !== undefined && request.url !== undefined
+
+/** The newest SDK over HTTP: the newer era alone. */
+const startNewer = async (): Promise<Api & { seen: IncomingMessage[] }> => {
+  const seen: IncomingMessage[] = []
+  const handler = createMcpHandler(buildNewer, { legacy: 'reject' })
+  const handle = toNodeHandler(handler)
+  const api = await startApi((request, response) => {
+    seen.push(request)
+    if (isRequest(request)) void handle(request, response)
+  })
+  return Object.assign(api, { seen })
+}
+
+/** The SDK's older line over HTTP, with sessions, which `forget` makes it lose. */
+const startOlder = async () => {
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const opened: string[] = []
+  const ended: string[] = []
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const id = String(request.headers['mcp-session-id'] ?? '')
+    const known = sessions.get(id)
+    if (known !== undefined) return known.handleRequest(request, response)
+    if (id !== '') {
+      response.writeHead(404).end('{}')
+      return
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: session => {
+        opened.push(session)
+        sessions.set(session, transport)
+      },
+      onsessionclosed: session => void ended.push(session),
+    })
+    const server = new OlderServer({ name: 'older', version: '1' }, { capabilities: { tools: { listChanged: true } } })
+    server.registerTool('echo', {}, () => ({ content: [{ type: 'text', text: 'from the older line' }] }))
+    server.registerTool('hang', {}, () => new Promise(() => {}))
+    server.registerTool('grow', {}, () => {
+      server.registerTool('grown', {}, () => ({ content: [] }))
+      return { content: [] }
+    })
+    await server.connect(transport)
+    await transport.handleRequest(request, response)
+  }
+  const api = await startApi((request, response) => void handle(request, response))
+  return Object.assign(api, { opened, ended, forget: () => sessions.clear() })
+}
+
+/** Reads a request's JSON, and answers by its method; what it does not know it knows not. */
+type Answer = (response: ServerResponse, id: unknown) => void
+const startByHand = (answers: Readonly<Record<string, Answer>>): Promise<Api> =>
+  startApi((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', part => parts.push(part))
+    request.on('end', () => {
+      if (request.method !== 'POST') return void response.writeHead(405).end()
+      const { id, method }: { id?: unknown; method: string } = JSON.parse(Buffer.concat(parts).toString())
+      const answer = answers[method]
+      if (answer !== undefined) answer(response, id)
+      else if (id === undefined) response.writeHead(202).end()
+      else json(response, { jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } })
+    })
+  })
+const json = (response: ServerResponse, message: unknown): void =>
+  void response.setHeader('content-type', 'application/json').end(JSON.stringify(message))
+const initialize: Answer = (response, id) =>
+  json(response, {
+    jsonrpc: '2.0',
+    id,
+    result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'hand', version: '1' } },
+  })
+
+describe('a server of npm', () => {
+  it.each([
+    ['streamableHttp', 'http', '/mcp'],
+    ['sse', 'sse', '/sse'],
+  ] as const)('over %s answers as it does to any client', async (mode, transport, path) => {
+    const port = await startEverything(mode)
+    const upstream = openUpstream(remote(transport, `http://127.0.0.1:${port}${path}`))
+    const client = await upstream.get()
+    expect(client.getProtocolEra()).toBe('legacy')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('echo')
+    expect(await callTool(upstream, 'echo', { message: 'hello' })).toBe('Echo: hello')
+    const progress: number[] = []
+    await upstream.run((connected, options) =>
+      connected.callTool(
+        { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
+        { ...options, onprogress: step => void progress.push(step.progress) },
+      ),
+    )
+    expect(progress).toEqual([1, 2])
+  })
+})
+
+describe('a server over HTTP', () => {
+  it('of the newer line is spoken to without sessions, with the headers that are configured', async () => {
+    const api = await startNewer()
+    const upstream = openUpstream(remote('http', urlOf(api), { 'x-key': 'k' }))
+    expect((await upstream.get()).getProtocolEra()).toBe('modern')
+    expect(await callTool(upstream, 'echo', { text: 'hello' })).toBe('hello')
+    expect(api.seen.map(({ headers }) => [headers['x-key'], headers['mcp-session-id']])).toEqual(
+      api.seen.map(() => ['k', undefined]),
+    )
+  })
+
+  it('of the older line has one session, which is ended when the connection is', async () => {
+    const api = await startOlder()
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    await Promise.all(Array.from({ length: 10 }, () => callTool(upstream, 'echo')))
+    expect(api.opened).toHaveLength(1)
+    const told = new Promise(resolve => upstream.onNotification(({ method }) => resolve(method)))
+    await callTool(upstream, 'grow')
+    expect(await told).toBe('notifications/tools/list_changed')
+    await upstream.close()
+    expect(api.ended).toEqual(api.opened)
+    await expect.poll(() => api.open.size).toBe(0)
+  })
+
+  it('that forgets its sessions gets another one, and the call goes through', async () => {
+    const api = await startOlder()
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    await callTool(upstream, 'echo')
+    api.forget()
+    expect(await callTool(upstream, 'echo')).toBe('from the older line')
+    expect(api.opened).toHaveLength(2)
+  })
+
+  it('has the request of a cancelled call cut off', async () => {
+    const cut = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const api = await startByHand({
+      initialize,
+      'tools/call': response => {
+        begun.resolve()
+        response.on('close', () => cut.resolve())
+      },
+    })
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    const stop = new AbortController()
+    const call = faultOf(callTool(upstream, 'hang', {}, stop.signal))
+    await begun.promise
+    stop.abort()
+    expect((await call).kind).toBe('aborted')
+    await cut.promise
+  })
+
+  it('that answers with an error is heard as it is', async () => {
+    const api = await startByHand({
+      initialize,
+      'tools/call': (response, id) =>
+        json(response, { jsonrpc: '2.0', id, error: { code: -32_602, message: 'no such tool', data: { a: 1 } } }),
+    })
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    const error: unknown = await callTool(upstream, 'x').catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ProtocolError)
+    expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('no such tool'), data: { a: 1 } })
+  })
+
+  it('that answers twice is heard once', async () => {
+    const api = await startByHand({
+      initialize,
+      'tools/call': (response, id) => {
+        const event = (text: string) =>
+          `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })}\n\n`
+        response.setHeader('content-type', 'text/event-stream').end(event('first') + event('second'))
+      },
+    })
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    expect([await callTool(upstream, 'x'), await callTool(upstream, 'x')]).toEqual(['first', 'first'])
+  })
+
+  it.each([
+    ['in its stream of events', 'text/event-stream', ': begun\n\n'],
+    ['in its JSON', 'application/json', '{"jsonrpc":"2.0",'],
+  ])('that closes %s ends the call at once', async (_, type, beginning) => {
+    const api = await startByHand({
+      initialize,
+      'tools/call': response => {
+        response.setHeader('content-type', type).write(beginning, () => response.destroy())
+      },
+    })
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    expect((await faultOf(callTool(upstream, 'x'))).kind).toBe('protocol')
+    expect(upstream.state()).toEqual({ kind: 'connected' })
+  })
+
+  it('that answers with more than it may ends the call', async () => {
+    const api = await startByHand({ initialize, 'tools/call': response => void response.end('x'.repeat(100_000)) })
+    const upstream = openUpstream(remote('http', urlOf(api)), { network: { maxResponseBytes: 50_000 } })
+    expect((await faultOf(callTool(upstream, 'x'))).kind).toBe('too_large')
+  })
+
+  it('resumes the stream of an answer where it broke off', async () => {
+    const resumed: unknown[] = []
+    const api = await startApi((request, response) => {
+      const send = (event: string): void =>
+        void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event)
+      if (request.method === 'GET') {
+        const after = request.headers['last-event-id']
+        if (after === undefined) return void response.writeHead(405).end()
+        resumed.push(after)
+        send(
+          `id: 2\ndata: {"jsonrpc":"2.0","id":${calls.at(-1)},"result":{"content":[{"type":"text","text":"whole"}]}}\n\n`,
+        )
+        return void response.end()
+      }
+      const parts: Buffer[] = []
+      request.on('data', part => parts.push(part))
+      request.on('end', () => {
+        const { id, method } = JSON.parse(Buffer.concat(parts).toString())
+        if (method === 'initialize') return initialize(response, id)
+        if (id === undefined) return void response.writeHead(202).end()
+        if (method !== 'tools/call')
+          return json(response, { jsonrpc: '2.0', id, error: { code: -32_601, message: '' } })
+        calls.push(id)
+        send('retry: 1\nid: 1\ndata:\n\n')
+        response.end()
+      })
+    })
+    const calls: unknown[] = []
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    expect(await callTool(upstream, 'x')).toBe('whole')
+    expect(resumed).toEqual(['1'])
+  })
+})
+
+describe('a server over SSE', () => {
+  it('that closes its stream ends the calls under way, and the next call opens another', async () => {
+    const port = await startEverything('sse')
+    const proxy = await startProxy(port)
+    const upstream = openUpstream(remote('sse', `http://127.0.0.1:${proxy.port}/sse`), {
+      limits: { retryDelaysMs: [60_000] },
+    })
+    await callTool(upstream, 'echo', { message: 'a' })
+    const lost = faultOf(callTool(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 }))
+    await upstream.run(client => client.listTools())
+    const failed = stateOf(upstream, ({ kind }) => kind === 'failed')
+    for (const socket of proxy.open) socket.destroy()
+    expect((await lost).kind).toBe('protocol')
+    await failed
+    expect(await callTool(upstream, 'echo', { message: 'again' })).toBe('Echo: again')
+  })
+})
+
+/** Passes everything on to a port, over sockets that can be cut. */
+const startProxy = (port: number): Promise<Api> =>
+  listen(
+    createServer(socket => {
+      const other = connect(port, '127.0.0.1')
+      socket.pipe(other).pipe(socket)
+      for (const each of [socket, other]) each.on('error', () => {})
+      socket.on('close', () => other.destroy())
+      other.on('close', () => socket.destroy())
+    }),
+  )
+
+const html: RequestListener = (_, response) =>
+  void response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>')
+const missing: RequestListener = (_, response) => void response.writeHead(404).end('<h1>Not found</h1>')
+const status =
+  (code: number): RequestListener =>
+  (_, response) =>
+    void response.writeHead(code).end('no')
+
+describe.each(['http', 'sse'] as const)('a URL for the transport %s', transport => {
+  const fault = async (listener: RequestListener, options?: Parameters<typeof openUpstream>[1]) => {
+    const api = await startApi(listener)
+    const upstream = openUpstream(remote(transport, urlOf(api), { authorization: 'Bearer s3cr3t' }), options)
+    const error = await faultOf(upstream.get())
+    expect(error.message).not.toContain('s3cr3t')
+    expect(upstream.state()).toMatchObject({ kind: 'failed', why: error.message, nextTryAt: expect.any(Date) })
+    await upstream.close()
+    await expect.poll(() => api.open.size).toBe(0)
+    return error
+  }
+
+  it('that nobody listens at is refused', async () => {
+    const upstream = openUpstream(remote(transport, 'http://api.test:1/mcp'))
+    const { kind, message } = await faultOf(upstream.get())
+    expect([kind, message]).toEqual(['refused', expect.stringContaining('refused the connection')])
+  })
+
+  it('of no known name is refused', async () => {
+    const { message } = await faultOf(openUpstream(remote(transport, 'http://nowhere.test/mcp')).get())
+    expect(message).toContain('The name nowhere.test does not resolve')
+  })
+
+  it('that hangs is silent', async () => {
+    const { kind, message } = await fault(() => {}, { timeoutMs: 100 })
+    expect([kind, message]).toEqual(['silent', expect.stringContaining('within 100 ms')])
+  })
+
+  it('that answers with HTML is no MCP', async () => {
+    expect((await fault(html)).kind).toBe('not_mcp')
+    expect((await fault(missing)).message).toContain('HTTP 404')
+  })
+
+  it('that wants authorization is said so', async () => {
+    expect((await fault(status(401))).kind).toBe('unauthorized')
+    expect((await fault(status(403))).kind).toBe('unauthorized')
+  })
+
+  it('that fails by itself is said so', async () => {
+    expect((await fault(status(503))).message).toContain('HTTP 503')
+  })
+
+  it('that redirects in a loop is refused', async () => {
+    const { message } = await fault((_, response) => void response.writeHead(307, { location: '/mcp' }).end())
+    expect(message).toContain('redirected again after 3 redirects')
+  })
+
+  it('that points inward is blocked, at first and after a redirect', async () => {
+    const inward = openUpstream(remote(transport, 'http://10.0.0.1/mcp'))
+    expect((await faultOf(inward.get())).kind).toBe('blocked')
+    const redirected = await fault(
+      (_, response) => void response.writeHead(307, { location: 'http://10.0.0.1/' }).end(),
+    )
+    expect([redirected.kind, redirected.message]).toEqual(['blocked', expect.stringMatching(/^(?!.*s3cr3t)/)])
+    const own = openUpstream(remote(transport, 'http://api.test:1/s/1'), {
+      network: { ownOrigins: ['http://api.test:1'] },
+    })
+    expect((await faultOf(own.get())).message).toContain('is Patchbay itself')
+    const named = openUpstream(remote(transport, 'http://api.test/mcp'), {
+      network: { policy: createAddressPolicy({ allow: [] }) },
+    })
+    expect((await faultOf(named.get())).message).toContain('resolves to an address that is not public')
+  })
+
+  it('that speaks no HTTP is no MCP', async () => {
+    const api = await startRawApi(socket => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
+    expect((await faultOf(openUpstream(remote(transport, urlOf(api))).get())).kind).toBe('not_mcp')
+  })
+})
+
+it('an upstream in JSON that is no JSON-RPC is no MCP', async () => {
+  const api = await startApi((_, response) => json(response, { hello: 'world' }))
+  expect((await faultOf(openUpstream(remote('http', urlOf(api))).get())).kind).toBe('not_mcp')
+})
