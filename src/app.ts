@@ -68,6 +68,7 @@ import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
 import {
   bindingsPages,
+  createServerTab,
   globalsPages,
   instancePages,
   instanceRoutes,
@@ -80,7 +81,7 @@ import {
 } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitPages, toolkitRoutes, toolkitsPages } from './toolkits/index.ts'
-import { restingState, upstreamRoutes } from './upstreams/index.ts'
+import { restingState, upstreamPages, upstreamRoutes } from './upstreams/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 /** A mounted server that nobody used for this long is let go. */
@@ -211,7 +212,15 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     await pages.register(serverToolsPages({ ...services, frames }))
     await pages.register(toolAddingPages({ ...services, frames }))
     await pages.register(instancePages({ ...services, frames }))
-    await pages.register(sourcesPages({ ...services, frames }))
+    await pages.register(sourcesPages({ ...services, frames, stateOf: restingState }))
+    await pages.register(
+      upstreamPages({
+        ...services,
+        tab: createServerTab(frames, 'sources'),
+        stateOf: restingState,
+        allowStdio: settings.allowStdio,
+      }),
+    )
     await pages.register(bindingsPages({ ...services, frames }))
     await pages.register(globalsPages({ ...services, frames }))
     await pages.register(historyPages({ ...services, frames }))

@@ -22,6 +22,7 @@ import {
   doneNote,
   frameForChange,
   frameOf,
+  newGlobalPath,
   redirectDone,
   serverIdOf,
   serverSchema,
@@ -84,7 +85,7 @@ export const globalsPages =
             .map(([key, ofKey]) => ({
               key,
               uses: usesInWords(ofKey),
-              href: `${path}?${new URLSearchParams({ key })}#key`,
+              href: newGlobalPath(server.id, key),
             })),
           isFull: all.length >= MAX_GLOBALS_PER_SERVER,
           // A secret that was refused is typed again: no page holds one.

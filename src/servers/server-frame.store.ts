@@ -12,7 +12,7 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
       ownerId: true,
       organizationId: true,
       organization: { select: { name: true } },
-      _count: { select: { instances: true, globals: true, toolkits: true } },
+      _count: { select: { instances: true, globals: true, toolkits: true, upstreams: true } },
     },
   })
   if (row === null) return undefined
@@ -22,6 +22,6 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     description: description ?? undefined,
     tier: access,
     organizationName: organization.name,
-    counts: { tools: counts.instances, sources: counts.toolkits, globals: counts.globals },
+    counts: { tools: counts.instances, sources: counts.toolkits + counts.upstreams, globals: counts.globals },
   }
 }

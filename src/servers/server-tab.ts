@@ -2,7 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { assertMay } from '../kernel/index.ts'
 import { actorOf, addressOf, formatNumber, formText, uuidParam } from '../platform/http/index.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, type ServerTab } from './server-frame.ts'
+import {
+  getServerFrame,
+  type ServerFrame,
+  type ServerFrameParts,
+  type ServerTab,
+  serverTabPath,
+} from './server-frame.ts'
 
 export const TAB_CONFIG = { access: 'user' } as const
 
@@ -34,7 +40,11 @@ const DoneQuery = z.object({ done: formText, count: z.coerce.number().int().min(
 export type DoneTexts = Readonly<Record<string, (count: number) => string>>
 
 /** What the note says after a change, and that it is live. */
-export const doneNote = (request: FastifyRequest, { liveText }: ServerFrame, texts: DoneTexts): string | undefined => {
+export const doneNote = (
+  request: FastifyRequest,
+  { liveText }: Pick<ServerFrame, 'liveText'>,
+  texts: DoneTexts,
+): string | undefined => {
   const { done, count } = DoneQuery.parse(request.query)
   const text = Object.hasOwn(texts, done) ? texts[done] : undefined
   return text === undefined ? undefined : `${text(count)}. ${liveText}.`
@@ -73,3 +83,17 @@ export const takePage = <T>(
   const counts = { page: current, perPage, total: items.length, shown: shown.length }
   return { shown, pager: pagerOf(counts, place) }
 }
+
+/** Where a global of this key is added: the form is filled in so far. */
+export const newGlobalPath = (serverId: string, key: string): string =>
+  `${serverTabPath(serverId, 'globals')}?${new URLSearchParams({ key })}#key`
+
+/** A tab of a server's page for pages of other folders to stand in. */
+export const createServerTab = (frames: ServerFrameParts, tab: ServerTab) => ({
+  frameOf: (request: FastifyRequest): Promise<ServerFrame> => frameOf(frames, request, tab),
+  frameForChange: (request: FastifyRequest): Promise<ServerFrame> => frameForChange(frames, request, tab),
+  pathOf: (serverId: string): string => serverTabPath(serverId, tab),
+  addGlobalPath: newGlobalPath,
+  doneNote,
+  redirectDone,
+})

@@ -15,6 +15,7 @@ import {
   toPage,
   uuidParam,
 } from '../platform/http/index.ts'
+import { toUpstreamRow, type Upstream, type UpstreamService, type UpstreamState } from '../upstreams/index.ts'
 import type { RewiringService, WiredPanel } from './rewiring.service.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import {
@@ -46,7 +47,7 @@ const RemovalForm = { sure: formText }
 const DONE: DoneTexts = {
   added: () => 'The toolkit is in use: pick its tools under Tools',
   accepted: () => 'The update is accepted',
-  removed: () => 'The toolkit is removed from this server',
+  removed: () => 'It is removed from this server',
 }
 
 const noToolkit = () => new AppError('not_found', 'This server uses no such toolkit.')
@@ -56,11 +57,18 @@ const toolkitHref = ({ id, snapshot }: UsedToolkit): string | undefined => {
   return snapshot.isOriginPublic ? `/gallery/${id}` : undefined
 }
 
-type Parts = { frames: ServerFrameParts; toolkitUses: ToolkitUseService; rewiring: RewiringService }
+type Parts = {
+  frames: ServerFrameParts
+  toolkitUses: ToolkitUseService
+  rewiring: RewiringService
+  upstreams: UpstreamService
+  /** How an upstream's connection is. */
+  stateOf: (upstream: Upstream) => UpstreamState
+}
 
 /** What the tools of a server are taken from. */
 export const sourcesPages =
-  ({ frames, toolkitUses, rewiring }: Parts) =>
+  ({ frames, toolkitUses, rewiring, upstreams, stateOf }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const tabPath = '/servers/:uuid/sources'
 
@@ -71,6 +79,7 @@ export const sourcesPages =
       const used = await toolkitUses.listUsedToolkits(actorOf(request), server.id, window)
       const page = toPage(used, window.limit, ({ useId }) => useId)
       const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
+      const attached = await upstreams.listAllUpstreams(actorOf(request), server.id)
       const path = serverTabPath(server.id, 'sources')
       return reply.page('servers/sources', {
         title: `Sources of ${server.name}`,
@@ -78,6 +87,8 @@ export const sourcesPages =
         sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
         next: page.nextCursor === null ? undefined : addressOf(path, { cursor: page.nextCursor }),
         addHref: `${path}/new`,
+        upstreams: attached.map(found => toUpstreamRow(found, stateOf(found.upstream))),
+        attachHref: `${path}/upstreams/new`,
         done: doneNote(request, server, DONE),
       })
     })

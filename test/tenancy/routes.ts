@@ -743,7 +743,48 @@ const onSource =
     return `/servers/${serverId}/sources/${toolkitId}${rest}`
   }
 
+const onUpstream =
+  (rest = ''): Row['path'] =>
+  async ({ spare }) => {
+    const { serverId, id } = await spare.plainUpstream()
+    return `/servers/${serverId}/sources/upstreams/${id}${rest}`
+  }
+const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
+
+const upstreamPages: Row[] = [
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/new',
+    path: onServer('/sources/upstreams/new'),
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/new',
+    path: onServer('/sources/upstreams/new'),
+    statuses: asPage(build(303)),
+    form: ({ fresh }) => ({ ...REMOTE, name: fresh() }),
+  },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream(), statuses: asPage(READ) },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId',
+    path: onUpstream(),
+    statuses: asPage(build(303)),
+    form: () => ({ ...REMOTE, name: 'plain' }),
+  },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',
+    path: onUpstream('/remove'),
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/remove',
+    path: onUpstream('/remove'),
+    statuses: asPage(build(303)),
+    form: () => ({ sure: 'plain' }),
+  },
+]
+
 const serverTabs: Row[] = [
+  ...upstreamPages,
   ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
     route: `GET /servers/:uuid/${tab}`,
     path: onServer(`/${tab}`),

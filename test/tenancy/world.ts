@@ -103,6 +103,12 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     upstream: async () =>
       (await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: fresh() })).id,
+    /** On a server of its own, named `plain`. */
+    plainUpstream: async () => {
+      const serverId = await spare.plainServer()
+      const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...upstream, name: 'plain' })
+      return { serverId, id }
+    },
     global: async () => {
       const key = fresh()
       await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })

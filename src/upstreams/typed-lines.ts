@@ -1,0 +1,78 @@
+import { type FieldError, failure, parseJson, type Result, success } from '../kernel/index.ts'
+
+/** What is typed line by line, blank lines left out, with what is wrong with a line. */
+type Read<T> = Result<T, string>
+
+const linesOf = (typed: string): string[] =>
+  typed
+    .split(/\r\n|\r|\n/)
+    .map(line => line.trim())
+    .filter(line => line !== '')
+
+/** A text as a line holds it: in double quotes, as JSON, where it would be another one without. */
+const toLine = (text: string): string =>
+  text === '' || text.startsWith('"') || text !== text.trim() || /[\r\n]/.test(text) ? JSON.stringify(text) : text
+
+const fromLine = (line: string): Read<string> => {
+  if (!line.startsWith('"')) return success(line)
+  const parsed = parseJson(line, 1)
+  return parsed.ok && typeof parsed.value === 'string'
+    ? success(parsed.value)
+    : failure('begins with a double quote and is no text in double quotes, as JSON writes it')
+}
+
+/** Texts, one a line. */
+export const writeTexts = (texts: readonly string[]): string => texts.map(toLine).join('\n')
+
+/** One text a line; `complain` hears of each line that is none. */
+export const readTexts = (typed: string, complain: (message: string) => void): string[] =>
+  linesOf(typed).flatMap((line, index) => {
+    const read = fromLine(line)
+    if (read.ok) return read.value
+    complain(`number ${index + 1} ${read.error}`)
+    return []
+  })
+
+type PairFormat = { separator: ':' | '='; example: string }
+export const HEADER_LINES: PairFormat = { separator: ':', example: 'Name: value' }
+export const VARIABLE_LINES: PairFormat = { separator: '=', example: 'NAME=value' }
+
+/** Names and values, a pair a line. */
+export const writePairs = (pairs: Readonly<Record<string, string>>, { separator }: PairFormat): string =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name}${separator === ':' ? ': ' : '='}${value === '' ? '' : toLine(value)}`)
+    .join('\n')
+
+/** A pair a line; `complain` hears of each line that is none, and of names that are there twice. */
+export const readPairs = (
+  typed: string,
+  { separator, example }: PairFormat,
+  complain: (message: string) => void,
+): Record<string, string> => {
+  const pairs = new Map<string, string>()
+  for (const [index, line] of linesOf(typed).entries()) {
+    const at = line.indexOf(separator)
+    const name = line.slice(0, Math.max(at, 0)).trim()
+    const value = fromLine(line.slice(at + 1).trim())
+    if (name === '') complain(`number ${index + 1} is not written as ${example}`)
+    else if (!value.ok) complain(`number ${index + 1} ${value.error}`)
+    else if (pairs.has(name)) complain(`${name} is there already`)
+    else pairs.set(name, value.value)
+  }
+  return Object.fromEntries(pairs)
+}
+
+/** What is wrong with one header, variable, argument or pattern, as the field in which all of them are typed says it. */
+const toFieldError = ({ path, message }: FieldError): FieldError => {
+  const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
+  if (record !== undefined) return { path: record, message: `${name} ${message}` }
+  const [, list, index] = /^(args|allow|deny)\[(\d+)\]$/.exec(path) ?? []
+  return list === undefined ? { path, message } : { path: list, message: `number ${Number(index) + 1} ${message}` }
+}
+
+/** The first error of each field of the form. */
+export const toFieldErrors = (errors: readonly FieldError[]): FieldError[] => {
+  const first = new Map<string, FieldError>()
+  for (const error of errors.map(toFieldError)) if (!first.has(error.path)) first.set(error.path, error)
+  return [...first.values()]
+}

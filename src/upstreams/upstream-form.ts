@@ -1,0 +1,183 @@
+import { AppError, type FieldError } from '../kernel/index.ts'
+import { formText, parseInput } from '../platform/http/index.ts'
+import {
+  HEADER_LINES,
+  readPairs,
+  readTexts,
+  toFieldErrors,
+  VARIABLE_LINES,
+  writePairs,
+  writeTexts,
+} from './typed-lines.ts'
+import type { Upstream, UpstreamConfig } from './upstream.ts'
+import { CreateUpstream } from './upstreams.schema.ts'
+import type { UpstreamChange, UpstreamInput } from './upstreams.service.ts'
+
+/** The form of an upstream: texts as they were typed; a box that is not ticked is empty. */
+export const UpstreamForm = {
+  name: formText,
+  description: formText,
+  transport: formText,
+  url: formText,
+  headers: formText,
+  command: formText,
+  args: formText,
+  env: formText,
+  cwd: formText,
+  tools: formText,
+  resources: formText,
+  prompts: formText,
+  allow: formText,
+  deny: formText,
+  prefix: formText,
+  timeoutMs: formText,
+  eager: formText,
+  enabled: formText,
+  version: formText,
+}
+export type TypedUpstream = Record<keyof typeof UpstreamForm, string>
+
+/** What each field is called in a sentence. */
+export const LABELS: Readonly<Record<string, string>> = {
+  name: 'name',
+  description: 'description',
+  transport: 'way to reach it',
+  url: 'URL',
+  headers: 'header',
+  command: 'command',
+  args: 'argument',
+  env: 'variable',
+  cwd: 'working directory',
+  allow: 'pattern',
+  deny: 'pattern',
+  prefix: 'prefix',
+  timeoutMs: 'time',
+}
+
+const box = (isTicked: boolean): string => (isTicked ? 'on' : '')
+
+const NO_PLACE = { url: '', headers: '', command: '', args: '', env: '', cwd: '' }
+
+const placeOf = (config: UpstreamConfig) =>
+  config.transport === 'stdio'
+    ? {
+        ...NO_PLACE,
+        command: config.command,
+        args: writeTexts(config.args),
+        env: writePairs(config.env, VARIABLE_LINES),
+        cwd: config.cwd ?? '',
+      }
+    : { ...NO_PLACE, url: config.url, headers: writePairs(config.headers, HEADER_LINES) }
+
+/** How an upstream is reached, as its form shows it. */
+export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.transport, ...placeOf(config) })
+
+/** The form as it is before anybody types. */
+export const NEW_UPSTREAM: TypedUpstream = {
+  ...NO_PLACE,
+  name: '',
+  description: '',
+  transport: 'http',
+  tools: 'on',
+  resources: 'on',
+  prompts: 'on',
+  allow: '',
+  deny: '',
+  prefix: '',
+  timeoutMs: '',
+  eager: '',
+  enabled: 'on',
+  version: '',
+}
+
+/** An upstream as its form shows it. */
+export const typedOf = ({ name, description, isEnabled, config, updatedAt }: Upstream): TypedUpstream => ({
+  ...typedPlaceOf(config),
+  name,
+  description: description ?? '',
+  tools: box(config.features.tools),
+  resources: box(config.features.resources),
+  prompts: box(config.features.prompts),
+  allow: writeTexts(config.allow ?? []),
+  deny: writeTexts(config.deny ?? []),
+  prefix: config.prefix ?? '',
+  timeoutMs: String(config.timeoutMs),
+  eager: box(config.isEager),
+  enabled: box(isEnabled),
+  version: updatedAt.toISOString(),
+})
+
+/** What is left empty is left out. */
+const given = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())
+
+const readTime = (text: string, complain: (message: string) => void): number | undefined => {
+  const digits = text.trim()
+  if (digits === '') return undefined
+  if (/^\d{1,9}$/.test(digits)) return Number(digits)
+  complain('is no whole number of milliseconds')
+  return undefined
+}
+
+/** The fields of the transport that is chosen; what was typed for another is not looked at. */
+const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message: string) => void) =>
+  typed.transport === 'stdio'
+    ? {
+        command: typed.command.trim(),
+        args: readTexts(typed.args, complainOf('args')),
+        env: readPairs(typed.env, VARIABLE_LINES, complainOf('env')),
+        cwd: given(typed.cwd),
+      }
+    : { url: typed.url.trim(), headers: readPairs(typed.headers, HEADER_LINES, complainOf('headers')) }
+
+const refuse = (errors: readonly FieldError[]): AppError =>
+  new AppError('invalid_request', 'Not all that is typed can be: see beside the fields.', {
+    errors: toFieldErrors(errors),
+  })
+
+/** What a form asks for. Throws `invalid_request` with an error for each field that is wrong. */
+export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
+  const errors: FieldError[] = []
+  const complainOf = (path: string) => (message: string) => errors.push({ path, message })
+  const input = {
+    name: typed.name.trim(),
+    description: given(typed.description.replaceAll('\r\n', '\n')),
+    transport: typed.transport,
+    ...readPlace(typed, complainOf),
+    features: { tools: typed.tools === 'on', resources: typed.resources === 'on', prompts: typed.prompts === 'on' },
+    allow: readTexts(typed.allow, complainOf('allow')),
+    deny: readTexts(typed.deny, complainOf('deny')),
+    prefix: given(typed.prefix),
+    timeoutMs: readTime(typed.timeoutMs, complainOf('timeoutMs')),
+    eager: typed.eager === 'on',
+    enabled: typed.enabled === 'on',
+  }
+  if (errors.length > 0) throw refuse(errors)
+  return parseInput(CreateUpstream, input)
+}
+
+/** An error of the service beside the fields of the form, of which one may stand for many of the API's. */
+export const rethrowBesideFields = (error: unknown): never => {
+  if (!(error instanceof AppError) || error.errors === undefined) throw error
+  throw new AppError(error.code, error.message, { cause: error, errors: toFieldErrors(error.errors) })
+}
+
+/** What a form asks for, as a change: what is left out of the form is taken away. */
+export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
+  ...input,
+  description: input.description ?? null,
+  prefix: input.prefix ?? null,
+  timeoutMs: input.timeoutMs ?? null,
+  ...(input.transport === 'stdio' ? { cwd: input.cwd ?? null } : {}),
+})
+
+/** Whether two forms say the same, whenever they were begun. */
+export const isSameForm = (one: TypedUpstream, other: TypedUpstream): boolean => {
+  // Browsers send line ends as CR LF, whatever was typed.
+  const textOf = (typed: TypedUpstream): string =>
+    JSON.stringify(
+      Object.entries({ ...typed, version: '' })
+        .map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
+        .sort(),
+    )
+  return textOf(one) === textOf(other)
+}

@@ -1,0 +1,109 @@
+import { formatNumber, timeText } from '../platform/http/index.ts'
+import { DEFAULT_UPSTREAM_TIMEOUT_MS } from './limits.ts'
+import type { Upstream, UpstreamConfig, UpstreamFeatures, UpstreamState, UpstreamTransport } from './upstream.ts'
+import { typedOf } from './upstream-form.ts'
+import { upstreamPath } from './upstream-path.ts'
+import type { UpstreamWithGlobals } from './upstreams.service.ts'
+
+const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
+  http: { text: 'Streamable HTTP', hint: 'What MCP servers on the network speak today.' },
+  sse: { text: 'HTTP with SSE', hint: 'The transport before it, whose addresses often end in /sse.' },
+  stdio: { text: 'A command of this machine', hint: 'Started by Patchbay, without a shell. For its operator alone.' },
+}
+
+/** The ways to reach an MCP server that somebody may choose. */
+export const toTransportChoices = (mayRunCommands: boolean) =>
+  (['http', 'sse', ...(mayRunCommands ? (['stdio'] as const) : [])] as const).map(value => ({
+    value,
+    ...TRANSPORT_WORDS[value],
+  }))
+
+const FEATURES = [
+  ['tools', 'Tools'],
+  ['resources', 'Resources'],
+  ['prompts', 'Prompts'],
+] as const
+
+export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, string>>) =>
+  FEATURES.map(([name, text]) => ({ name, text, isTicked: typed[name] === 'on' }))
+
+export const TIMEOUT_HINT = `Milliseconds; ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)} when left empty.`
+
+/** How a connection is, in words, and the sign beside them. */
+export const toStateView = (
+  state: UpstreamState,
+): { text: string; state?: 'idle' | 'slow' | 'failed'; why?: string } => {
+  switch (state.kind) {
+    case 'connected':
+      return { text: 'connected' }
+    case 'connecting':
+      return { text: 'connecting', state: 'slow' }
+    case 'idle':
+      return { text: 'idle, connects with the first call', state: 'idle' }
+    case 'disabled':
+      return { text: 'switched off', state: 'idle' }
+    case 'failed': {
+      const next = state.nextTryAt === undefined ? '' : `, next try ${timeText(state.nextTryAt)}`
+      return { text: `failed since ${timeText(state.since)}${next}`, state: 'failed', why: state.why }
+    }
+  }
+}
+
+/** Where it is, without what a query may carry. */
+const placeText = (config: UpstreamConfig): string =>
+  config.transport === 'stdio' ? config.command : (config.url.split(/[?#]/)[0] ?? '')
+
+/** A row of the list of a server's sources. */
+export const toUpstreamRow = ({ upstream, missingGlobals }: UpstreamWithGlobals, state: UpstreamState) => ({
+  href: upstreamPath(upstream.serverId, upstream.id),
+  name: upstream.name,
+  description: upstream.description,
+  transport: TRANSPORT_WORDS[upstream.config.transport].text,
+  place: placeText(upstream.config),
+  state: toStateView(state),
+  missing: missingGlobals.join(', '),
+})
+
+const featuresText = (features: UpstreamFeatures): string => {
+  const on = FEATURES.filter(([name]) => features[name]).map(([, text]) => text.toLowerCase())
+  return on.join(', ') || 'nothing'
+}
+
+type Fact = { term: string; text: string; isCode?: boolean }
+
+/** How it is reached. */
+export const toPlaceFacts = (upstream: Upstream): Fact[] => {
+  const { url, headers, command, args, env, cwd } = typedOf(upstream)
+  const { transport } = upstream.config
+  const facts: Fact[] =
+    transport === 'stdio'
+      ? [
+          { term: 'Command', text: command, isCode: true },
+          { term: 'Arguments', text: args, isCode: true },
+          { term: 'Environment', text: env, isCode: true },
+          { term: 'Working directory', text: cwd, isCode: true },
+        ]
+      : [
+          { term: 'URL', text: url, isCode: true },
+          { term: 'Headers', text: headers, isCode: true },
+        ]
+  return [{ term: 'Reached by', text: TRANSPORT_WORDS[transport].text }, ...facts]
+}
+
+/** All that is said of it, for who may not change it or must know what somebody else has made of it. */
+export const toFacts = (upstream: Upstream): Fact[] => {
+  const { config } = upstream
+  const { allow, deny, prefix } = typedOf(upstream)
+  return [
+    { term: 'Name', text: upstream.name },
+    { term: 'Description', text: upstream.description ?? '' },
+    ...toPlaceFacts(upstream),
+    { term: 'Passes on', text: featuresText(config.features) },
+    { term: 'Only these tools', text: allow, isCode: true },
+    { term: 'Not these tools', text: deny, isCode: true },
+    { term: 'Prefix', text: prefix, isCode: true },
+    { term: 'Time allowed', text: `${formatNumber(config.timeoutMs)} ms` },
+    { term: 'Connects', text: config.isEager ? 'at once' : 'with the first call' },
+    { term: 'In use', text: upstream.isEnabled ? 'yes' : 'no' },
+  ]
+}

@@ -1,0 +1,188 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '<script>alert(1)</script>'
+const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
+const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server'] }
+/** Boxes that are ticked when the form is new. */
+const TICKED = { tools: 'on', resources: 'on', prompts: 'on', enabled: 'on' }
+
+describe('the pages of the MCP servers that a server holds', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  let operator: ApiClient & { email: string; userId: string }
+  let builder: ApiClient & { email: string; userId: string }
+  let viewer: ApiClient & { email: string; userId: string }
+  let organizationId: string
+  beforeAll(async () => {
+    const { db } = patchbay.services
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+    const membership = await db.membership.findFirstOrThrow({ where: { userId: operator.userId } })
+    organizationId = membership.organizationId
+    const join = async (role: 'builder' | 'viewer') => {
+      const member = await signUp(patchbay.origin)
+      await db.membership.create({ data: { organizationId, userId: member.userId, role } })
+      return member
+    }
+    builder = await join('builder')
+    viewer = await join('viewer')
+  })
+  const signIn = async ({ email }: { email: string }) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    return person
+  }
+  const makeServer = async () => (await operator.create('/servers', { name: 'Desk', organizationId })).id
+  const attach = async (upstream: object) => {
+    const serverId = await makeServer()
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, upstream)
+    return { serverId, id, path: `/servers/${serverId}/sources/upstreams/${id}` }
+  }
+  const readUpstream = async (id: string) => (await operator.expectOk('GET', `/upstreams/${id}`)).body
+
+  it('attach one with what is typed line by line, and show it among the sources', async () => {
+    const serverId = await makeServer()
+    const sources = `/servers/${serverId}/sources`
+    const person = await signIn(builder)
+    expect((await person.get(sources)).html).toContain('No source yet')
+    expect((await person.get(`${sources}/upstreams/new`)).html).not.toContain('value="stdio"')
+    const made = await person.submit(`${sources}/upstreams/new`, {
+      ...REMOTE,
+      tools: 'on',
+      prompts: 'on',
+      name: 'issues',
+      description: HOSTILE,
+      headers: 'X-Team: blue\r\n\r\n Authorization:Bearer {{token}} \r\n',
+      allow: 'read_*\r\nlist_*',
+      timeoutMs: '2500',
+    })
+    expect(made.status).toBe(303)
+    const id = /upstreams\/([0-9a-f-]{36})\?/.exec(made.location ?? '')?.[1] ?? ''
+    expect(await readUpstream(id)).toMatchObject({
+      name: 'issues',
+      headers: { 'X-Team': 'blue', Authorization: 'Bearer {{token}}' },
+      features: { tools: true, resources: false, prompts: true },
+      allow: ['read_*', 'list_*'],
+      deny: null,
+      timeoutMs: 2_500,
+      enabled: true,
+    })
+    const page = await person.get(made.location ?? '')
+    expect(page.html).toContain('The MCP server is attached')
+    expect(page.html).toContain(`/servers/${serverId}/globals?key=token#key`)
+    const list = await person.get(sources)
+    expect(list.html).toContain('globals missing: token')
+    expect(list.html).toContain('&lt;script&gt;alert(1)')
+    expect(page.html + list.html).not.toContain('<script>alert')
+    expect((await person.get(`/servers/${serverId}/globals`)).html).toContain('read by 1 MCP server')
+  })
+
+  it('keep all that was typed, with a sentence beside each field that is wrong', async () => {
+    const path = `/servers/${await makeServer()}/sources/upstreams/new`
+    const person = await signIn(builder)
+    await person.get(path)
+    const refused = await person.submit(path, {
+      name: 'two words',
+      transport: 'sse',
+      url: 'ftp://mcp.example.com',
+      headers: 'no pair\nX-A: 1\nX-A: 2',
+      deny: '"open',
+      timeoutMs: 'soon',
+    })
+    expect(refused.status).toBe(400)
+    expect(refused.html).toContain('The header number 1 is not written as Name: value.')
+    expect(refused.html).toContain('The pattern number 1 begins with a double quote')
+    expect(refused.html).toContain('The time is no whole number of milliseconds.')
+    expect(refused.html).toContain('value="two words"')
+    expect(refused.html).toContain('no pair\nX-A: 1\nX-A: 2</textarea>')
+    expect(refused.html).toMatch(/value="sse" checked/)
+    const again = await person.submit(path, { name: 'two words', transport: 'sse', url: 'x' })
+    expect(again.html).toContain('The name must be 1 to 64 characters')
+    const last = await person.submit(path, { ...REMOTE, name: 'one', url: 'mcp.example.com', headers: 'Host: x' })
+    expect(last.html).toContain('The URL cannot be taken: the URL is not absolute')
+    expect(last.html).toContain('The header Host cannot be taken')
+  })
+
+  it('change one, and tell the second of two who edit at once what the first has saved', async () => {
+    const { id, path } = await attach({ name: 'docs', ...REMOTE, prefix: 'd', headers: { 'X-A': '1' } })
+    const [first, second] = [await signIn(builder), await signIn(operator)]
+    const version = inputsOf((await first.get(path)).html).get('version') ?? ''
+    await second.get(path)
+    const saved = await first.submit(path, { ...REMOTE, ...TICKED, name: 'manuals', headers: '', version })
+    expect(saved).toMatchObject({ status: 303, location: `${path}?done=saved` })
+    expect(await readUpstream(id)).toMatchObject({ name: 'manuals', headers: {}, prefix: null, timeoutMs: 10_000 })
+    const told = await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version })
+    expect(told.status).toBe(409)
+    expect(told.html).toContain('Somebody else has changed the upstream')
+    expect(told.html).toContain('What is saved now')
+    expect(told.html).toContain('value="guides"')
+    const seen = inputsOf(told.html).get('version') ?? ''
+    expect((await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version: seen })).status).toBe(303)
+    expect(await readUpstream(id)).toMatchObject({ name: 'guides' })
+  })
+
+  it('keep any argument and variable as it is when it is shown and saved again', async () => {
+    const args = ['', ' ', '"quoted"', 'two\nlines', '{"a": 1}', '-y', '\\{{x}}', '{{place}}']
+    const env = { EMPTY: '', SPACED: ' x ', LINES: 'a\r\nb', PAIR: 'a=b', QUOTE: '"' }
+    const { id, path } = await attach({ name: 'local', transport: 'stdio', command: 'npx', args, env, cwd: '/tmp' })
+    const person = await signIn(operator)
+    const { html } = await person.get(path)
+    const areaOf = (name: string) => {
+      const text = new RegExp(`<textarea [^>]*name="${name}"[^>]*>\n([^<]*)</textarea>`).exec(html)?.[1] ?? ''
+      return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+    }
+    const fields = Object.fromEntries(['args', 'env'].map(name => [name, areaOf(name).replaceAll('\n', '\r\n')]))
+    const version = inputsOf(html).get('version') ?? ''
+    const rest = { name: 'local', transport: 'stdio', command: 'npx', cwd: '/tmp', version }
+    expect((await person.submit(path, { ...TICKED, ...rest, ...fields })).status).toBe(303)
+    expect(await readUpstream(id)).toMatchObject({ args, env, cwd: '/tmp', enabled: true })
+  })
+
+  it('let nobody but the operator type a command, whatever they send; all else of one may be changed', async () => {
+    const { id, path, serverId } = await attach({ name: 'local', ...COMMAND })
+    const person = await signIn(builder)
+    const { html } = await person.get(path)
+    expect(html).toContain('Only the operator of this installation')
+    expect(html).not.toContain('name="command"')
+    const version = inputsOf(html).get('version') ?? ''
+    const typed = { ...TICKED, name: 'local', description: 'Ours', version, transport: 'stdio', command: 'sh' }
+    expect((await person.submit(path, typed)).status).toBe(303)
+    expect(await readUpstream(id)).toMatchObject({ description: 'Ours', ...COMMAND })
+    const forged = await person.submit(`/servers/${serverId}/sources/upstreams/new`, {
+      name: 'mine',
+      transport: 'stdio',
+      command: 'sh',
+    })
+    expect(forged.status).toBe(403)
+    expect(await patchbay.services.db.upstream.count({ where: { serverId } })).toBe(1)
+  })
+
+  it('show a viewer how it is attached, and no form', async () => {
+    const { path } = await attach({ name: 'seen', ...REMOTE, headers: { Authorization: 'Bearer {{token}}' } })
+    const person = await signIn(viewer)
+    const { html, status } = await person.get(path)
+    expect(status).toBe(200)
+    expect(html).toContain('Bearer {{token}}')
+    expect(html).not.toContain(`action="${path}"`)
+    expect((await person.submit(path, { ...REMOTE, name: 'mine' })).status).toBe(403)
+  })
+
+  it('remove one once its name is typed', async () => {
+    const { id, path, serverId } = await attach({ name: 'old', ...REMOTE })
+    const person = await signIn(builder)
+    await person.get(`${path}/remove`)
+    expect((await person.submit(`${path}/remove`, { sure: 'young' })).html).toContain('The name is not old.')
+    const gone = await person.submit(`${path}/remove`, { sure: 'old' })
+    expect(gone.location).toBe(`/servers/${serverId}/sources?done=removed`)
+    expect((await operator.send('GET', `/upstreams/${id}`)).status).toBe(404)
+    expect((await person.get(path)).status).toBe(404)
+  })
+
+  it('answer 404 at the address of another server', async () => {
+    const { id } = await attach({ name: 'here', ...REMOTE })
+    const person = await signIn(builder)
+    expect((await person.get(`/servers/${await makeServer()}/sources/upstreams/${id}`)).status).toBe(404)
+  })
+})
