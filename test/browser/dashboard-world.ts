@@ -49,7 +49,8 @@ export type WorldOptions = {
  */
 export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions = {}) => {
   const carrier = await startFakeApi(answerCarrier)
-  const env = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128', ...(baseUrl && { PATCHBAY_BASE_URL: baseUrl }) }
+  const settings = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128', PATCHBAY_ALLOW_STDIO: 'true' }
+  const env = { ...settings, ...(baseUrl && { PATCHBAY_BASE_URL: baseUrl }) }
   const app = await startTestApp({ env })
   const { origin, services } = app
   const { db, recorder } = services

@@ -36,6 +36,95 @@ const withUpdate = async ({ origin, owner, organizationId }: DashboardWorld): Pr
   return `/servers/${server.id}/sources/${toolkit.id}`
 }
 
+const UPSTREAMS = {
+  yard: {
+    transport: 'http',
+    url: 'https://mcp.yard.example.com/{{depot}}/mcp',
+    headers: { Authorization: 'Bearer {{yard_token}}', 'X-Team': 'night desk' },
+    description: 'Gates, ramps and what stands on them.',
+    allow: ['read_*', 'list_*'],
+  },
+  ledger: { transport: 'sse', url: 'https://ledger.example.com/sse', enabled: false },
+  files: { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '/srv/files'], env: { LOG: 'off' } },
+  [`${'unbreakable_'.repeat(6)}`.slice(0, 64)]: {
+    transport: 'http',
+    url: `https://mcp.example.com/${'a-long-path/'.repeat(12)}`,
+    headers: { 'X-Note': HOSTILE_NAME.replaceAll(/[{}]/g, '') },
+    description: HOSTILE_NAME,
+  },
+} as const
+
+/** A server that holds MCP servers of every kind, one of which misses globals. */
+const withUpstreams = async ({ owner, organizationId }: DashboardWorld) => {
+  const { id: serverId } = await owner.create('/servers', { name: 'Behind it', organizationId })
+  const ids = new Map<string, string>()
+  for (const [name, upstream] of Object.entries(UPSTREAMS)) {
+    ids.set(name, (await owner.create(`/servers/${serverId}/upstreams`, { name, ...upstream })).id)
+  }
+  return { path: `/servers/${serverId}/sources`, ids }
+}
+const onUpstream =
+  (name: string, rest = ''): PageRow['path'] =>
+  async world => {
+    const { path, ids } = await withUpstreams(world)
+    return `${path}/upstreams/${ids.get(name)}${rest}`
+  }
+
+const upstreams: PageRow[] = [
+  {
+    route: 'GET /servers/:uuid/sources',
+    path: async world => (await withUpstreams(world)).path,
+    state: 'upstreams',
+  },
+  {
+    route: 'GET /servers/:uuid/sources',
+    path: async world => (await withUpstreams(world)).path,
+    state: 'upstreams-viewer',
+    who: 'viewer',
+  },
+  { route: 'GET /servers/:uuid/sources/upstreams/new', path: on('/sources/upstreams/new') },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/new',
+    path: on('/sources/upstreams/new'),
+    state: 'command-refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('Name', { exact: true }).fill('Files of the night desk')
+      await page.getByLabel('A command of this machine').check()
+      await page.getByLabel('Arguments').fill('"not closed')
+      await page.getByLabel('Environment').fill('no pair')
+      await page.getByRole('button', { name: 'Attach the MCP server' }).click()
+      await page.getByText('The variable number 1 is not written as NAME=value.').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream('yard') },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream('files'), state: 'command' },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
+    path: onUpstream('files'),
+    state: 'viewer',
+    who: 'viewer',
+  },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
+    path: onUpstream('unbreakable_'.repeat(6).slice(0, 64)),
+    state: 'hostile',
+  },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
+    path: onUpstream('yard'),
+    state: 'overtaken',
+    status: 409,
+    act: async page => {
+      await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
+      await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('What is saved now').waitFor()
+    },
+  },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove', path: onUpstream('yard', '/remove') },
+]
+
 const tools: PageRow[] = [
   { route: 'GET /servers/:uuid/tools', path: on('/tools') },
   { route: 'GET /servers/:uuid/tools', path: on('/tools?done=added&count=3'), state: 'viewer', who: 'viewer' },
@@ -160,4 +249,4 @@ const globals: PageRow[] = [
 ]
 
 /** The tabs that wire a server. */
-export const serverTabPages: readonly PageRow[] = [...tools, ...sources, ...bindings, ...globals]
+export const serverTabPages: readonly PageRow[] = [...tools, ...sources, ...upstreams, ...bindings, ...globals]
