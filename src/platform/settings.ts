@@ -145,8 +145,20 @@ const externalProviderOf = (env: Environment) => {
   return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
 }
 
+/** What a command needs to be found and to find its own things; nothing that could hold a secret. */
+const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
+
+const commandEnvironmentOf = (given: Given): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    COMMAND_VARIABLES.flatMap(name => {
+      const value = given[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
 const toSettings = (
   env: Environment,
+  given: Given,
   directory: string,
   origins: readonly SettingOrigin[],
   unknown: readonly string[],
@@ -164,6 +176,8 @@ const toSettings = (
   allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
   allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
   allowStdio: env.PATCHBAY_ALLOW_STDIO,
+  /** What every command of an upstream sees of our environment, besides the variables that are named for it. */
+  commandEnvironment: commandEnvironmentOf(given),
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
@@ -276,5 +290,5 @@ export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory =
     }),
   )
   const unknown = Object.keys(all).filter(name => name.startsWith('PATCHBAY_') && !(name in ENVIRONMENT.shape))
-  return Object.freeze(toSettings(parsed.data, directory, origins, unknown))
+  return Object.freeze(toSettings(parsed.data, environment, directory, origins, unknown))
 }

@@ -114,3 +114,10 @@ describe('a setting', () => {
     expect(linesFor({}, directory)).toEqual([expect.stringMatching(/\.env cannot be read/)])
   })
 })
+
+describe('the environment of the commands of upstreams', () => {
+  it('is what a command needs to be found and nothing of ours, nor of the file', () => {
+    const given = { PATH: '/bin', HOME: '/home/me', AWS_SECRET_ACCESS_KEY: 's', NODE_OPTIONS: '--inspect', LANG: '' }
+    expect(loadSettings(given, EMPTY).commandEnvironment).toEqual({ PATH: '/bin', HOME: '/home/me' })
+  })
+})

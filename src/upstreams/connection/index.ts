@@ -1,10 +1,11 @@
 export {
-  type ConnectionLimits,
   createUpstreamConnection,
   type UpstreamConnection,
   type UpstreamConnectionOptions,
+  type UpstreamOperation,
   type UpstreamParts,
 } from './connection.ts'
+export type { ConnectionLimits } from './connection-limits.ts'
 export type { UpstreamClient, UpstreamOffer } from './open-connection.ts'
 export type { LogLine } from './output-log.ts'
 export { createStdioProcesses, type StdioProcesses } from './stdio-processes.ts'
