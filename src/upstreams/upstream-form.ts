@@ -151,8 +151,14 @@ export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
     eager: typed.eager === 'on',
     enabled: typed.enabled === 'on',
   }
-  if (errors.length > 0) throw refuse(errors)
-  return parseInput(CreateUpstream, input)
+  try {
+    const parsed = parseInput(CreateUpstream, input)
+    if (errors.length === 0) return parsed
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    errors.push(...(error.errors ?? []))
+  }
+  throw refuse(errors)
 }
 
 /** An error of the service beside the fields of the form, of which one may stand for many of the API's. */
