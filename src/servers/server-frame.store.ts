@@ -22,6 +22,11 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     description: description ?? undefined,
     tier: access,
     organizationName: organization.name,
-    counts: { tools: counts.instances, sources: counts.toolkits + counts.upstreams, globals: counts.globals },
+    counts: {
+      tools: counts.instances,
+      sources: counts.toolkits + counts.upstreams,
+      upstreams: counts.upstreams,
+      globals: counts.globals,
+    },
   }
 }

@@ -32,7 +32,8 @@ export type ServerFrame = {
   /** How many connections are open, in words, and the sign beside it. */
   liveText: string
   liveState: 'good' | 'idle'
-  counts: { tools: number; sources: number; globals: number }
+  /** `sources` are toolkits and upstreams together. */
+  counts: { tools: number; sources: number; upstreams: number; globals: number }
   tabs: readonly { href: string; text: string; count?: string; isCurrent: boolean }[]
 }
 

@@ -172,6 +172,7 @@ export const settingsPages =
           goes: [
             formatCount(frame.counts.tools, 'tool'),
             formatCount(frame.counts.globals, 'global'),
+            ...(frame.counts.upstreams === 0 ? [] : [formatCount(frame.counts.upstreams, 'attached MCP server')]),
             calls === MAX_COUNTED_CALLS
               ? `more than ${formatNumber(calls)} recorded calls`
               : formatCount(calls, 'recorded call'),

@@ -11,10 +11,12 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** A text of the configuration, taken apart; empty where it cannot be, which stands in `errors`. */
 type Field = { path: string; parts: readonly TextPart[] }
 
+type Complain = (path: string, message: string) => void
+
 const createFieldReader = () => {
   const errors: FieldError[] = []
   const fields: Field[] = []
-  const complain = (path: string, message: string): void => {
+  const complain: Complain = (path, message) => {
     errors.push({ path, message })
   }
   const read = (path: string, text: string, maxChars: number): Field => {
@@ -39,9 +41,10 @@ type Fields = {
   args: readonly Field[]
   env: readonly (readonly [name: string, value: Field])[]
   cwd: Field | undefined
+  all: readonly Field[]
 }
 
-const fillStdio = ({ command, args, env, cwd }: Fields, readGlobal: (key: string) => string) => {
+const fillStdio = ({ command, args, env, cwd, all }: Fields, readGlobal: (key: string) => string) => {
   const fill = ({ parts }: Field): string => fillText(parts, readGlobal)
   const filled: StdioConfig = {
     transport: 'stdio',
@@ -50,9 +53,7 @@ const fillStdio = ({ command, args, env, cwd }: Fields, readGlobal: (key: string
     env: Object.fromEntries(env.map(([name, value]) => [name, fill(value)])),
     cwd: cwd && fill(cwd),
   }
-  const withNul = [command, ...args, ...env.map(([, value]) => value), ...(cwd === undefined ? [] : [cwd])].find(
-    field => fill(field).includes('\0'),
-  )
+  const withNul = all.find(field => fill(field).includes('\0'))
   if (withNul !== undefined) return unfit(`A global in ${withNul.path} holds a NUL character, which no command takes.`)
   if (filled.command.trim() === '') return unfit('The command is empty once its globals are filled in.')
   if (filled.cwd !== undefined && !isAbsolute(filled.cwd)) {
@@ -61,37 +62,40 @@ const fillStdio = ({ command, args, env, cwd }: Fields, readGlobal: (key: string
   return success(filled)
 }
 
+const checkVariables = (names: readonly string[], complain: Complain): void => {
+  const excess = names[MAX_VARIABLES]
+  if (excess !== undefined) complain(`env.${excess}`, `is one too many: ${MAX_VARIABLES} at most`)
+  for (const name of names) {
+    if (name.length <= MAX_VARIABLE_NAME_CHARS && VARIABLE_NAME.test(name)) continue
+    const rule = 'is no name of a variable: a letter or _, then letters, digits and _'
+    complain(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
+  }
+}
+
 const readFields = ({ command, args, env, cwd }: StdioConfig) => {
   const { errors, fields, complain, read } = createFieldReader()
-  const variables = Object.entries(env)
   const texts: Fields = {
     command: read('command', command, MAX_PATH_CHARS),
     args: args.map((text, index) => read(`args[${index}]`, text, MAX_ARGUMENT_CHARS)),
-    env: variables.map(([name, value]) => [name, read(`env.${name}`, value, MAX_ARGUMENT_CHARS)]),
+    env: Object.entries(env).map(([name, value]) => [name, read(`env.${name}`, value, MAX_ARGUMENT_CHARS)]),
     cwd: cwd === undefined ? undefined : read('cwd', cwd, MAX_PATH_CHARS),
+    all: fields,
   }
   if (command.trim() === '') complain('command', 'is empty')
   if (args.length > MAX_ARGUMENTS) complain(`args[${MAX_ARGUMENTS}]`, `is one too many: ${MAX_ARGUMENTS} at most`)
-  const [excess] = variables.slice(MAX_VARIABLES)
-  if (excess !== undefined) complain(`env.${excess[0]}`, `is one too many: ${MAX_VARIABLES} at most`)
-  for (const [name] of variables) {
-    if (name.length > MAX_VARIABLE_NAME_CHARS || !VARIABLE_NAME.test(name)) {
-      const rule = 'is no name of a variable: a letter or _, then letters, digits and _'
-      complain(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
-    }
-  }
+  checkVariables(Object.keys(env), complain)
   if (texts.cwd !== undefined && cwd !== undefined && !beginsWithGlobal(texts.cwd) && !isAbsolute(cwd)) {
     complain('cwd', 'is no absolute path')
   }
-  return { errors, fields, texts }
+  return { errors, texts }
 }
 
 /** Checks a command and all that goes with it. Errors are told all at once. */
 export const compileStdio = (config: StdioConfig): Result<CompiledConfig<StdioConfig>, readonly FieldError[]> => {
-  const { errors, fields, texts } = readFields(config)
+  const { errors, texts } = readFields(config)
   if (errors.length > 0) return failure(errors)
   return success({
-    globals: new Set(fields.flatMap(({ parts }) => keysIn(parts))),
+    globals: new Set(texts.all.flatMap(({ parts }) => keysIn(parts))),
     // It goes to a process of this machine that the operator chose.
     findSecretAtRisk: () => undefined,
     fill: readGlobal => fillStdio(texts, readGlobal),

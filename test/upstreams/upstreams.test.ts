@@ -129,6 +129,22 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect(shown).not.toContain(SECRET)
   })
 
+  it.each([
+    ['a line break for a header', { headers: { 'X-A': '{{v}}' } }, `${SECRET}\r\nX-B: 1`],
+    ['".." for a segment of the path', { url: 'https://mcp.example.com/{{v}}/mcp' }, '..'],
+    ['credentials for the origin', { url: '{{v}}/mcp' }, `https://me:${SECRET}@mcp.example.com`],
+    ['another scheme for the origin', { url: '{{v}}/mcp' }, 'file:///etc'],
+    ['a path for a label of the host', { url: 'https://{{v}}.example.com/' }, 'a/b'],
+  ])('come to no connection by a global that holds %s, which is named and not shown', async (_what, fault, value) => {
+    const serverId = await makeServer()
+    const { id } = await ada.create(pathOf(serverId), { name: 'bent', ...REMOTE, ...fault })
+    await ada.expectOk('PUT', `/servers/${serverId}/globals/v`, { value })
+    const resolved = await patchbay.services.upstreams.resolveUpstream(id)
+    expect(resolved).toMatchObject({ ok: false, error: { reason: 'unfit_value' } })
+    expect(JSON.stringify(resolved)).toContain('The global \\"v\\"')
+    expect(JSON.stringify(resolved)).not.toContain(SECRET)
+  })
+
   it('take a secret in the URL only where its origin is written out, whichever of the two comes first', async () => {
     const serverId = await makeServer()
     const put = (key: string, value: string, secret: boolean) =>
