@@ -25,7 +25,7 @@ const isRequest = (request: IncomingMessage): request is IncomingMessage & { met
   request.method !== undefined && request.url !== undefined
 
 /** The newest SDK over HTTP: the newer era alone. */
-const startNewer = async (): Promise<Api & { seen: IncomingMessage[] }> => {
+const startNewer = async () => {
   const seen: IncomingMessage[] = []
   const handler = createMcpHandler(buildNewer, { legacy: 'reject' })
   const handle = toNodeHandler(handler)
@@ -33,7 +33,7 @@ const startNewer = async (): Promise<Api & { seen: IncomingMessage[] }> => {
     seen.push(request)
     if (isRequest(request)) void handle(request, response)
   })
-  return Object.assign(api, { seen })
+  return Object.assign(api, { seen, tellChanged: () => handler.notify.toolsChanged() })
 }
 
 /** The SDK's older line over HTTP, with sessions, which `forget` makes it lose. */
@@ -129,6 +129,30 @@ describe('a server over HTTP', () => {
     )
   })
 
+  it('of the newer line tells of changed lists by a stream, which is opened again when it breaks off', async () => {
+    const api = await startNewer()
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    const told: string[] = []
+    upstream.onNotification(({ method }) => void told.push(method))
+    await upstream.get()
+    const listens = (): number =>
+      api.seen.filter(({ headers }) => headers['mcp-method'] === 'subscriptions/listen').length
+    await expect.poll(listens).toBe(1)
+    const tell = (): number => {
+      api.tellChanged()
+      return told.length
+    }
+    // Until it is heard: the request is there before the stream that answers it.
+    await expect.poll(tell).toBeGreaterThan(0)
+    for (const socket of api.open) socket.destroy()
+    // What changed while the stream was away is told once it is back.
+    const before = told.length
+    await expect.poll(listens).toBe(2)
+    await expect.poll(() => told.length).toBeGreaterThan(before)
+    expect(new Set(told)).toEqual(new Set(['notifications/tools/list_changed']))
+    expect(upstream.state()).toEqual({ kind: 'connected' })
+  })
+
   it('of the older line has one session, which is ended when the connection is', async () => {
     const api = await startOlder()
     const upstream = openUpstream(remote('http', urlOf(api)))
@@ -180,6 +204,30 @@ describe('a server over HTTP', () => {
     const error: unknown = await callTool(upstream, 'x').catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(ProtocolError)
     expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('no such tool'), data: { a: 1 } })
+  })
+
+  it('whose answer to the opening is an error is quoted, without what could not be seen', async () => {
+    const api = await startByHand({
+      initialize: (response, id) => {
+        const message = `\u202ebad\u0007 ${'x'.repeat(1_000)}`
+        json(response, { jsonrpc: '2.0', id, error: { code: -32_000, message } })
+      },
+    })
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    const { kind, message } = await faultOf(upstream.get())
+    expect([kind, message.length < 500]).toEqual(['protocol', true])
+    expect(message).toMatch(/^The upstream could not be opened as an MCP server: .*bad x+$/)
+    expect(upstream.log().map(({ source, text }) => [source, text])).toEqual([['patchbay', message]])
+  })
+
+  it('ends the calls under way when the connection is closed', async () => {
+    const api = await startOlder()
+    const upstream = openUpstream(remote('http', urlOf(api)))
+    await upstream.get()
+    const hanging = faultOf(callTool(upstream, 'hang'))
+    await callTool(upstream, 'echo')
+    await upstream.close()
+    expect((await hanging).kind).toBe('aborted')
   })
 
   it('that answers twice is heard once', async () => {

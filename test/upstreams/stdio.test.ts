@@ -164,7 +164,10 @@ describe('a process', () => {
     const upstream = openUpstream(hostile())
     const pid = await pidOf(upstream)
     const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
+    const hanging = faultOf(callTool(upstream, 'hang'))
+    await upstream.run(client => client.listTools())
     await upstream.close()
+    expect((await hanging).kind).toBe('aborted')
     await gone([pid, ...children])
     expect(upstream.processes.count()).toBe(0)
   })
@@ -240,6 +243,13 @@ describe('an answer', () => {
     const upstream = openUpstream(hostile())
     expect(await callTool(upstream, 'twice')).toBe('first')
     expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
+  })
+
+  it('that does not keep to its own schema is passed on as it is', async () => {
+    const upstream = openUpstream(hostile())
+    await upstream.run(client => client.listTools())
+    const result = await upstream.run((client, options) => client.callTool({ name: 'structured' }, options))
+    expect(result.structuredContent).toEqual({ other: 1 })
   })
 
   it('after rubbish is taken, and what was said is in the log without colours and secrets', async () => {

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, onTestFinished, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/platform/net/index.ts'
 import {
   type ConnectionLimits,
@@ -19,13 +20,24 @@ import { resolverOf } from '../net/apis.ts'
 import { freePort } from '../support/free-port.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
-afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+/** Processes that the tests of this file started, or those did: by the home that only they have. */
+const listLeft = (): string[] =>
+  readdirSync('/proc').filter(pid => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${FOLDER}`)
+    } catch {
+      return false
+    }
+  })
+
+afterAll(async () => {
+  // What is killed goes when the machine gets to it.
+  await vi.waitFor(() => expect(listLeft()).toEqual([]), { timeout: 10_000 })
+  rmSync(FOLDER, { recursive: true, force: true })
+})
 
 const serverFile = (name: string): string => join(import.meta.dirname, 'servers', `${name}.process.ts`)
-export const EVERYTHING = join(
-  import.meta.dirname,
-  '../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
-)
+const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))
 
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
@@ -161,7 +173,7 @@ export const callTool = (
 ): Promise<string> =>
   upstream.run(async (client, options) => textOf(await client.callTool({ name, arguments: given }, options)), signal)
 
-export const textOf = ({ content }: Awaited<ReturnType<UpstreamClient['callTool']>>): string => {
+const textOf = ({ content }: Awaited<ReturnType<UpstreamClient['callTool']>>): string => {
   const [first] = content
   return first?.type === 'text' ? first.text : ''
 }

@@ -127,8 +127,18 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       })
     }
   }
+  const openAndLog: typeof open = async (signal, onActivity) => {
+    try {
+      return await open(signal, onActivity)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : ''
+      // The end of a process is there already.
+      if (!signal.aborted && log.list().at(-1)?.text !== why) log.add('patchbay', why)
+      throw error
+    }
+  }
   const shared = createSharedConnection({
-    open,
+    open: openAndLog,
     isEager,
     limits,
     onIdleEnd: () => log.add('patchbay', 'The process was ended: nobody had asked it anything for a while.'),

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, type Notification, type Transport } from '@modelcontextprotocol/client'
 import type { ResolvedConfig } from '../upstream.ts'
 import { keepListening } from './listening.ts'
-import { maskSecrets, type OutputLog } from './output-log.ts'
+import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
 import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
 import { findFault } from './sdk-errors.ts'
 import type { StdioProcesses } from './stdio-processes.ts'
@@ -50,9 +50,17 @@ export type OpenConnectionOptions = {
 /** Pages of one list; far above any honest one, and an end to one that never ends. */
 const MAX_LIST_PAGES = 1_000
 
+/** Says that a value is whatever it was declared to be. */
+const isAsDeclared = <T>(_value: unknown): _value is T => true
+
 /** Results are passed on as they are: whoever asked looks at them, and schemas of strangers are not compiled here. */
 const NO_VALIDATION: NonNullable<ClientOptions['jsonSchemaValidator']> = {
-  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'not looked at' }),
+  getValidator:
+    <T>() =>
+    (data: unknown) =>
+      isAsDeclared<T>(data)
+        ? { valid: true, data, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: 'never said' },
 }
 
 type Link = {
@@ -146,18 +154,19 @@ const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
   }
 }
 
+/** Of what an upstream said in an error. */
+const MAX_SAID_CHARS = 300
+
+const wordsOf = (error: unknown): string => {
+  const said = error instanceof Error ? error.message : String(error)
+  return `The upstream could not be opened as an MCP server: ${stripHidden(said).slice(0, MAX_SAID_CHARS)}`
+}
+
 /** An error of ours for whatever went wrong, without the values of secrets. */
 const toFault = (error: unknown, link: Link, secrets: readonly string[]): UpstreamError => {
   const fault = link.failure() ?? link.explain(findFault(error)) ?? new UpstreamError('protocol', wordsOf(error))
   return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error })
 }
-
-const wordsOf = (error: unknown): string => {
-  const said = error instanceof Error ? error.message : String(error)
-  return `The upstream could not be opened as an MCP server: ${said.slice(0, MAX_SAID_CHARS)}`
-}
-/** Of what an upstream said in an error. */
-const MAX_SAID_CHARS = 300
 
 /** Makes one connection. Throws UpstreamError that says why there is none; nothing of it is left then. */
 export const openConnection = async (options: OpenConnectionOptions): Promise<OpenConnection> => {
@@ -168,6 +177,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
   const stop = new AbortController()
+  let isClosed = false
   const totalMs = link.isProcess ? options.startTimeoutMs : 2 * options.timeoutMs
   try {
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
@@ -184,8 +194,10 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
     isProcess: link.isProcess,
     pending: link.pending,
     ended: ended.promise,
-    failure: link.failure,
+    failure: () =>
+      link.failure() ?? (isClosed ? new UpstreamError('aborted', 'The connection was closed.') : undefined),
     close: async () => {
+      isClosed = true
       stop.abort()
       await link.close()
     },

@@ -13,7 +13,10 @@ const MAX_LINES = 500
 /** Of one line; what is longer is cut. */
 export const MAX_LOG_LINE_CHARS = 2_000
 
-const CONTROL = /[\p{Cc}\p{Cf}]/gu
+const HIDDEN = /[\p{Cc}\p{Cf}]/gu
+
+/** Text without control characters and those that have no width, or turn the rest around. */
+export const stripHidden = (text: string): string => text.replace(HIDDEN, '')
 
 /** Text without the values of secrets. */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
@@ -31,7 +34,7 @@ export const createOutputLog = ({ now }: { now: () => Date }) => {
     add: (source: LogLine['source'], line: string): void => {
       const plain = stripVTControlCharacters(line.slice(0, 2 * MAX_LOG_LINE_CHARS))
       // Masked before it is cut: half a secret is none that would be found.
-      const text = maskSecrets(plain, secrets).replace(/\t/g, '  ').replace(CONTROL, '').slice(0, MAX_LOG_LINE_CHARS)
+      const text = stripHidden(maskSecrets(plain, secrets).replace(/\t/g, '  ')).slice(0, MAX_LOG_LINE_CHARS)
       if (text.trim() === '') return
       lines.push({ at: now(), source, text })
       if (lines.length > 2 * MAX_LINES) lines = lines.slice(-MAX_LINES)

@@ -111,5 +111,3 @@ export const createProcessLedger = (directory: string) => {
     },
   }
 }
-
-export type ProcessLedger = ReturnType<typeof createProcessLedger>

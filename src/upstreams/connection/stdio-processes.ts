@@ -95,10 +95,9 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
     }
   }
 
-  const follow = (child: Child, mark: string, gone: () => void): Promise<ProcessEnd> =>
+  const follow = (child: Child, pid: number, mark: string, gone: () => void): Promise<ProcessEnd> =>
     new Promise(resolve => {
       child.once('exit', (code, signal) => {
-        const { pid = 0 } = child
         // Its group's number is taken for as long as anyone is in it: this reaches nobody else.
         killGroup(pid, 'SIGKILL')
         killMarked(mark)
@@ -109,11 +108,10 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       })
     })
 
-  const endingOf = (child: Child, ended: Promise<ProcessEnd>) => {
+  const endingOf = (child: Child, pid: number, ended: Promise<ProcessEnd>) => {
     let ending: Promise<void> | undefined
     return (): Promise<void> => {
       ending ??= (async () => {
-        const { pid = 0 } = child
         child.stdin.end()
         killGroup(pid, 'SIGTERM')
         const grace = setTimeout(() => killGroup(pid, 'SIGKILL'), endGraceMs)
@@ -152,9 +150,9 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       // A write to a process that is gone: its end is told by itself.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
       child.on('error', () => {})
-      const ended = follow(child, mark, entry.gone)
+      const ended = follow(child, pid, mark, entry.gone)
       const { stdin, stdout, stderr } = child
-      const started: StdioProcess = { pid, stdin, stdout, stderr, ended, end: endingOf(child, ended) }
+      const started: StdioProcess = { pid, stdin, stdout, stderr, ended, end: endingOf(child, pid, ended) }
       running.set(pid, { process: started, mark, onTooLarge })
       entry.started(pid)
       watchWhileAnyRuns()

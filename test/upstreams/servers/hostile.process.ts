@@ -44,6 +44,7 @@ const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, u
   environment: id => answer(id, JSON.stringify(process.env)),
   directory: id => answer(id, process.cwd()),
   hang: () => {},
+  structured: id => send({ id, result: { content: [], structuredContent: { other: 1 } } }),
   die: () => process.exit(7),
   twice: id => {
     answer(id, 'first')
@@ -79,7 +80,11 @@ const serve = (message: Message): void => {
     send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo } })
   } else if (!isOpen && behaviour === 'ends-at-questions') process.exit(1)
   else if (method === 'tools/list') {
-    send({ id, result: { tools: Object.keys(TOOLS).map(name => ({ name, inputSchema: { type: 'object' } })) } })
+    // A schema that its own answer does not keep, and that nobody can compile.
+    const outputSchema = { type: 'object', required: ['own'], properties: { own: { $ref: '#/$defs/missing' } } }
+    const tools = Object.keys(TOOLS).map(name => ({ name, inputSchema: { type: 'object' } }))
+    const structured = { name: 'structured', inputSchema: { type: 'object' }, outputSchema }
+    send({ id, result: { tools: [...tools.filter(({ name }) => name !== 'structured'), structured] } })
   } else if (method === 'tools/call') TOOLS[params?.name ?? '']?.(id, params?.arguments ?? {})
   else if (id !== undefined) send({ id, error: { code: -32_601, message: 'Method not found' } })
 }
