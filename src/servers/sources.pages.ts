@@ -47,7 +47,9 @@ const RemovalForm = { sure: formText }
 const DONE: DoneTexts = {
   added: () => 'The toolkit is in use: pick its tools under Tools',
   accepted: () => 'The update is accepted',
-  removed: () => 'It is removed from this server',
+  removed: () => 'The toolkit is removed from this server',
+  // Said by the pages of MCP servers, which lead here.
+  detached: () => 'The MCP server is removed from this server',
 }
 
 const noToolkit = () => new AppError('not_found', 'This server uses no such toolkit.')

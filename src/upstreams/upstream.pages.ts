@@ -45,7 +45,6 @@ const RemovalForm = { sure: formText }
 const DONE = {
   attached: () => 'The MCP server is attached',
   saved: () => 'Saved',
-  removed: () => 'The MCP server is removed from this server',
 }
 
 /** What these pages show of the server around them. */
@@ -59,7 +58,7 @@ export type SourcesTab = {
   pathOf: (serverId: string) => string
   addGlobalPath: (serverId: string, key: string) => string
   doneNote: (request: FastifyRequest, frame: Frame, texts: typeof DONE) => string | undefined
-  redirectDone: (reply: FastifyReply, path: string, done: keyof typeof DONE) => FastifyReply
+  redirectDone: (reply: FastifyReply, path: string, done: keyof typeof DONE | 'detached') => FastifyReply
 }
 
 type Parts = {
@@ -220,7 +219,7 @@ export const upstreamPages =
       return submitForm(reply, removalPage(server, upstream, sure), async () => {
         assertTypedName(sure, upstream.name)
         await upstreams.removeUpstream(actorOf(request), upstream.id)
-        return tab.redirectDone(reply, tab.pathOf(server.id), 'removed')
+        return tab.redirectDone(reply, tab.pathOf(server.id), 'detached')
       })
     })
   }
