@@ -28,7 +28,9 @@ const startOwner = async (): Promise<{ owner: ChildProcess; server: number; chil
 }
 const endOf = (child: ChildProcess): Promise<unknown> => new Promise(resolve => child.once('exit', resolve))
 
-describe('after a kill -9 of Patchbay', () => {
+const onLinux = process.platform === 'linux'
+
+describe.runIf(onLinux)('after a kill -9 of Patchbay', () => {
   it('the next start ends what it had started, and nothing else', async () => {
     const { owner, server, children } = await startOwner()
     const ended = endOf(owner)
@@ -63,7 +65,7 @@ describe('after a kill -9 of Patchbay', () => {
   })
 })
 
-describe('while another Patchbay runs on the same data', () => {
+describe.runIf(onLinux)('while another Patchbay runs on the same data', () => {
   it('its processes are left alone', async () => {
     const { owner, server } = await startOwner()
     expect(startProcesses({ directory }).reap()).toBe(0)
@@ -72,7 +74,7 @@ describe('while another Patchbay runs on the same data', () => {
   })
 })
 
-it('a Patchbay that ends in a hurry takes its processes along', async () => {
+it.runIf(onLinux)('a Patchbay that ends in a hurry takes its processes along', async () => {
   const { owner, server, children } = await startOwner()
   const ended = endOf(owner)
   owner.kill('SIGUSR2')
@@ -80,7 +82,7 @@ it('a Patchbay that ends in a hurry takes its processes along', async () => {
   await gone([server, ...children])
 })
 
-it('files in the ledger that say nothing are removed', () => {
+it.runIf(onLinux)('files in the ledger that say nothing are removed', () => {
   writeFileSync(join(directory, 'broken.json'), '{"scope":')
   expect(startProcesses({ directory }).reap()).toBe(0)
   expect(readdirSync(directory)).toEqual([])

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ import { freePort } from '../support/free-port.ts'
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
 /** Processes that the tests of this file started, or those did: by the home that only they have. */
 const listLeft = (): string[] =>
-  readdirSync('/proc').filter(pid => {
+  (existsSync('/proc') ? readdirSync('/proc') : []).filter(pid => {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${FOLDER}`)
     } catch {

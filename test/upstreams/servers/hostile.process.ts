@@ -62,7 +62,8 @@ const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, u
   },
   eat: () => {
     const held: Buffer[] = []
-    setInterval(() => held.push(Buffer.alloc(32 * MEBIBYTE, 1)), 10)
+    // More than the test allows it, and not all that there is.
+    setInterval(() => held.length < 60 && held.push(Buffer.alloc(10 * MEBIBYTE, 1)), 5)
   },
   fork: id => void fork().then(pids => answer(id, pids)),
   changed: id => {
@@ -98,10 +99,6 @@ switch (behaviour) {
     for (let i = 0; i < 1_000; i++) write(`usage: line ${i}\n`)
     setInterval(() => {}, 1e6)
     break
-  case 'greets-and-is-silent':
-    write('Welcome to the server!\n')
-    setInterval(() => {}, 1e6)
-    break
   case 'is-silent':
     setInterval(() => {}, 1e6)
     break
@@ -113,6 +110,6 @@ switch (behaviour) {
     write('Welcome to the server!\nListening on stdio\n')
     break
 }
-if (!['is-silent', 'prints-rubbish', 'greets-and-is-silent'].includes(behaviour)) {
+if (!['is-silent', 'prints-rubbish'].includes(behaviour)) {
   createInterface({ input: process.stdin }).on('line', line => serve(JSON.parse(line)))
 }
