@@ -137,7 +137,8 @@ describe('an upstream that stops answering', () => {
 describe('a configuration that cannot be resolved', () => {
   it('is told as it is', async () => {
     const upstream = openUpstream(NOWHERE, { resolveError: new Error('The global API_KEY has no value yet.') })
-    expect((await faultOf(upstream.get())).message).toBe('The global API_KEY has no value yet.')
+    const { kind, message } = await faultOf(upstream.get())
+    expect([kind, message]).toEqual(['misconfigured', 'The global API_KEY has no value yet.'])
     expect(upstream.state()).toMatchObject({ kind: 'failed', why: 'The global API_KEY has no value yet.' })
   })
 })

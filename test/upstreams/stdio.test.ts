@@ -207,6 +207,22 @@ describe('a command', () => {
     expect(upstream.processes.count()).toBe(0)
   })
 
+  it('with a secret in it is named without that', async () => {
+    const config = { ...hostile(), command: '/nowhere/s3cr3t-value' }
+    const upstream = openUpstream(config, { secrets: ['s3cr3t-value'] })
+    expect((await faultOf(upstream.get())).message).toContain('There is no command /nowhere/…')
+    expect(JSON.stringify([upstream.state(), upstream.log()])).not.toContain('s3cr3t')
+  })
+
+  it('that no system takes, or that cannot be written down, is not started', async () => {
+    const broken = { ...hostile(), args: ['a\0b'] }
+    expect((await faultOf(openUpstream(broken).get())).message).toContain('could not be started')
+    const processes = startProcesses({ directory: '/dev/null/processes' })
+    const { message } = await faultOf(openUpstream(hostile(), { processes }).get())
+    expect(message).toContain('(ENOTDIR); see what it is given, and that Patchbay can write where its data is')
+    expect(processes.count()).toBe(0)
+  })
+
   it('that may not be run, or whose directory does not exist, is said so', async () => {
     const script = { ...hostile(), command: import.meta.filename }
     expect((await faultOf(openUpstream(script).get())).message).toContain('may not be run by Patchbay')

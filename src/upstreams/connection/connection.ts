@@ -78,7 +78,7 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
   } catch (error) {
     if (error instanceof UpstreamError) throw error
     const why = error instanceof Error ? error.message : 'The configuration cannot be resolved.'
-    throw new UpstreamError('protocol', why, { cause: error })
+    throw new UpstreamError('misconfigured', why, { cause: error })
   }
 }
 

@@ -134,14 +134,20 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       if (isClosed) throw new Error('no process is started any more')
       const mark = randomUUID()
       const entry = ledger.enter(mark)
-      const child = spawn(command, args, {
-        cwd,
-        env: { ...options.environment, ...env, [MARK]: mark },
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: true,
-        shell: false,
-        windowsHide: true,
-      })
+      let child: Child
+      try {
+        child = spawn(command, args, {
+          cwd,
+          env: { ...options.environment, ...env, [MARK]: mark },
+          stdio: ['pipe', 'pipe', 'pipe'],
+          detached: true,
+          shell: false,
+          windowsHide: true,
+        })
+      } catch (error) {
+        entry.gone()
+        throw error
+      }
       const { pid } = child
       if (pid === undefined) {
         entry.gone()

@@ -64,7 +64,13 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 
 const startError = (error: unknown, { command, cwd }: ProcessCommand): UpstreamError => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const isSpawn = error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn')
+  const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
   const options = { cause: error }
+  if (!isSpawn) {
+    const message = `The command ${command} could not be started${detail}; see what it is given, and that Patchbay can write where its data is.`
+    return new UpstreamError('command_not_found', message, options)
+  }
   if (cwd !== undefined && !isDirectory(cwd)) {
     return new UpstreamError('command_not_found', `The working directory ${cwd} does not exist; correct it.`, options)
   }
@@ -76,7 +82,6 @@ const startError = (error: unknown, { command, cwd }: ProcessCommand): UpstreamE
     const message = `There is no command ${command} on this machine; install it, or give its whole path.`
     return new UpstreamError('command_not_found', message, options)
   }
-  const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
   return new UpstreamError('command_not_found', `The command ${command} could not be started${detail}.`, options)
 }
 

@@ -1,5 +1,6 @@
 /** What keeps an upstream from being used, or ended a use of it. */
 export type UpstreamFault =
+  | 'misconfigured' // its configuration has no value for something
   | 'command_not_found' // no such command, no right to run it, or no such working directory
   | 'exited' // the process ended
   | 'rubbish' // what the process prints is no MCP
