@@ -38,6 +38,28 @@ describe('a server over stdio', () => {
     expect([prompts.length > 0, resources.length > 0]).toEqual([true, true])
   })
 
+  it('is asked by a client of its own for what that client offers, and shared by nobody', async () => {
+    const asked: unknown[] = []
+    const shared = openUpstream(everythingCommand())
+    const own = openUpstream(everythingCommand(), {
+      offer: {
+        capabilities: { sampling: {} },
+        prepare: client => {
+          client.setRequestHandler('sampling/createMessage', ({ params }) => {
+            asked.push(params.maxTokens)
+            return { model: 'none', role: 'assistant', content: { type: 'text', text: 'sampled' } }
+          })
+        },
+      },
+    })
+    const namesOf = async (upstream: typeof own): Promise<string[]> =>
+      (await upstream.run(client => client.listTools())).tools.map(({ name }) => name)
+    expect(await namesOf(shared)).not.toContain('trigger-sampling-request')
+    expect(await namesOf(own)).toContain('trigger-sampling-request')
+    expect(await callTool(own, 'trigger-sampling-request', { prompt: 'hi', maxTokens: 7 })).toContain('sampled')
+    expect(asked).toEqual([7])
+  })
+
   it('of the newer line is spoken to in the newer era, and tells of a changed list', async () => {
     const upstream = openUpstream(commandOf('sdk-new'))
     expect((await upstream.get()).getProtocolEra()).toBe('modern')

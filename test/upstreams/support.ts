@@ -13,6 +13,7 @@ import {
   type UpstreamClient,
   type UpstreamConnection,
   UpstreamError,
+  type UpstreamOffer,
   type UpstreamParts,
 } from '../../src/upstreams/connection/index.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
@@ -106,6 +107,7 @@ type Opening = {
   timeoutMs?: number
   secrets?: readonly string[]
   resolveError?: Error
+  offer?: UpstreamOffer
 }
 
 /** A connection that may reach loopback; `api.test` and `other.test` are there too. */
@@ -119,6 +121,7 @@ export const openUpstream = (
     timeoutMs = 10_000,
     secrets = [],
     resolveError,
+    offer = {},
   }: Opening = {},
 ): UpstreamConnection & { processes: StdioProcesses } => {
   const started = processes ?? startProcesses()
@@ -137,6 +140,7 @@ export const openUpstream = (
     },
     timeoutMs,
     isEager,
+    offer,
     parts: {
       processes: started,
       network: {
