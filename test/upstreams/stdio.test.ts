@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   callTool,
   commandOf,
@@ -102,6 +102,7 @@ describe('a server over stdio', () => {
 
   it('is started without a shell, in its directory', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'patchbay-cwd-'))
+    onTestFinished(() => rmSync(cwd, { recursive: true }))
     const config = hostile()
     const upstream = openUpstream({ ...config, args: [...config.args, '; touch made', '$(touch made)'], cwd })
     expect(await callTool(upstream, 'directory')).toBe(cwd)
