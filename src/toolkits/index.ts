@@ -9,7 +9,7 @@ export {
   takeSnapshot,
 } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
-export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
+export { assertDefinition, assertDefinitionSize, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolOutlines } from './tool-outlines.ts'
 export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 export { toolkitPages } from './toolkit.pages.ts'

@@ -294,6 +294,41 @@ describe('the tool editor without scripts', () => {
     expect(tooLarge.status).toBe(413)
   })
 
+  it.each([
+    ['a line of blanks without a colon', { headers: `A${' '.repeat(4_000)}b` }, 'headers', /write Name: value/],
+    ['blanks in a value', { headers: `A: b${' '.repeat(200_000)}c` }, 'headers', /longer than 8192 characters/],
+    [
+      'lines that are no headers',
+      { headers: 'nonsense\n'.repeat(60_000) },
+      'headers',
+      /Line 200, column 1: write Name: value\.$/,
+    ],
+    ['places that never end', { body: `[${'{{'.repeat(60_000)}` }, 'body', /close the place/],
+    [
+      'signs and line breaks by turns',
+      { description: `!${'/\n'.repeat(60_000)}` },
+      'description',
+      /longer than 10,000/,
+    ],
+  ])('looks at %s without end while they are typed, and says what is wrong', async (_what, typed, field, sentence) => {
+    const { browser } = await signUp()
+    const form = { method: 'POST', url: 'https://a.example/?j={{json:j?}}', ...typed }
+    const { status, html } = await browser.submit('/tool-preview', form)
+    expect(status).toBe(200)
+    expect(noteOf(html, field)).toMatch(sentence)
+  })
+
+  it.each([
+    ['of their type', '1', /Lists more than 500 values\./],
+    ['of none', '{', /Value 1 is no JSON: .*value 501 is no JSON/is],
+  ])('looks at the values %s of an enum without end while they are typed', async (_what, value, sentence) => {
+    const { browser } = await signUp()
+    const form = { method: 'GET', url: 'https://a.example/?j={{json:j?}}' }
+    const { html } = await browser.submit('/tool-preview', { ...form, 'parameter:j:enum': `${value}\n`.repeat(60_000) })
+    expect(html).toMatch(sentence)
+    expect(html).not.toMatch(/value 502/i)
+  })
+
   it('refuses what is said of a parameter beside it, in an opened fold', async () => {
     const { browser } = await signUp()
     const answer = await browser.submit('/toolkits/new-tool', {
