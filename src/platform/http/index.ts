@@ -26,7 +26,7 @@ export {
   type SessionStore,
   sessionIdOf,
 } from './sessions.ts'
-export { timeText } from './time-text.ts'
+export { shownTime, timeText } from './time-text.ts'
 export { readTypedForm, type TypedForm, writeTypedForm } from './typed-form.ts'
 export { assertTypedName } from './typed-name.ts'
 export { parseInput } from './validation.ts'
