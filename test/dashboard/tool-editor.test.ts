@@ -112,7 +112,7 @@ describe('the tool editor without scripts', () => {
     expect(instance?.server.toolkits).toHaveLength(1)
     expect(others).toEqual([])
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server. Saving is live on no open connections.',
+      'Used by one server. Saving is live at once; no connection is open.',
     )
     const again = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     expect(again.location).toBe(offered.location)
