@@ -104,6 +104,30 @@ describe('a form that is sent when the session is over', () => {
     expect(back.html).toContain('<code>password, pin, key</code>')
   })
 
+  it('takes no secret along that is made for a tool of a server', async () => {
+    const { browser, email, userId } = await person()
+    await browser.get('/account')
+    await browser.submit('/servers/sample', {})
+    const { db } = patchbay.services
+    const instance = await db.instance.findFirstOrThrow({
+      where: { name: 'convert_currency', server: { ownerId: userId } },
+    })
+    const path = `/servers/${instance.serverId}/tools/${instance.id}`
+    const said = inputsOf((await browser.get(path)).html)
+    await endSessions(userId)
+    const choice = { 'source:from': 'global', 'global:from': '+', 'key:from': 'from' }
+    const typed = { name: 'convert_currency', ...choice, 'value:from': 'sk-4711', 'secret:from': 'on' }
+    const marks = Object.fromEntries([...said].filter(([name]) => name.startsWith('_secret:')))
+    const over = await browser.submit(path, { ...marks, ...typed, 'value:to': 'plain-0815' })
+    const back = await browser.submit('/sign-in', { email, password: PASSWORD })
+    expect([over.status, back.status]).toEqual([401, 200])
+    for (const { html } of [over, back]) {
+      expect(html).toContain('plain-0815')
+      expect(html).not.toContain('sk-4711')
+    }
+    expect(back.html).toContain('<code>value:from</code>')
+  })
+
   it.each([
     [{ origin: 'https://evil.example' }, 403],
     [{ origin: 'null' }, 403],
