@@ -234,7 +234,7 @@ it('of two tabs the other is told that the tool was saved, and shows both versio
   await page.waitForURL('**/tools/*?done=saved')
   await other.getByText('This was saved in another tab.').waitFor()
   await other.getByRole('button', { name: 'Save', exact: true }).click()
-  await other.getByRole('heading', { name: 'Somebody else saved this tool while you edited it' }).waitFor()
+  await other.getByRole('heading', { name: 'Somebody else saved this while you edited it' }).waitFor()
   const both = other.getByRole('region', { name: 'Both versions' })
   await both.getByText('From the other tab').waitFor()
   await both.getByText('From this tab').waitFor()

@@ -424,7 +424,7 @@ describe('the tool editor without scripts', () => {
     expect((await second.browser.submit(`/tools/${id}`, formOf(theirs, 'Theirs'))).status).toBe(303)
     const refused = await first.browser.submit(`/tools/${id}`, formOf(mine, `Mine ${HOSTILE}`))
     expect(refused.status).toBe(409)
-    expect(refused.html).toContain('Somebody else saved this tool while you edited it')
+    expect(refused.html).toContain('Somebody else saved this while you edited it')
     expect(refused.html).toContain('<del>Theirs</del>')
     expect(refused.html).toMatch(/<ins>Mine &quot;&gt;&lt;script&gt;/)
     expect(refused.html).toContain('The same in both: Name, Method, URL.')

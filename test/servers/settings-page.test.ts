@@ -71,7 +71,7 @@ describe('the settings of a server', () => {
     const told = await second.submit(path, { name: 'From the second', description: '', version })
     expect(told.status).toBe(409)
     expect(told.html).toContain('Somebody else has changed the server')
-    expect(told.html).toContain('<dd>From the first</dd>')
+    expect(told.html).toContain('<del>From the first</del>')
     expect(told.html).toContain('value="From the second"')
     expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ name: 'From the first' })
     const seen = inputsOf(told.html).get('version') ?? ''
