@@ -5,7 +5,13 @@ import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createInProcessClient, createMcpRegistry, mcpRoutes } from './mcp/index.ts'
 import { loadOAuthEngine } from './oauth/index.ts'
-import { createHttpServer, createOriginPolicy, type HttpServer, serveAssets } from './platform/http/index.ts'
+import {
+  ASSETS_PREFIX,
+  createHttpServer,
+  createOriginPolicy,
+  type HttpServer,
+  serveAssets,
+} from './platform/http/index.ts'
 import type { Logger } from './platform/logger.ts'
 import type { Settings } from './platform/settings.ts'
 import type { Services } from './services.ts'
@@ -74,7 +80,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     logger,
   })
   await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
-  await http.register(app => serveAssets(app, PUBLIC_DIRECTORY))
+  await http.register(app => serveAssets(app, PUBLIC_DIRECTORY), { prefix: ASSETS_PREFIX })
   const live = createLive({
     db,
     openStreams: registry.openStreams,

@@ -198,4 +198,17 @@ describe('an address where nothing is', () => {
       expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
     }
   })
+
+  it.each(['none.css?v=0123456789', '.env', 'htmx/htmx.js', '..%2f..%2fpackage.json', 'css/', ''])(
+    'among the files of pages is not found, and is not kept: %s',
+    async file => {
+      const answer = await fetch(`${patchbay.origin}/assets/${file}`, { headers: { accept: 'text/html' } })
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([404, 'no-store'])
+    },
+  )
+
+  it('beyond the end of a file of pages is not there either', async () => {
+    const range = { range: 'bytes=99999999-' }
+    expect((await fetch(`${patchbay.origin}/assets/img/mark.svg`, { headers: range })).status).toBe(416)
+  })
 })

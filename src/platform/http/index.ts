@@ -1,6 +1,6 @@
 export { actorOf, bearerOf, goOnSignedIn } from './access.ts'
 export { configureApi } from './api.ts'
-export { listAssets, serveAssets } from './assets.ts'
+export { ASSETS_PREFIX, listAssets, serveAssets } from './assets.ts'
 export { formatBytes, formatCount, formatDuration, formatNumber } from './format.ts'
 export { type FormPage, formText, parseForm, showForm, submitForm } from './forms.ts'
 export { signalOf } from './gone.ts'
