@@ -145,7 +145,8 @@ export const toolEditorPages =
         ['saved', savedText(home)],
         ['duplicated', 'This is the copy: name it as you like.'],
       ])
-      const offerForm = done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
+      const offerForm =
+        done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
       const extra = { done: notes.get(done), draftsDone: doneDrafts(done, home), offerForm }
       return editor.show({ actor, reply }, home, { ...formOfTool(home.tool), serverId }, { extra })
     })
