@@ -92,7 +92,7 @@ it('what follows from typing stands beside it at once, and it is sent, saved and
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
   // What it was tried with is there still.
-  expect(await page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
+  await expect.poll(() => page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
   await page.getByRole('button', { name: 'Offer it' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
   expect(await patchbay.services.db.instance.count({ where: { name: 'get_thing' } })).toBe(1)
