@@ -76,7 +76,7 @@ export const memberPages =
       return {
         view: 'organizations/members',
         data: {
-          title: `${frame.name}, members`,
+          title: `Members of ${frame.name}`,
           section: 'organizations',
           organization: frame,
           members: listed.items,

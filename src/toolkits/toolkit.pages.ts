@@ -126,7 +126,7 @@ export const toolkitPages =
       return {
         view: 'toolkits/edit',
         data: {
-          title: `${toolkit.title}, settings`,
+          title: `Settings of ${toolkit.title}`,
           section: 'toolkits',
           toolkit: toHead(actor, toolkit),
           typed: typed ?? typedOf(toolkit),
