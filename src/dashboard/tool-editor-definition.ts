@@ -51,14 +51,17 @@ const readSchema = (path: 'inputSchema' | 'outputSchema', text: string): ReadSch
   return isJsonObject(parsed.value) ? { schema: parsed.value, errors: [] } : refuse('a schema is a JSON object: {…}')
 }
 
-const HINT_VALUES: Readonly<Record<string, boolean>> = { yes: true, no: false }
+const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+])
 const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
 /** What the form says over what is stored of them; the rest, such as a title, stays. */
 const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
   const said = ANNOTATIONS.flatMap(hint => {
-    const value = HINT_VALUES[form[hint]]
+    const value = HINT_VALUES.get(form[hint])
     return value === undefined ? [] : [[hint, value] as const]
   })
   const annotations: ToolAnnotations = { ...rest, ...Object.fromEntries(said) }

@@ -318,6 +318,24 @@ describe('the tool editor without scripts', () => {
     expect(noteOf(html, field)).toMatch(sentence)
   })
 
+  it('shows as many parameters as a tool may have, of however many are typed', async () => {
+    const { browser } = await signUp()
+    const body = Array.from({ length: 20_000 }, (_, index) => `{{p${index}}}`).join('')
+    const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
+    expect(noteOf(html, 'body')).toContain('more than 256 parameters')
+    expect(html).toContain('name="parameter:p255:description"')
+    expect(html).not.toContain('p256:')
+  })
+
+  it('takes no word for a hint but yes and no', async () => {
+    const { browser } = await signUp()
+    const hints = { readOnlyHint: 'constructor', destructiveHint: '__proto__', openWorldHint: 'no' }
+    const id = await makeTool(browser, hints)
+    const tool = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
+    expect(tool.definition).toMatchObject({ annotations: { openWorldHint: false } })
+    expect(JSON.stringify(tool.definition)).not.toMatch(/readOnlyHint|destructiveHint/)
+  })
+
   it.each([
     ['of their type', '1', /Lists more than 500 values\./],
     ['of none', '{', /Value 1 is no JSON: .*value 501 is no JSON/is],
