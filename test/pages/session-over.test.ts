@@ -172,6 +172,17 @@ describe('a form that is sent when the session is over', () => {
     expect([over.status, over.html]).toEqual([401, expect.stringContaining('too long to be kept')])
   })
 
+  it('of more fields than any has is not read, whoever sends it', async () => {
+    const { browser } = await withPageOpen()
+    const fields = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
+    const over = await browser.submit(PATH, { ...WISH, ...fields })
+    expect([over.status, over.location]).toEqual([303, '/sign-in'])
+    const { browser: signedIn } = await person()
+    await signedIn.get(PATH)
+    const refused = await signedIn.submit(PATH, { ...WISH, ...fields })
+    expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('more than 10000 fields')])
+  })
+
   it('is offered again where its user has signed in meanwhile, in another tab', async () => {
     const { browser, email, userId } = await withPageOpen()
     const stale = { ...WISH, _csrf: 'of-the-session-before', _user: userId }
