@@ -71,6 +71,9 @@ const descriptionOf = (typed: string): string | null => {
   return text === '' ? null : text
 }
 
+/** In words, where there are any. */
+const countOf = (count: number, one: string): string[] => (count === 0 ? [] : [formatCount(count, one)])
+
 const isSame = (a: Typed, b: Typed): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
@@ -170,12 +173,12 @@ export const settingsPages =
           action: `${serverTabPath(frame.id, 'settings')}/removal`,
           back: serverTabPath(frame.id, 'settings'),
           goes: [
-            formatCount(frame.counts.tools, 'tool'),
-            formatCount(frame.counts.globals, 'global'),
-            calls === MAX_COUNTED_CALLS
-              ? `more than ${formatNumber(calls)} recorded calls`
-              : formatCount(calls, 'recorded call'),
-            formatCount(open, 'open connection'),
+            ...countOf(frame.counts.tools, 'tool'),
+            ...countOf(frame.counts.globals, 'global'),
+            ...(calls === MAX_COUNTED_CALLS
+              ? [`more than ${formatNumber(calls)} recorded calls`]
+              : countOf(calls, 'recorded call')),
+            ...countOf(open, 'open connection'),
           ],
           typed,
         },
