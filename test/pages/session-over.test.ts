@@ -157,6 +157,15 @@ describe('a form that is sent when the session is over', () => {
     },
   )
 
+  it('brings back no token and no password that somebody wrote into it', async () => {
+    const { browser, email, userId } = await person()
+    await browser.submit('/sign-out', {})
+    const fields = ['_csrf', '_user', 'newPassword', 'name'].map(name => [name, `forged ${name}`])
+    const typed = JSON.stringify({ path: PATH, userId, fields, left: [] })
+    const { html } = await browser.submit('/sign-in', { email, password: PASSWORD, typed })
+    expect(html.match(/forged \w+/g)).toEqual(['forged name', 'forged name'])
+  })
+
   it.each(['{', '[]', 'null', '{"path":1}', 'x'.repeat(220_000)])(
     'is nothing where it is no form: %.20s',
     async typed => {
