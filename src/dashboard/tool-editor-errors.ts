@@ -60,16 +60,9 @@ export const errorsOf = (work: () => unknown): readonly FieldError[] => {
   }
 }
 
-/** What zod says of a length, in our words. */
-const inOurWords = (message: string): string =>
-  message
-    .replace(/^Too big: expected string to have <=(\d+) characters$/, 'has more than $1 characters')
-    .replace(/^Too big: expected array to have <=(\d+) items$/, 'lists more than $1 values')
-    .replace(/^Too small: expected string to have >=1 characters$/, 'is missing')
-
 const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLine[]) => {
   const mentioned: string[] = []
-  const told = inOurWords(message).replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
+  const told = message.replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
     const spot = toFormSpot(at, Number(line), Number(column), headerLines)
     mentioned.push(spot.field)
     return `${NAMES[spot.field]} (line ${spot.line}, column ${spot.column})`

@@ -142,7 +142,7 @@ export const createToolEditor = ({
     send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<ToolTest> => {
       const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
-      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is missing' }] : [])]
+      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : [])]
       if (errors.length > 0 || faults.size > 0)
         throw new AppError('invalid_request', 'It cannot be sent yet.', { errors })
       return execution.sendDraft(actor, draftOf(home, form, read, args), signal)

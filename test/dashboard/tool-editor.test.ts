@@ -214,7 +214,7 @@ describe('the tool editor without scripts', () => {
   it.each<[string, Record<string, string>, string, RegExp]>([
     ['no name', { name: '' }, 'name', /The name must be 1 to 64 characters/],
     ['a name that is none', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
-    ['no URL', { url: ' ' }, 'url', /The URL is missing/],
+    ['no URL', { url: ' ' }, 'url', /The URL is empty/],
     ['an open place', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
     ['a URL of no kind', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
     ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
@@ -252,7 +252,7 @@ describe('the tool editor without scripts', () => {
       'body',
       /Line 1, column \d+: the body is not JSON/,
     ],
-    ['a long title', { title: 'x'.repeat(201) }, 'title', /The title has more than 200 characters/],
+    ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
   ])(
     'with %s it is refused beside the field, and all that was typed is kept',
     async (_what, wrong, field, sentence) => {

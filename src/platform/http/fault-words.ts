@@ -21,13 +21,13 @@ export const faultInWords = (issue: z.core.$ZodRawIssue): string | undefined => 
     case 'too_big': {
       const most = formatNumber(Number(issue.maximum))
       if (isText(issue.origin)) return `is longer than ${most} characters`
-      return isNumber(issue.origin) ? `is more than ${most}` : `holds more than ${most}`
+      return isNumber(issue.origin) ? `is more than ${most}` : `lists more than ${most} values`
     }
     case 'too_small': {
       const least = formatNumber(Number(issue.minimum))
       if (isNumber(issue.origin)) return `is less than ${least}`
       if (Number(issue.minimum) === 1) return 'is empty'
-      return isText(issue.origin) ? `is shorter than ${least} characters` : `holds fewer than ${least}`
+      return isText(issue.origin) ? `is shorter than ${least} characters` : `lists fewer than ${least} values`
     }
     case 'invalid_value':
       return `is none of ${issue.values.map(String).join(', ')}`
