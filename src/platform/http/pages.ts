@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/index.ts'
 import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
 import { readForms } from './form-fields.ts'
+import { takeFormsOnce } from './form-once.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { createErrorReader, sendProblem, toProblem } from './problem.ts'
 import { isForPerson } from './reader.ts'
@@ -180,5 +181,6 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
   pages.removeAllContentTypeParsers()
   await readForms(pages)
   requireFormTokens(pages)
+  takeFormsOnce(pages)
   refuseNul(pages)
 }
