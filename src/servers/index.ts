@@ -30,7 +30,6 @@ export {
   liveTextOf,
   type ServerFrame,
   type ServerFrameParts,
-  type ServerTab,
   serverTabPath,
 } from './server-frame.ts'
 export { countAllServers, listServerNames } from './server-names.store.ts'
