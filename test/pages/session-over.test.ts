@@ -45,6 +45,7 @@ describe('a form that is sent when the session is over', () => {
     expect([back.status, back.location]).toEqual([200, undefined])
     expect(back.html).toContain(`<form class="consent" method="post" action="${PATH}">`)
     expect(back.html).toContain('Save what you typed')
+    expect(back.html).toContain(`It is sent to <code>${PATH}</code>`)
     expect(back.html).not.toContain('<script>alert')
     expect(await tokensOf(userId)).toEqual([])
 
