@@ -69,9 +69,9 @@ export default {
     ),
     rule(
       'composition-is-for-cli',
-      'main.ts, services.ts and app.ts know everything; only the command line knows them',
+      'main.ts, services.ts and app*.ts know everything; only the command line knows them',
       { path: '^src/', pathNot: ['^src/cli/', '^src/[^/]+\\.ts$'] },
-      { path: '^src/(main|services|app)\\.ts$' },
+      { path: '^src/(main|services|app|app-pages|app-api)\\.ts$' },
     ),
     rule(
       'generated-client-is-for-stores',

@@ -48,6 +48,10 @@ document.addEventListener('htmx:load', event => {
   if (event.target instanceof Element) localizeTimes(event.target)
 })
 
+// A form that came back refused: on to the first field to mend, which tells what is wrong with it.
+const firstWrong = document.querySelector('[aria-invalid="true"]')
+if (firstWrong instanceof HTMLElement) firstWrong.focus()
+
 // A form is sent once, however often its button is pressed.
 document.addEventListener('submit', event => {
   const form = event.target

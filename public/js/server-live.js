@@ -44,14 +44,19 @@ const toRow = call => {
   return row
 }
 
-/** Newest first, each once. @param {Call[]} calls */
+/** When the call of a row began. @param {Element} row */
+const timeOf = row => Date.parse(row.querySelector('time')?.getAttribute('datetime') ?? '')
+
+/** Newest first, each once: calls of other processes come late. @param {Call[]} calls */
 const showCalls = calls => {
   const list = document.getElementById('calls')
   if (list === null) return
   const known = new Set([...list.children].map(row => row instanceof HTMLElement && row.dataset.call))
   for (const call of calls.filter(({ id }) => !known.has(id)).reverse()) {
     const row = toRow(call)
-    if (row !== null) list.prepend(row)
+    if (row === null) continue
+    const older = [...list.children].find(other => timeOf(other) <= timeOf(row))
+    list.insertBefore(row, older ?? null)
   }
   while (list.children.length > MAX_ROWS) list.lastElementChild?.remove()
   const none = document.getElementById('no-call')

@@ -10,8 +10,8 @@ import {
   parseForm,
   parseInput,
   showForm,
+  shownTime,
   submitForm,
-  timeText,
   toIdPage,
   uuidParam,
 } from '../platform/http/index.ts'
@@ -52,9 +52,8 @@ const toTokenRow = (token: AccessToken) => ({
   id: token.id,
   name: token.name,
   scopes: token.scopes.join(', '),
-  created: timeText(token.createdAt),
-  lastUsed: token.lastUsedAt === undefined ? 'not yet' : timeText(token.lastUsedAt),
-  expires: timeText(token.expiresAt),
+  lastUsed: token.lastUsedAt === undefined ? undefined : shownTime(token.lastUsedAt),
+  expires: shownTime(token.expiresAt),
 })
 
 /** One's personal access tokens: listing them, making one, which is shown once, and revoking one. */
@@ -95,7 +94,7 @@ export const accessTokenPages =
       return submitForm(reply, await tokensPage(request, form), async () => {
         const { name, token, expiresAt } = await accounts.createToken(actorOf(request), parseInput(Wish, form))
         // No redirect: it is shown in this answer and nowhere else.
-        const made = { name, token, expires: timeText(expiresAt) }
+        const made = { name, token, expires: shownTime(expiresAt) }
         return reply.page('accounts/access-token', { ...accountFrame('tokens'), section: 'account', made })
       })
     })

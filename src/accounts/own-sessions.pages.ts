@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { actorOf, formText, sessionIdOf, timeText, uuidParam } from '../platform/http/index.ts'
+import { actorOf, formText, sessionIdOf, shownTime, uuidParam } from '../platform/http/index.ts'
 import { accountFrame } from './account-tabs.ts'
 import type { AccountService } from './accounts.service.ts'
 import { describeBrowser } from './describe-browser.ts'
@@ -19,8 +19,8 @@ const toSessionView = (session: OwnSession) => ({
   isCurrent: session.isCurrent,
   browser: describeBrowser(session.userAgent),
   address: session.address ?? 'an unknown address',
-  lastSeen: timeText(session.lastSeenAt),
-  began: timeText(session.createdAt),
+  lastSeen: shownTime(session.lastSeenAt),
+  began: shownTime(session.createdAt),
 })
 
 /** Where one is signed in, and ending that. */

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import {
   type FormPage,
   goOnSignedIn,
@@ -13,6 +14,15 @@ const MAX_SHOWN_CHARACTERS = 400
 
 const shorten = (text: string): string =>
   text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`
+
+/** What a page puts into its form for itself: nobody typed it, and nobody could read it. */
+const isOfPage = (name: string, value: string): boolean => name === 'version' || z.uuid().safeParse(value).success
+
+/** `parameter:limit:maximum` as "parameter limit maximum", `expiresInDays` as "expires in days". */
+const inWords = (name: string): string =>
+  name
+    .replaceAll(/[:_-]+/g, ' ')
+    .replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
 
 /** The sign-in in the middle of something: it takes along what was typed. */
 export const signInAgainPage = (typed: TypedForm, email = ''): FormPage => ({
@@ -29,7 +39,10 @@ const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): Fast
     {
       title: 'Save what you typed',
       path,
-      fields: fields.map(([name, value]) => ({ name, value, shown: shorten(value) })),
+      fields: fields.map(([name, value]) => ({ name, value })),
+      typed: fields
+        .filter(([name, value]) => value.trim() !== '' && !isOfPage(name, value))
+        .map(([name, value]) => ({ label: inWords(name), text: shorten(value) })),
       left: left.join(', '),
     },
     { status },

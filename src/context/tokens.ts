@@ -2,13 +2,14 @@
 export const TOKEN_ENCODING = 'o200k_base'
 
 /**
- * Longest run of letters, blanks or signs that is counted in one piece, in characters. The time of a piece grows with
- * its square; no word of any language is as long, and what is cut costs one token more at most.
+ * Longest run of letters, or of whatever is neither letter nor digit, that is counted in one piece, in characters. The
+ * time of a piece grows with its square; no word of any language is as long, and what is cut costs one token more at
+ * most. Signs and blanks are one kind here: the encoding has pieces of both, such as a sign with slashes and line breaks.
  */
 const MAX_RUN_CHARACTERS = 256
 
 const RUN = new RegExp(
-  ['[\\p{L}\\p{M}]', '\\s', '[^\\s\\p{L}\\p{N}]'].map(one => `${one}{${MAX_RUN_CHARACTERS}}`).join('|'),
+  ["[\\p{L}\\p{M}'’]", '[^\\p{L}\\p{N}]'].map(one => `${one}{${MAX_RUN_CHARACTERS}}`).join('|'),
   'gu',
 )
 

@@ -4,6 +4,8 @@ import type { LiveStream } from './live-stream.ts'
 
 /** Pages that one browser, or one token, keeps up to date at once. */
 const MAX_PER_SIGN_IN = 8
+/** Of one user, by however many sign-ins: each server that is watched is read of once a second. */
+const MAX_PER_USER = 32
 /** Of one server, by all who look at it. */
 const MAX_PER_SERVER = 200
 /** Well within the 60 s after which proxies give up on a silent connection. */
@@ -76,10 +78,11 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
   return {
     /** Throws where one more would be too many, or Patchbay stops. */
-    assertRoom: ({ serverId, signInId }: Pick<Viewer, 'serverId' | 'signInId'>): void => {
+    assertRoom: ({ serverId, signInId, userId }: Omit<Viewer, 'mayStay'>): void => {
       if (isClosing) throw new AppError('unavailable', 'Patchbay stops.')
       const isFull =
         countOf(entry => entry.signInId === signInId) >= MAX_PER_SIGN_IN ||
+        countOf(entry => entry.userId === userId) >= MAX_PER_USER ||
         countOf(entry => entry.serverId === serverId) >= MAX_PER_SERVER
       if (isFull) throw new AppError('rate_limited', 'Too many pages are kept up to date at once: close some.')
     },

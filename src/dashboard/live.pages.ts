@@ -49,7 +49,7 @@ export const livePages =
         const { uuid: serverId } = Params.parse(request.params)
         await servers.getServer(actor, serverId)
         const signInId = sessionIdOf(request) ?? actor.userId
-        live.assertRoom({ serverId, signInId })
+        live.assertRoom({ serverId, signInId, userId: actor.userId })
         if (request.method === 'HEAD') return reply.type('text/event-stream').send('')
         const viewer = {
           serverId,

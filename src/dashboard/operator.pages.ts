@@ -34,7 +34,7 @@ type OperatorPath = (typeof TABS)[number]['href']
 const frameOf = (path: OperatorPath) => {
   const tabs = TABS.map(tab => ({ ...tab, isCurrent: tab.href === path }))
   const current = tabs.find(({ isCurrent }) => isCurrent)
-  return { title: `Operator, ${current?.text.toLowerCase() ?? ''}`, section: 'operator', tabs } as const
+  return { title: `${current?.text ?? ''} · Operator`, section: 'operator', tabs } as const
 }
 
 /** Who may not measure it, such as a role of PostgreSQL without the right, still sees the page. */

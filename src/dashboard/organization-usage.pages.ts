@@ -62,7 +62,7 @@ export const organizationUsagePages =
           .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
           .sort((one, other) => other.month.calls - one.month.calls)
         return reply.page('dashboard/organization-usage', {
-          title: `${frame.name}, usage`,
+          title: `Usage of ${frame.name}`,
           section: 'organizations',
           organization: frame,
           counts: [

@@ -17,6 +17,11 @@ const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ page: z.coerce.number().int().min(1).catch(1) })
 
 const TOOLS_SHOWN = 100
+/** Of a description, which is written for models and may be long. */
+const MAX_DESCRIPTION_CHARACTERS = 600
+
+const shorten = (text: string): string =>
+  text.length <= MAX_DESCRIPTION_CHARACTERS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARACTERS - 1).toWellFormed()}…`
 
 /** What its tier says to people who came by its address. */
 const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
@@ -44,16 +49,16 @@ export const publicServerPages =
 
     const listTools = async (request: FastifyRequest, serverId: string) => {
       const connection = await client.connect(serverId, userOf(request))
-      const tools = await connection.listTools()
       const { page } = Query.parse(request.query)
-      const pages = Math.max(1, Math.ceil(tools.length / TOOLS_SHOWN))
+      const pages = Math.max(1, Math.ceil(connection.toolCount / TOOLS_SHOWN))
       const current = Math.min(page, pages)
+      const tools = await connection.listTools(current * TOOLS_SHOWN)
       const to = (wanted: number) => addressOf(`/s/${serverId}`, { page: wanted === 1 ? undefined : String(wanted) })
       return {
-        count: formatCount(tools.length, 'tool'),
+        count: formatCount(connection.toolCount, 'tool'),
         tools: tools
           .slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN)
-          .map(({ name, title, description }) => ({ name, title, description })),
+          .map(({ name, title, description }) => ({ name, title, description: description && shorten(description) })),
         pager:
           pages === 1
             ? undefined

@@ -1,3 +1,4 @@
+import { compareVersions, type Versions } from '../platform/http/index.ts'
 import type { Tool } from '../toolkits/index.ts'
 import { formOfTool, type ToolForm } from './tool-editor-form.ts'
 
@@ -24,14 +25,12 @@ const parameterText = (form: ToolForm, name: string): string =>
     .flatMap(([key, text]) => (text ? [`${key}: ${text}`] : []))
     .join('\n')
 
-const asShown = (text: string): string => (text.trim() === '' ? 'nothing' : text)
-
-/** Two versions of a tool side by side: each field of which they say different things, and the names of the rest. */
-export const toConflictView = (mine: ToolForm, saved: Tool) => {
+/** What was typed of a tool beside what somebody else has saved meanwhile. */
+export const toConflictView = (mine: ToolForm, saved: Tool): Versions => {
   const theirs = formOfTool(saved)
   const fields = Object.entries(LABELS).map(([field, label]) => {
     const key = Object.keys(LABELS).find((known): known is keyof typeof LABELS => known === field) ?? 'name'
-    return { label, mine: mine[key].trim(), theirs: theirs[key].trim() }
+    return { label, mine: mine[key], theirs: theirs[key] }
   })
   const names = [...new Set([...mine.parameters.keys(), ...theirs.parameters.keys()])]
   const parameters = names.map(name => ({
@@ -39,11 +38,5 @@ export const toConflictView = (mine: ToolForm, saved: Tool) => {
     mine: parameterText(mine, name),
     theirs: parameterText(theirs, name),
   }))
-  const all = [...fields, ...parameters]
-  return {
-    rows: all
-      .filter(row => row.mine !== row.theirs)
-      .map(row => ({ label: row.label, mine: asShown(row.mine), theirs: asShown(row.theirs) })),
-    same: all.filter(row => row.mine === row.theirs && row.mine !== '').map(({ label }) => label),
-  }
+  return compareVersions([...fields, ...parameters])
 }

@@ -17,19 +17,25 @@ export type HeaderLine = { line: number; valueColumn: number }
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
-/** `Name: value`, one a line; empty lines do not count. */
+/** Lines that are read: of more headers than a tool may have, the template says so. */
+const MAX_HEADER_LINES = 200
+
+/** `Name: value`, one a line; empty lines do not count. Linear, whatever is typed: it is read while somebody types. */
 const readHeaders = (text: string): Headers => {
   const read: Headers = { headers: [], lines: [], errors: [] }
-  text.split('\n').forEach((line, index) => {
-    if (line.trim() === '') return
-    const [, name = '', blank = '', value = ''] = /^\s*([^:]*?)\s*:([ \t]*)(.*?)\s*$/.exec(line) ?? []
+  const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
+  for (const { line, number } of lines.filter(one => one.line.trim() !== '').slice(0, MAX_HEADER_LINES)) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0)).trim()
     if (name === '') {
-      read.errors.push({ path: 'headers', message: `line ${index + 1}, column 1: write Name: value` })
-      return
+      read.errors.push({ path: 'headers', message: `line ${number}, column 1: write Name: value` })
+      continue
     }
+    const rest = line.slice(colon + 1)
+    const value = rest.trim()
     read.headers.push({ name, value })
-    read.lines.push({ line: index + 1, valueColumn: line.indexOf(':') + 2 + blank.length })
-  })
+    read.lines.push({ line: number, valueColumn: colon + 2 + rest.length - rest.trimStart().length })
+  }
   return read
 }
 
@@ -45,14 +51,17 @@ const readSchema = (path: 'inputSchema' | 'outputSchema', text: string): ReadSch
   return isJsonObject(parsed.value) ? { schema: parsed.value, errors: [] } : refuse('a schema is a JSON object: {…}')
 }
 
-const HINT_VALUES: Readonly<Record<string, boolean>> = { yes: true, no: false }
+const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+])
 const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
 /** What the form says over what is stored of them; the rest, such as a title, stays. */
 const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
   const said = ANNOTATIONS.flatMap(hint => {
-    const value = HINT_VALUES[form[hint]]
+    const value = HINT_VALUES.get(form[hint])
     return value === undefined ? [] : [[hint, value] as const]
   })
   const annotations: ToolAnnotations = { ...rest, ...Object.fromEntries(said) }
@@ -69,8 +78,19 @@ const readTimeout = (text: string): { timeoutMs: number | undefined; errors: Fie
 const orNothing = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
 /** The text that is read as JSON with its places, each as long as it is written: what follows keeps its column. */
-const withoutPlaces = (body: string): string =>
-  body.replaceAll(/\\?\{\{.*?\}\}/gs, place => place.replaceAll(/[^\n]/g, '1'))
+const withoutPlaces = (body: string): string => {
+  let masked = ''
+  let from = 0
+  for (;;) {
+    const open = body.indexOf('{{', from)
+    const close = open === -1 ? -1 : body.indexOf('}}', open + 2)
+    // No other place ends either: looked for once, or many that begin would each be followed to the end.
+    if (close === -1) return masked + body.slice(from)
+    const start = open > from && body[open - 1] === '\\' ? open - 1 : open
+    masked += body.slice(from, start) + body.slice(start, close + 2).replaceAll(/[^\n]/g, '1')
+    from = close + 2
+  }
+}
 
 /** A body that looks like JSON and is none is sent as text: allowed, and seldom what was meant. */
 const warnOfBrokenJson = (body: string, bodyKind: string): string | undefined => {

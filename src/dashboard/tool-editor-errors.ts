@@ -1,4 +1,4 @@
-import type { FieldError } from '../kernel/index.ts'
+import { AppError, type FieldError } from '../kernel/index.ts'
 import type { HeaderLine } from './tool-editor-definition.ts'
 
 /** Sentences by the field of the form that they stand beside; `''` for those that belong to none. */
@@ -49,15 +49,20 @@ const fieldOf = (path: string): string => {
   return first in LABELS ? first : ''
 }
 
-/** What zod says of a length, in our words. */
-const inOurWords = (message: string): string =>
-  message
-    .replace(/^Too big: expected string to have <=(\d+) characters$/, 'has more than $1 characters')
-    .replace(/^Too small: expected string to have >=1 characters$/, 'is missing')
+/** What `work` throws of wrong input; empty where there is nothing wrong. What is of no field has an empty path. */
+export const errorsOf = (work: () => unknown): readonly FieldError[] => {
+  try {
+    work()
+    return []
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+    return error.errors ?? [{ path: '', message: error.message }]
+  }
+}
 
 const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLine[]) => {
   const mentioned: string[] = []
-  const told = inOurWords(message).replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
+  const told = message.replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
     const spot = toFormSpot(at, Number(line), Number(column), headerLines)
     mentioned.push(spot.field)
     return `${NAMES[spot.field]} (line ${spot.line}, column ${spot.column})`

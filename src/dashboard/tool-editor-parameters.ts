@@ -45,6 +45,9 @@ const readLimit = (text: string): number | undefined => {
   return cast.ok && typeof cast.value === 'number' ? cast.value : undefined
 }
 
+/** More than an enum may have: of those there are too many. */
+const MAX_VALUES_CHECKED = 501
+
 /** What is said of one parameter. `path` begins the paths of its errors. */
 const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Read => {
   const errors: FieldError[] = []
@@ -67,7 +70,7 @@ const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Rea
     else meta[key] = limit
   }
   const lines = (texts.enum ?? '').split('\n').filter(line => line.trim() !== '')
-  const faults = lines.flatMap((line, index) => {
+  const faults = lines.slice(0, MAX_VALUES_CHECKED).flatMap((line, index) => {
     const fault = findValueFault(type, line)
     return fault === undefined ? [] : [{ path: `${path}.enum`, message: `value ${index + 1} ${fault}` }]
   })

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { type Actor, AppError, type FieldError, MAX_TOOL_DEFINITION_BYTES } from '../kernel/index.ts'
+import { type Actor, AppError, MAX_TOOL_DEFINITION_BYTES } from '../kernel/index.ts'
 import { actorOf, formText, parseInput, uuidParams } from '../platform/http/index.ts'
 import { CreateTool, type Tool, type ToolDefinition, type ToolService } from '../toolkits/index.ts'
 import { toConflictView } from './tool-conflict.view.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { savedText } from './tool-editor.view.ts'
 import { readToolForm } from './tool-editor-definition.ts'
+import { errorsOf } from './tool-editor-errors.ts'
 import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-editor-form.ts'
 import { createEditorHomes, type EditorHome, type HomeParts } from './tool-editor-home.ts'
 
@@ -24,17 +25,6 @@ const ToolkitInput = z.object({ title: z.string().trim().min(1).max(200) })
 const STALE = 'version'
 /** What no change of the form would mend. */
 const NOT_OF_THE_FORM: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
-
-/** What `work` throws of wrong input; undefined where there is nothing wrong. */
-const errorsOf = (work: () => unknown): readonly FieldError[] => {
-  try {
-    work()
-    return []
-  } catch (error) {
-    if (error instanceof AppError && error.errors !== undefined) return error.errors
-    throw error
-  }
-}
 
 /** The tool that the form describes; throws `invalid_request` with everything that is wrong with it at once. */
 const definitionOf = (form: ToolForm, stored: Tool | undefined): ToolDefinition => {
@@ -155,7 +145,8 @@ export const toolEditorPages =
         ['saved', savedText(home)],
         ['duplicated', 'This is the copy: name it as you like.'],
       ])
-      const offerForm = done === 'created' && as === serverId ? { server: serverId, serverName: '' } : undefined
+      const offerForm =
+        done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
       const extra = { done: notes.get(done), draftsDone: doneDrafts(done, home), offerForm }
       return editor.show({ actor, reply }, home, { ...formOfTool(home.tool), serverId }, { extra })
     })

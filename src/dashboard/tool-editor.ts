@@ -2,11 +2,12 @@ import type { FastifyReply } from 'fastify'
 import { countTokens, TOKEN_ENCODING } from '../context/index.ts'
 import type { DraftPreview, ExecutionService, ToolDraft, ToolTest } from '../execution/index.ts'
 import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
+import { parseInput } from '../platform/http/index.ts'
 import { exposedSchemaOf } from '../servers/index.ts'
-import { checkDefinition, type ToolService } from '../toolkits/index.ts'
+import { assertDefinitionSize, CreateTool, checkDefinition, type ToolService } from '../toolkits/index.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
-import { type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
+import { errorsOf, type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorHome } from './tool-editor-home.ts'
 import { readArguments } from './tool-editor-parameters.ts'
@@ -48,6 +49,15 @@ const problemOf = ({ errors = [], message }: AppError, placed: PlacedErrors): st
   return 'Not done yet: see what is said beside the fields.'
 }
 
+/** What is too long to be saved is not looked into either: that takes its time, and it is asked for while one types. */
+const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
+  const { description, parameters } = definition
+  return errorsOf(() => {
+    parseInput(CreateTool.pick({ description: true, parameters: true }), { description, parameters })
+    assertDefinitionSize(definition)
+  })
+}
+
 type Looked = {
   /** What saving or sending it was refused for. */
   refused?: AppError | undefined
@@ -64,6 +74,8 @@ export const createToolEditor = ({
   /** What the parameters and the template have wrong, or what the model would be shown of them. */
   const check = (read: ReadForm): { errors: readonly FieldError[]; seen: Seen | undefined } => {
     if (read.errors.length > 0 || read.definition.url === '') return { errors: read.errors, seen: undefined }
+    const tooLong = sizeErrors(read)
+    if (tooLong.length > 0) return { errors: tooLong, seen: undefined }
     const checked = checkDefinition(read.definition)
     if (!checked.ok) return { errors: checked.error, seen: undefined }
     const { name, description } = read.definition
@@ -130,7 +142,7 @@ export const createToolEditor = ({
     send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<ToolTest> => {
       const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
-      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is missing' }] : [])]
+      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : [])]
       if (errors.length > 0 || faults.size > 0)
         throw new AppError('invalid_request', 'It cannot be sent yet.', { errors })
       return execution.sendDraft(actor, draftOf(home, form, read, args), signal)

@@ -17,7 +17,8 @@ const toManners = (form: ToolForm) => [
   { id: 'openWorldHint', label: 'Reaches beyond its own API', value: form.openWorldHint, options: YES_NO },
 ]
 
-const liveWords = (live: number): string => countInWords(live, 'open connection')
+const liveWords = (live: number): string =>
+  live === 0 ? 'at once; no connection is open' : `on ${countInWords(live, 'open connection')}`
 
 /** "Used by two servers. Saving is live on 5 open connections." */
 const subtitleOf = (home: EditorHome): string => {
@@ -26,14 +27,14 @@ const subtitleOf = (home: EditorHome): string => {
     return 'An HTTP request with places for what the model fills in. A name and a URL are enough.'
   const servers = new Set(home.offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'No server offers it yet.'
-  return `Used by ${countInWords(servers, 'server')}. Saving is live on ${liveWords(home.live)}.`
+  return `Used by ${countInWords(servers, 'server')}. Saving is live ${liveWords(home.live)}.`
 }
 
 /** "Saved. Used by two servers. Live on 5 open connections." */
 export const savedText = ({ offers, live }: EditorHome & { kind: 'tool' }): string => {
   const servers = new Set(offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Saved. No server offers it yet.'
-  return `Saved. Used by ${countInWords(servers, 'server')}. Live on ${liveWords(live)}.`
+  return `Saved. Used by ${countInWords(servers, 'server')}. Live ${liveWords(live)}.`
 }
 
 /** Where the form is sent, and what its draft is kept under. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageQuery, timeSchema } from '../platform/http/index.ts'
+import { instantSchema, pageQuery, timeSchema } from '../platform/http/index.ts'
 
 export const CallArguments = z.strictObject({ arguments: z.record(z.string(), z.json()).default({}) })
 
@@ -37,14 +37,9 @@ export const ToolTestView = z.object({
   result: CallToolResultView,
 })
 
-/** As people write it: with any offset, or a date alone. */
-const instant = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'is no time such as 2026-11-22T09:30:00Z, or date')
-  .transform(text => new Date(text))
-
 export const ExecutionQuery = pageQuery.extend({
-  from: instant.optional().describe('from this instant on'),
-  to: instant.optional().describe('up to this instant, without it'),
+  from: instantSchema.optional().describe('from this instant on'),
+  to: instantSchema.optional().describe('up to this instant, without it'),
   outcome: z.enum(['ok', 'error']).optional(),
   tool: z.string().max(64).optional(),
 })

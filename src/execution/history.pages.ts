@@ -14,7 +14,8 @@ const Query = z.object({ outcome: formText, tool: formText, from: formText, to: 
 type Query = z.infer<typeof Query>
 
 const ONE_DAY_MS = 24 * 60 * 60 * 1_000
-const Day = z.iso.date()
+/** PostgreSQL knows no year 0. */
+const Day = z.iso.date().refine(day => !day.startsWith('0000'))
 const Outcome = z.enum(['ok', 'error'])
 /** Longest name of a tool there can be. */
 const MAX_TOOL_CHARACTERS = 64

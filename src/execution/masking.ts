@@ -67,10 +67,15 @@ const htmlForms = (text: string): string[] => {
 /** What is read as Latin-1 that was sent as UTF-8, such as a header. */
 const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
 
+const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+const lowerHex: Encode = text => text.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
+
+/** As we write it, as a URL then holds it in its query (URL Standard, §1.3), and as encoders do that leave fewer signs. */
 const percentEncodings = (text: string): string[] => {
   const encoded = encodeURIComponent(text.toWellFormed())
-  const lowerHex = encoded.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
-  return [encoded, lowerHex, new URLSearchParams({ s: text }).toString().slice(2)]
+  const strict = encoded.replace(/[!'()*]/g, toPercent)
+  const forms = [encoded, encoded.replaceAll("'", '%27'), strict, strict.replaceAll('%20', '+')]
+  return [...forms, new URLSearchParams({ s: text }).toString().slice(2)].flatMap(form => [form, lowerHex(form)])
 }
 
 /** Every way a secret may be written in a request, and in an answer that quotes the request, perhaps twice over. */

@@ -122,9 +122,13 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       return toReply(received)
     }
 
-    const listTools = async (): Promise<ListedTool[]> => {
+    const listTools = async (atLeast = Number.POSITIVE_INFINITY): Promise<ListedTool[]> => {
       const tools: ListedTool[] = []
-      for (let cursor: string | undefined, isLast = false; !isLast; isLast = cursor === undefined) {
+      for (
+        let cursor: string | undefined, isLast = false;
+        !isLast && tools.length < atLeast;
+        isLast = cursor === undefined
+      ) {
         const { result, error } = await request('tools/list', cursor === undefined ? {} : { cursor })
         // The list changed under the cursor: what has been read by then is shown.
         if (error !== undefined) return tools
@@ -139,8 +143,10 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       /** All that was said so far, oldest first. */
       messages,
       request,
-      /** All pages of the list. */
+      /** The tools in the order of the list: all of them, or its first pages that hold so many. */
       listTools,
+      /** How many tools it has, for who has been let in by a request. */
+      toolCount: mounted.router.tools.size,
       callTool: (name: string, args: JsonObject, signal: AbortSignal): Promise<Reply> =>
         request('tools/call', { name, arguments: args }, signal),
     }

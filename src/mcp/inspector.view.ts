@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../kernel/index.ts'
 import { formatBytes, formatDuration, formatNumber } from '../platform/http/index.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from './in-process-client.ts'
@@ -25,14 +25,11 @@ const cutText = (text: string): ShownText =>
 
 const indent = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** JSON with line breaks, where it is short enough to be read. */
+/** JSON with line breaks, where it is short and flat enough to be read: indenting grows with the square of the depth. */
 const showJsonText = (text: string): ShownText => {
   if (text.length > MAX_SHOWN_CHARACTERS || !/^\s*[{[]/.test(text)) return cutText(text)
-  try {
-    return cutText(indent(JSON.parse(text)))
-  } catch {
-    return cutText(text)
-  }
+  const parsed = parseJson(text, MAX_JSON_DEPTH)
+  return cutText(parsed.ok ? indent(parsed.value) : text)
 }
 
 const Block = z.looseObject({ type: z.string() })

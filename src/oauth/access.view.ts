@@ -1,4 +1,4 @@
-import { timeText } from '../platform/http/index.ts'
+import { shownTime } from '../platform/http/index.ts'
 import { ACCESS_TIERS, type AccessTier, type ServerFrame } from '../servers/index.ts'
 import type { Grant } from './grant.ts'
 import type { AuthMethod, OAuthClient } from './oauth-client.ts'
@@ -39,8 +39,6 @@ export const listTiers = ({ tier }: Pick<ServerFrame, 'tier'>, chosen: string | 
     isNow: value === tier,
     isChosen: value === (ACCESS_TIERS.find(known => known === chosen) ?? tier),
   }))
-
-const shownTime = (time: Date) => ({ at: time.toISOString(), text: timeText(time) })
 
 export const toGrantRow =
   ({ userId, maySay }: Looker) =>

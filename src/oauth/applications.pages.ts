@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { accountFrame } from '../accounts/index.ts'
 import { type Actor, DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
-import { actorOf, formText, idPageOf, timeText, toIdPage, uuidParam } from '../platform/http/index.ts'
+import { actorOf, formText, idPageOf, shownTime, toIdPage, uuidParam } from '../platform/http/index.ts'
 import { serverUrl } from '../servers/index.ts'
 import type { Grant } from './grant.ts'
 import { type GrantService, mayUseServerOf } from './grants.service.ts'
@@ -21,8 +21,8 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
   serverName: mayUseServerOf(actor, grant) ? grant.server.name : undefined,
   serverUrl: serverUrl(baseUrl, grant.server.policy.serverId),
   scopes: grant.scopes.map(scope => SCOPE_WORDS[scope].title),
-  since: timeText(grant.createdAt),
-  lastUsed: grant.lastUsedAt === undefined ? undefined : timeText(grant.lastUsedAt),
+  since: shownTime(grant.createdAt),
+  lastUsed: grant.lastUsedAt === undefined ? undefined : shownTime(grant.lastUsedAt),
 })
 
 /** The applications that act in one's own name, and taking that back. */

@@ -19,7 +19,12 @@ import {
 } from '../platform/http/index.ts'
 import type { MemberService } from './members.service.ts'
 import type { Member } from './organization.ts'
-import { getOrganizationFrame, type OrganizationFrame, organizationPath } from './organization-frame.ts'
+import {
+  getOrganizationFrame,
+  memberRemovalPath,
+  type OrganizationFrame,
+  organizationPath,
+} from './organization-frame.ts'
 import { ChangeRole, RemoveMember } from './organizations.schema.ts'
 import type { OrganizationService } from './organizations.service.ts'
 import { roleOptionsFor } from './role-words.ts'
@@ -71,7 +76,7 @@ export const memberPages =
       return {
         view: 'organizations/members',
         data: {
-          title: `${frame.name}, members`,
+          title: `Members of ${frame.name}`,
           section: 'organizations',
           organization: frame,
           members: listed.items,
@@ -117,7 +122,7 @@ export const memberPages =
           section: 'organizations',
           width: 'narrow',
           organization: frame,
-          path: `${organizationPath(id, 'members')}/${userId}/removal`,
+          path: memberRemovalPath(id, userId),
           email: member.email,
           isSelf,
           servers: servers.map(({ id: serverId, name }) => ({ href: `/servers/${serverId}`, name })),

@@ -29,7 +29,7 @@ export const organizationAuditPages =
         })
         return reply.page(
           'organizations/audit',
-          { title: `${frame.name}, audit`, section: 'organizations', organization: frame, audit: table },
+          { title: `Audit of ${frame.name}`, section: 'organizations', organization: frame, audit: table },
           table.isBad ? { status: 400 } : {},
         )
       },

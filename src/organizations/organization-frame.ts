@@ -26,6 +26,10 @@ export type OrganizationFrame = {
 
 export const organizationPath = (id: string, tab: OrganizationTab): string => `/organizations/${id}/${tab}`
 
+/** Where a member is removed; of oneself, where one leaves. */
+export const memberRemovalPath = (id: string, userId: string): string =>
+  `${organizationPath(id, 'members')}/${userId}/removal`
+
 /** The frame for who looks at it; `not_found` where they do not belong to it. */
 export const getOrganizationFrame = async (
   organizations: Pick<OrganizationService, 'getOrganization'>,

@@ -78,7 +78,7 @@ export const organizationInvitationPages =
       return {
         view: 'organizations/invitations',
         data: {
-          title: `${frame.name}, invitations`,
+          title: `Invitations to ${frame.name}`,
           section: 'organizations',
           organization: frame,
           invitations: listed.items,

@@ -49,7 +49,7 @@ export const organizationSettingsPages =
       return {
         view: 'organizations/settings',
         data: {
-          title: `${frame.name}, settings`,
+          title: `Settings of ${frame.name}`,
           section: 'organizations',
           organization: frame,
           typed: typedName ?? frame.name,

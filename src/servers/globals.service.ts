@@ -24,7 +24,13 @@ const assertKey = (key: string): void => {
     'invalid_request',
     'A key is a letter or _, then letters, digits, _ . or -, 64 characters at most.',
     {
-      errors: [{ path: 'key', message: 'is no name for a global' }],
+      errors: [
+        {
+          path: 'key',
+          message:
+            'is no name for a global: it begins with a letter or _, and goes on with those, digits, dots and hyphens',
+        },
+      ],
     },
   )
 }

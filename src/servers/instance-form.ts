@@ -80,10 +80,6 @@ export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]
   }
 }
 
-/** When the one who sends a form saw what it began with; undefined where the form does not say. */
-export const versionOf = ({ version }: TypedInstance): Date | undefined =>
-  z.iso.datetime().safeParse(version).success ? new Date(version) : undefined
-
 /** The bindings that a form asks for. */
 export const bindingsFrom = (typed: TypedInstance, parameters: readonly CheckedParameter[]): Bindings =>
   Object.fromEntries(

@@ -92,6 +92,6 @@ export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, 
     errors: shown.errors ?? {},
     problem: shown.problem,
     done: shown.done,
-    conflict: shown.isConflict ? compareTyped(opened, typed) : undefined,
+    versions: shown.isConflict ? compareTyped(opened, typed) : undefined,
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import { actorOf, isFragmentRequest, parseInput } from '../platform/http/index.ts'
+import { actorOf, isFragmentRequest, parseInput, parseVersion } from '../platform/http/index.ts'
 import { assertDefinition } from '../toolkits/index.ts'
 import type { GlobalService } from './globals.service.ts'
 import type { OpenInstance } from './instance.view.ts'
@@ -11,7 +11,6 @@ import {
   readTyped,
   type TypedInstance,
   typedOf,
-  versionOf,
 } from './instance-form.ts'
 import { placeErrors, type Shown, toInstancePage } from './instance-page.view.ts'
 import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
@@ -81,7 +80,7 @@ export const instancePages =
       await rewiring.saveInstance(actorOf(request), instance.id, {
         patch: { name, description, bindings: bindingsFrom(typed, compiled.parameters) },
         newGlobals: newGlobalsFrom(typed),
-        ifUnchangedSince: versionOf(typed),
+        ifUnchangedSince: parseVersion(typed.version),
       })
     }
 
@@ -98,7 +97,7 @@ export const instancePages =
         // What somebody else saved meanwhile was perhaps not there yet when it was read.
         const current = isConflict ? await open(request, server) : opened
         // Only who was told of the other version may write over it.
-        const version = isConflict ? current.instance.updatedAt : versionOf(typed)
+        const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)
         return show({ request, reply }, server, {
           opened: current,
           typed,
@@ -116,7 +115,7 @@ export const instancePages =
       const opened = await open(request, server)
       const typed = readTyped(request.body, opened.compiled.parameters)
       if (!isFragmentRequest(request))
-        return show({ request, reply }, server, { opened, typed, version: versionOf(typed) })
+        return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
       return reply.fragment('servers/instance-preview', await toInstancePage(server, opened, typed, {}))
     })
 

@@ -1,6 +1,6 @@
 import { countTokens } from '../context/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
-import { formatCount } from '../platform/http/index.ts'
+import { compareVersions, formatCount } from '../platform/http/index.ts'
 import type { CheckedParameter } from '../templates/index.ts'
 import type { CompiledDefinition } from '../toolkits/index.ts'
 import { findBindingFaults } from './binding-checks.ts'
@@ -169,17 +169,16 @@ const inWords = (name: string, bindings: Bindings): string => {
   }
 }
 
-/** What is typed beside what somebody else has saved meanwhile; `isOther` where the two differ. */
+/** What is typed beside what somebody else has saved meanwhile. */
 export const compareTyped = ({ instance, compiled }: OpenInstance, typed: TypedInstance) => {
   const mine = bindingsFrom(typed, compiled.parameters)
-  const rows = [
-    { what: 'Name', mine: typed.name, theirs: instance.name },
-    { what: 'Description', mine: typed.description, theirs: instance.description ?? '' },
+  return compareVersions([
+    { label: 'Name', mine: typed.name, theirs: instance.name },
+    { label: 'Description', mine: typed.description, theirs: instance.description ?? '' },
     ...compiled.parameters.map(({ parameter: { name } }) => ({
-      what: name,
+      label: name,
       mine: inWords(name, mine),
       theirs: inWords(name, instance.bindings),
     })),
-  ]
-  return rows.map(row => ({ ...row, isOther: row.mine !== row.theirs }))
+  ])
 }

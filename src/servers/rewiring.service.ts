@@ -30,6 +30,22 @@ export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: 
 /** One with a new binding, or why it cannot have it. */
 type Rewired = { binding: Binding } | { fault: string }
 
+/** Sockets wired by one change: more would keep every other change waiting for seconds. */
+const MAX_SOCKETS_AT_ONCE = 10_000
+/** A fixed value is kept once for each socket: all of them together, in bytes, as much as a request could bring. */
+const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
+
+const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
+  if (sockets > MAX_SOCKETS_AT_ONCE) {
+    const message = `At most ${MAX_SOCKETS_AT_ONCE} sockets are wired at once, and these are ${sockets}: pick fewer rows, or search for some of the tools.`
+    throw new AppError('invalid_request', message)
+  }
+  const bytes = wanted.source === 'fixed' ? Buffer.byteLength(wanted.text) * sockets : 0
+  if (bytes <= MAX_REWIRED_BYTES) return
+  const message = `The value is kept for each of ${sockets} sockets, ${bytes} bytes in all; at most ${MAX_REWIRED_BYTES} are written at once. Put it into a global, and wire them to that.`
+  throw new AppError('invalid_request', message)
+}
+
 const changedMeanwhile = () =>
   new AppError('conflict', 'Not all of the tools that you picked are there any more: nothing was changed. Pick again.')
 
@@ -128,6 +144,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     ): Promise<{ sockets: number; tools: number }> =>
       changes.commit(async (tx, announce) => {
         await getServerFor(tx, actor, serverId, 'build')
+        assertNotTooMany(sockets.length, wanted)
         const picked = Map.groupBy(sockets, ({ instanceId }) => instanceId)
         const instances = await listInstancesById(tx, serverId, [...picked.keys()])
         if (instances.length !== picked.size) throw changedMeanwhile()

@@ -1,5 +1,4 @@
 import type { Transaction } from '../platform/db/index.ts'
-import { type Tool, toTool } from '../toolkits/index.ts'
 import { toBindings, toStoredBinding } from './instances.store.ts'
 import type { Binding, Bindings } from './server.ts'
 
@@ -33,15 +32,12 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
   }))
 }
 
-/** Tools of a server's instances, in pieces that any database takes. */
-export const listToolsAtWork = async (
-  tx: Transaction,
-  serverId: string,
-  toolIds: readonly string[],
-): Promise<Tool[]> => {
-  const rows = await tx.tool.findMany({ where: { id: { in: [...toolIds] }, instances: { some: { serverId } } } })
-  return rows.map(toTool)
-}
+/** What the tools with these ids are, as it is kept; of those that a server's instances are of. */
+export const listDefinitionsAtWork = (tx: Transaction, serverId: string, toolIds: readonly string[]) =>
+  tx.tool.findMany({
+    where: { id: { in: [...toolIds] }, instances: { some: { serverId } } },
+    select: { id: true, updatedAt: true, definition: true },
+  })
 
 /** Binds these parameters of these instances of a server, each in place of the binding there is, and marks them changed. */
 export const bindAll = async (

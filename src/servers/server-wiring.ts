@@ -1,6 +1,6 @@
 import type { Actor } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
-import { createToolOutlines } from '../toolkits/index.ts'
+import { createToolOutlines, type ParameterHead } from '../toolkits/index.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 import type { AccessTier, Binding, Bindings } from './server.ts'
 import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows } from './server-wiring.store.ts'
@@ -34,8 +34,8 @@ export type ServerWiring = {
 
 export type ReadServerWiring = (actor: Actor, serverId: string) => Promise<ServerWiring>
 
-const bind = (parameters: readonly string[], bindings: Bindings): readonly BoundParameter[] =>
-  parameters.map(name => {
+const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonly BoundParameter[] =>
+  parameters.map(({ name }) => {
     const binding = bindingOf(bindings, name)
     return { name, binding, globalKeys: [...globalKeysOf(name, binding)] }
   })
@@ -45,12 +45,12 @@ const bind = (parameters: readonly string[], bindings: Bindings): readonly Bound
  * none that the actor may read.
  */
 export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
-  const outlineOf = createToolOutlines()
+  const outlines = createToolOutlines()
 
   const listTools = async (serverId: string): Promise<BoundTool[]> => {
     const instances = await listBoundInstances(db, serverId)
     const rows = await listToolRows(db, [...new Set(instances.map(({ toolId }) => toolId))])
-    const tools = new Map(rows.map(row => [row.id, { toolkitId: row.toolkitId, ...outlineOf(row) }]))
+    const tools = new Map(rows.map(row => [row.id, { toolkitId: row.toolkitId, ...outlines.read(row) }]))
     return instances.flatMap(({ id, name, toolId, bindings }) => {
       const tool = tools.get(toolId)
       // Its tool went between the two queries.

@@ -4,12 +4,14 @@ import { type Actor, assertMay, mayRole, type Role } from '../kernel/index.ts'
 import {
   actorOf,
   assertTypedName,
+  compareVersions,
   type FormPage,
   formatCount,
   formatNumber,
   formText,
   parseForm,
   parseInput,
+  parseVersion,
   showForm,
   submitForm,
   timeText,
@@ -69,12 +71,8 @@ const descriptionOf = (typed: string): string | null => {
   return text === '' ? null : text
 }
 
-/** When it was as the sender of the form saw it: not asked where that is not said, older than anything where it is no time. */
-const versionOf = (typed: string): Date | undefined => {
-  if (typed === '') return undefined
-  const time = new Date(typed)
-  return Number.isNaN(time.getTime()) ? new Date(0) : time
-}
+/** In words, where there are any. */
+const countOf = (count: number, one: string): string[] => (count === 0 ? [] : [formatCount(count, one)])
 
 const isSame = (a: Typed, b: Typed): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
@@ -116,7 +114,12 @@ export const settingsPages =
           typed: typed ?? now,
           // Sent again, the form says that its sender has seen what is there now.
           version: now.version,
-          theirs: isOverwritten ? now : undefined,
+          versions: isOverwritten
+            ? compareVersions([
+                { label: 'Name', mine: typed.name, theirs: now.name },
+                { label: 'Description', mine: typed.description, theirs: now.description },
+              ])
+            : undefined,
           moving: {},
           places: frame.mayManage ? await listPlaces(actor, frame) : [],
           mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
@@ -140,7 +143,7 @@ export const settingsPages =
       return submitForm(reply, await settingsPage(request, typed), async () => {
         const input = parseInput(EditInput, { name: typed.name, description: descriptionOf(typed.description) })
         const wish = { name: input.name, description: input.description ?? null }
-        await servers.updateServer(actor, uuid, wish, { ifUnchangedSince: versionOf(typed.version) })
+        await servers.updateServer(actor, uuid, wish, { ifUnchangedSince: parseVersion(typed.version) })
         return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=saved`, 303)
       })
     })
@@ -170,13 +173,13 @@ export const settingsPages =
           action: `${serverTabPath(frame.id, 'settings')}/removal`,
           back: serverTabPath(frame.id, 'settings'),
           goes: [
-            formatCount(frame.counts.tools, 'tool'),
-            formatCount(frame.counts.globals, 'global'),
-            ...(frame.counts.upstreams === 0 ? [] : [formatCount(frame.counts.upstreams, 'attached MCP server')]),
-            calls === MAX_COUNTED_CALLS
-              ? `more than ${formatNumber(calls)} recorded calls`
-              : formatCount(calls, 'recorded call'),
-            formatCount(open, 'open connection'),
+            ...countOf(frame.counts.tools, 'tool'),
+            ...countOf(frame.counts.globals, 'global'),
+            ...countOf(frame.counts.upstreams, 'attached MCP server'),
+            ...(calls === MAX_COUNTED_CALLS
+              ? [`more than ${formatNumber(calls)} recorded calls`]
+              : countOf(calls, 'recorded call')),
+            ...countOf(open, 'open connection'),
           ],
           typed,
         },

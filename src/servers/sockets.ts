@@ -1,14 +1,12 @@
 import type { JsonValue } from '../kernel/index.ts'
 import type { ParameterType } from '../templates/index.ts'
+import type { ParameterHead } from '../toolkits/index.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 import type { Binding, Bindings, Global } from './server.ts'
 
 /** The four sources as people are told of them; a fixed value that a global or a secret is part of is theirs. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
 export type SocketSource = (typeof SOCKET_SOURCES)[number]
-
-/** What a tool asks for: of its parameters no more than this. */
-export type ParameterHead = { name: string; type: ParameterType }
 
 /** One parameter of one tool at work, and where its value comes from. */
 export type Socket = {

@@ -5,6 +5,7 @@ import { planHeader, refuseHeaderName } from './header-template.ts'
 import {
   MAX_HEADER_TEMPLATE_CHARS,
   MAX_METHOD_CHARS,
+  MAX_PARAMETERS,
   MAX_TEMPLATE_ERRORS,
   MAX_TEMPLATE_HEADERS,
   MAX_URL_TEMPLATE_CHARS,
@@ -117,12 +118,12 @@ const readFields = (template: RequestTemplate) => {
   return { method, url, headers, body, bodyPlan, parameters, errors: all.slice(0, MAX_TEMPLATE_ERRORS) }
 }
 
-/** What is to be found in a template that is still being written: with the errors the parameters all the same. */
+/** What is to be found in a template that is still being written: with the errors as many parameters as it may have. */
 export const readTemplate = (
   template: RequestTemplate,
 ): { parameters: readonly TemplateParameter[]; bodyKind: BodyKind; errors: readonly TemplateError[] } => {
   const { parameters, bodyPlan, errors } = readFields(template)
-  return { parameters, bodyKind: bodyPlan?.kind ?? 'none', errors }
+  return { parameters: parameters.slice(0, MAX_PARAMETERS), bodyKind: bodyPlan?.kind ?? 'none', errors }
 }
 
 /** Parses a template once. Errors are told all at once (the first 100), with where they are. */

@@ -9,8 +9,8 @@ export {
   takeSnapshot,
 } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
-export { assertDefinition, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
-export { createToolOutlines } from './tool-outlines.ts'
+export { assertDefinition, assertDefinitionSize, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
+export { createToolOutlines, type ParameterHead } from './tool-outlines.ts'
 export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 export { toolkitPages } from './toolkit.pages.ts'
 export { toolkitsPages } from './toolkits.pages.ts'

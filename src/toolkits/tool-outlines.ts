@@ -1,33 +1,44 @@
 import { LRUCache } from 'lru-cache'
-import { compileTemplate } from '../templates/index.ts'
+import { compileTemplate, type ParameterType } from '../templates/index.ts'
 import { templateOf } from './stored-definition.ts'
 
-type Row = { id: string; updatedAt: Date; definition: unknown }
+type Version = { id: string; updatedAt: Date }
+type Row = Version & { definition: unknown }
+
+/** What a tool asks for: of its parameters no more than this. */
+export type ParameterHead = { name: string; type: ParameterType }
 
 /** What a list says of a tool. `parameters` is undefined where the template does not compile, and nobody can call it. */
-type ToolOutline = {
+export type ToolOutline = {
   method: string
-  /** Their names, in the template's order. */
-  parameters: readonly string[] | undefined
+  /** In the template's order. */
+  parameters: readonly ParameterHead[] | undefined
 }
 
 /** Some 300 bytes each: the tools of ten of the largest servers. */
 const MAX_REMEMBERED = 20_000
 
+const keyOf = ({ id, updatedAt }: Version): string => `${id} ${updatedAt.getTime()}`
+
 const readOutline = ({ definition }: Row): ToolOutline => {
   const template = templateOf(definition)
   const compiled = compileTemplate(template)
-  const parameters = compiled.ok ? compiled.value.parameters.map(({ name }) => name) : undefined
+  const parameters = compiled.ok ? compiled.value.parameters.map(({ name, type }) => ({ name, type })) : undefined
   return { method: template.method, parameters }
 }
 
 /** Reads each version of a tool once: compiling the templates of 2,000 takes longer than a page may. */
-export const createToolOutlines = (): ((row: Row) => ToolOutline) => {
+export const createToolOutlines = () => {
   const known = new LRUCache<string, ToolOutline>({ max: MAX_REMEMBERED })
-  return row => {
-    const key = `${row.id} ${row.updatedAt.getTime()}`
-    const outline = known.get(key) ?? readOutline(row)
-    known.set(key, outline)
-    return outline
+  const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
+  return {
+    /** Undefined of a version that was not read before, or long ago. */
+    find,
+
+    read: (row: Row): ToolOutline => {
+      const outline = find(row) ?? readOutline(row)
+      known.set(keyOf(row), outline)
+      return outline
+    },
   }
 }

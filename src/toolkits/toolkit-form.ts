@@ -1,5 +1,5 @@
 import { type Actor, AppError, mayRole, type Role } from '../kernel/index.ts'
-import { formText } from '../platform/http/index.ts'
+import { compareVersions, formText, type Versions } from '../platform/http/index.ts'
 import type { Toolkit } from './tool.ts'
 
 /** What pages of toolkits ask of accounts: the names of one's organizations. */
@@ -23,6 +23,14 @@ export const typedOf = ({ title, description, visibility }: Toolkit): TypedToolk
   description: description ?? '',
   visibility,
 })
+
+/** What is typed beside what somebody else has saved meanwhile. */
+export const toVersions = (mine: TypedToolkit, theirs: TypedToolkit): Versions =>
+  compareVersions([
+    { label: 'Title', mine: mine.title, theirs: theirs.title },
+    { label: 'Description', mine: mine.description, theirs: theirs.description },
+    { label: 'Who sees it', mine: mine.visibility, theirs: theirs.visibility },
+  ])
 
 /** Browsers send line ends as CR LF, whatever was typed. */
 export const descriptionOf = (typed: string): string | undefined => {

@@ -24,6 +24,7 @@ import {
   TOOLKIT_FORM,
   TOOLKIT_LABELS,
   type TypedToolkit,
+  toVersions,
   typedOf,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
@@ -115,7 +116,7 @@ export const toolkitPages =
       })
     })
 
-    /** `typed` is undefined where nobody has typed yet; `theirs` what another saved meanwhile. */
+    /** `typed` is undefined where nobody has typed yet. */
     const editPage = async (request: FastifyRequest, typed?: TypedToolkit & { version: string }): Promise<FormPage> => {
       const { actor, toolkit } = await getForChange(request)
       const version = toolkitVersion(toolkit)
@@ -125,13 +126,13 @@ export const toolkitPages =
       return {
         view: 'toolkits/edit',
         data: {
-          title: `${toolkit.title}, settings`,
+          title: `Settings of ${toolkit.title}`,
           section: 'toolkits',
           toolkit: toHead(actor, toolkit),
           typed: typed ?? typedOf(toolkit),
           // Sent again, the form says that its sender has seen what is there now.
           version,
-          theirs: isOverwritten ? typedOf(toolkit) : undefined,
+          versions: isOverwritten ? toVersions(typed, typedOf(toolkit)) : undefined,
           visibilities: VISIBILITY_OPTIONS,
           elsewhere: roleIn(actor, toolkit, 'manage')
             ? elsewhere.map(({ id, name }) => ({ value: id, text: name }))

@@ -78,10 +78,6 @@ export const accountPages: readonly PageRow[] = [
   { route: 'GET /account/applications', path: at('/account/applications') },
   { route: 'GET /account/sessions', path: at('/account/sessions') },
   { route: 'GET /account/organizations', path: at('/account/organizations'), who: 'viewer' },
-  {
-    route: 'GET /account/organizations/:id/leave',
-    path: ({ organizationId }) => `/account/organizations/${organizationId}/leave`,
-  },
   { route: 'GET /account/deletion', path: at('/account/deletion'), state: 'refused' },
   { route: 'GET /account/deletion', path: at('/account/deletion'), who: 'viewer' },
   {

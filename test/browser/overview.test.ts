@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -66,6 +67,26 @@ describe('the overview of a server, in a real browser', () => {
     expect(await row.locator('td').last().textContent()).toBe(`${HOSTILE}/1`)
     expect(await page.getByText('Waiting for the first call…').count()).toBe(0)
     expect(complaints.take()).toEqual([])
+  })
+
+  it('puts a call that another process records late where its time is', async () => {
+    const { page, url, serverId } = await open()
+    await callAs(url, 'claude-code')
+    const names = page.locator('#calls tr code')
+    await expect.poll(() => names.allTextContents()).toEqual(['get_thing'])
+    await patchbay.services.db.execution.create({
+      data: {
+        id: randomUUID(),
+        serverId,
+        tool: 'called_before',
+        startedAt: new Date(Date.now() - 60_000),
+        durationMs: 1,
+        outcome: 'ok',
+        requestBytes: 0,
+        responseBytes: 0,
+      },
+    })
+    await expect.poll(() => names.allTextContents()).toEqual(['get_thing', 'called_before'])
   })
 
   it('says that a change is live, and on how many connections', async () => {

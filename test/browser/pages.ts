@@ -143,7 +143,7 @@ const settings: PageRow[] = [
       await page.getByLabel('Name', { exact: true }).fill('Mine')
       await page.locator('input[name="version"]').evaluate(field => field.setAttribute('value', '2020-01-01'))
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByRole('heading', { name: 'What is saved now' }).waitFor()
+      await page.getByRole('heading', { name: 'Somebody else saved this' }).waitFor()
     },
   },
   { route: 'GET /servers/:uuid/settings/removal', path: ({ serverId }) => `/servers/${serverId}/settings/removal` },

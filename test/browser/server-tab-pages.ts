@@ -177,7 +177,7 @@ const tools: PageRow[] = [
       await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
       await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Two versions').waitFor()
+      await page.getByRole('heading', { name: 'Somebody else saved this' }).waitFor()
     },
   },
   { route: 'GET /servers/:uuid/tools/:instanceId/remove', path: onInstance('/remove') },

@@ -92,7 +92,7 @@ it('what follows from typing stands beside it at once, and it is sent, saved and
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
   // What it was tried with is there still.
-  expect(await page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
+  await expect.poll(() => page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
   await page.getByRole('button', { name: 'Offer it' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
   expect(await patchbay.services.db.instance.count({ where: { name: 'get_thing' } })).toBe(1)
@@ -234,7 +234,7 @@ it('of two tabs the other is told that the tool was saved, and shows both versio
   await page.waitForURL('**/tools/*?done=saved')
   await other.getByText('This was saved in another tab.').waitFor()
   await other.getByRole('button', { name: 'Save', exact: true }).click()
-  await other.getByRole('heading', { name: 'Somebody else saved this tool while you edited it' }).waitFor()
+  await other.getByRole('heading', { name: 'Somebody else saved this while you edited it' }).waitFor()
   const both = other.getByRole('region', { name: 'Both versions' })
   await both.getByText('From the other tab').waitFor()
   await both.getByText('From this tab').waitFor()

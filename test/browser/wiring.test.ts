@@ -330,7 +330,7 @@ describe('the page of a tool at work', () => {
     expect(row).toContain('The first')
     const described = async () => (await ada.expectOk('GET', `/instances/${instanceIds.track}`)).body
     expect(await described()).toMatchObject({ description: 'The first' })
-    await second.page.getByRole('button', { name: 'Save mine over the other' }).click()
+    await second.page.getByRole('button', { name: 'Save mine over it' }).click()
     await second.page.getByText('Saved.').waitFor()
     expect(await described()).toMatchObject({ description: `The second ${HOSTILE}` })
   })

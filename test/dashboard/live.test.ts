@@ -15,6 +15,7 @@ import { callsOf, readEvents, Text } from './event-reader.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const MAX_PER_SIGN_IN = 8
+const MAX_PER_USER = 32
 
 /** As another process writes it: this one is not told. */
 const insertCall = async (db: Database, serverId: string, changes: Partial<ExecutionRecord>): Promise<string> => {
@@ -158,6 +159,23 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     expect(colleague.status).toBe(200)
     streams[0]?.close()
     await expect.poll(async () => (await watchAs(world)).status).toBe(200)
+  })
+
+  it('is open for so many pages of one user and no more, whatever the number of browsers', async () => {
+    const world = await makeWorld()
+    const signInAgain = async () => {
+      const browser = createBrowser(patchbay.origin)
+      await browser.signIn(world.owner.email, PASSWORD)
+      return cookieOf(browser)
+    }
+    const statuses: number[] = []
+    for (let count = 0; count < MAX_PER_USER / MAX_PER_SIGN_IN; count++) {
+      const cookie = await signInAgain()
+      for (let page = 0; page < MAX_PER_SIGN_IN; page++) statuses.push((await watch(world.serverId, cookie)).status)
+    }
+    expect(statuses).toEqual(Array.from({ length: MAX_PER_USER }, () => 200))
+    expect((await watch(world.serverId, await signInAgain())).status).toBe(429)
+    expect((await watchAs(await makeWorld())).status).toBe(200)
   })
 })
 

@@ -80,6 +80,30 @@ describe('a server’s address in a browser', () => {
     },
   )
 
+  it('shows many tools a hundred at a time, and of each description its beginning', async () => {
+    const { db } = patchbay.services
+    const { serverId, toolkitId } = await make('public')
+    const { definition } = await db.tool.findFirstOrThrow({ where: { toolkitId } })
+    const names = Array.from({ length: 230 }, (_, index) => `tool_${String(index).padStart(3, '0')}`)
+    const description = `Begins so. ${'x'.repeat(9_000)}`
+    await db.tool.createMany({
+      data: names.map(name => ({ name, toolkitId, description, definition: definition ?? {} })),
+    })
+    const tools = await db.tool.findMany({ where: { toolkitId, name: { in: names } } })
+    await db.instance.createMany({ data: tools.map(({ id, name }) => ({ serverId, toolId: id, name })) })
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { name: 'Crowded desk' })
+    const shownOn = async (page: string) => {
+      const { text } = await look(`/s/${serverId}${page}`)
+      expect(text).toContain('231 tools')
+      expect(text).not.toContain('x'.repeat(600))
+      return [...text.matchAll(/tool_\d{3}|track_it/g)].map(([name]) => name)
+    }
+    expect(await shownOn('')).toEqual(names.slice(0, 100))
+    expect(await shownOn('?page=2')).toEqual(names.slice(100, 200))
+    expect(await shownOn('?page=3')).toEqual([...names.slice(200), 'track_it'])
+    expect(await shownOn('?page=99')).toEqual([...names.slice(200), 'track_it'])
+  })
+
   it('shows a private server to somebody of another organization who is let in by name', async () => {
     const { serverId } = await make('private')
     const friend = await signUp(patchbay.origin)

@@ -158,7 +158,7 @@ describe('errors', () => {
       [
         { path: 'headers[1].value', message: 'line 1, column 3: "x" cannot be a name' },
         { path: 'parameters.page.size.minimum', message: 'page.size: the minimum is greater than the maximum' },
-        { path: 'parameters["a-b"].description', message: 'Too big: expected string to have <=2000 characters' },
+        { path: 'parameters["a-b"].description', message: 'is longer than 2,000 characters' },
         { path: 'allowedOrigins[1]', message: 'must be an origin such as https://api.example.com' },
         { path: 'somewhere', message: 'is odd' },
       ],
@@ -170,7 +170,7 @@ describe('errors', () => {
     expect(Object.fromEntries(placed)).toEqual({
       headers: ['Line 4, column 14: "x" cannot be a name.'],
       'parameter:page.size:minimum': ['The minimum is greater than the maximum.'],
-      'parameter:a-b:description': ['Has more than 2000 characters.'],
+      'parameter:a-b:description': ['Is longer than 2,000 characters.'],
       allowedOrigins: ['Line 2 must be an origin such as https://api.example.com.'],
       '': ['Is odd.'],
     })

@@ -112,7 +112,7 @@ describe('the tool editor without scripts', () => {
     expect(instance?.server.toolkits).toHaveLength(1)
     expect(others).toEqual([])
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server. Saving is live on no open connections.',
+      'Used by one server. Saving is live at once; no connection is open.',
     )
     const again = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     expect(again.location).toBe(offered.location)
@@ -214,7 +214,7 @@ describe('the tool editor without scripts', () => {
   it.each<[string, Record<string, string>, string, RegExp]>([
     ['no name', { name: '' }, 'name', /The name must be 1 to 64 characters/],
     ['a name that is none', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
-    ['no URL', { url: ' ' }, 'url', /The URL is missing/],
+    ['no URL', { url: ' ' }, 'url', /The URL is empty/],
     ['an open place', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
     ['a URL of no kind', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
     ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
@@ -252,7 +252,7 @@ describe('the tool editor without scripts', () => {
       'body',
       /Line 1, column \d+: the body is not JSON/,
     ],
-    ['a long title', { title: 'x'.repeat(201) }, 'title', /The title has more than 200 characters/],
+    ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
   ])(
     'with %s it is refused beside the field, and all that was typed is kept',
     async (_what, wrong, field, sentence) => {
@@ -292,6 +292,59 @@ describe('the tool editor without scripts', () => {
     expect(noteOf(header.html, 'headers')).toMatch(/^Line 2, column 9: this is longer than 8192 characters\.$/)
     const tooLarge = await browser.submit('/tool-preview', { ...form, body: 'x'.repeat(800_000) })
     expect(tooLarge.status).toBe(413)
+  })
+
+  it.each([
+    ['a line of blanks without a colon', { headers: `A${' '.repeat(4_000)}b` }, 'headers', /write Name: value/],
+    ['blanks in a value', { headers: `A: b${' '.repeat(200_000)}c` }, 'headers', /longer than 8192 characters/],
+    [
+      'lines that are no headers',
+      { headers: 'nonsense\n'.repeat(60_000) },
+      'headers',
+      /Line 200, column 1: write Name: value\.$/,
+    ],
+    ['places that never end', { body: `[${'{{'.repeat(60_000)}` }, 'body', /close the place/],
+    [
+      'signs and line breaks by turns',
+      { description: `!${'/\n'.repeat(60_000)}` },
+      'description',
+      /longer than 10,000/,
+    ],
+  ])('looks at %s without end while they are typed, and says what is wrong', async (_what, typed, field, sentence) => {
+    const { browser } = await signUp()
+    const form = { method: 'POST', url: 'https://a.example/?j={{json:j?}}', ...typed }
+    const { status, html } = await browser.submit('/tool-preview', form)
+    expect(status).toBe(200)
+    expect(noteOf(html, field)).toMatch(sentence)
+  })
+
+  it('shows as many parameters as a tool may have, of however many are typed', async () => {
+    const { browser } = await signUp()
+    const body = Array.from({ length: 20_000 }, (_, index) => `{{p${index}}}`).join('')
+    const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
+    expect(noteOf(html, 'body')).toContain('more than 256 parameters')
+    expect(html).toContain('name="parameter:p255:description"')
+    expect(html).not.toContain('p256:')
+  })
+
+  it('takes no word for a hint but yes and no', async () => {
+    const { browser } = await signUp()
+    const hints = { readOnlyHint: 'constructor', destructiveHint: '__proto__', openWorldHint: 'no' }
+    const id = await makeTool(browser, hints)
+    const tool = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
+    expect(tool.definition).toMatchObject({ annotations: { openWorldHint: false } })
+    expect(JSON.stringify(tool.definition)).not.toMatch(/readOnlyHint|destructiveHint/)
+  })
+
+  it.each([
+    ['of their type', '1', /Lists more than 500 values\./],
+    ['of none', '{', /Value 1 is no JSON: .*value 501 is no JSON/is],
+  ])('looks at the values %s of an enum without end while they are typed', async (_what, value, sentence) => {
+    const { browser } = await signUp()
+    const form = { method: 'GET', url: 'https://a.example/?j={{json:j?}}' }
+    const { html } = await browser.submit('/tool-preview', { ...form, 'parameter:j:enum': `${value}\n`.repeat(60_000) })
+    expect(html).toMatch(sentence)
+    expect(html).not.toMatch(/value 502/i)
   })
 
   it('refuses what is said of a parameter beside it, in an opened fold', async () => {
@@ -389,7 +442,7 @@ describe('the tool editor without scripts', () => {
     expect((await second.browser.submit(`/tools/${id}`, formOf(theirs, 'Theirs'))).status).toBe(303)
     const refused = await first.browser.submit(`/tools/${id}`, formOf(mine, `Mine ${HOSTILE}`))
     expect(refused.status).toBe(409)
-    expect(refused.html).toContain('Somebody else saved this tool while you edited it')
+    expect(refused.html).toContain('Somebody else saved this while you edited it')
     expect(refused.html).toContain('<del>Theirs</del>')
     expect(refused.html).toMatch(/<ins>Mine &quot;&gt;&lt;script&gt;/)
     expect(refused.html).toContain('The same in both: Name, Method, URL.')

@@ -19,6 +19,8 @@ const SPELLINGS: Record<string, string> = {
   'HTML with a padded decimal quote': `Kq/7&amp;&lt;w&gt;&#039;z&quot;`,
   'HTML with a hexadecimal quote': `Kq/7&amp;&lt;w&gt;&#x27;z&quot;`,
   'HTML with two decimal quotes': `Kq/7&amp;&lt;w&gt;&#39;z&#34;`,
+  'a query of a URL': 'Kq%2F7%26%3Cw%3E%27z%22',
+  'a query of a URL, in small letters': 'Kq%2f7%26%3cw%3e%27z%22',
   'HTML in JSON with escaped slashes': String.raw`Kq\/7&amp;&lt;w&gt;&#39;z&quot;`,
   'HTML in JSON for pages': String.raw`Kq/7\u0026amp;\u0026lt;w\u0026gt;\u0026#39;z\u0026quot;`,
 }

@@ -93,6 +93,7 @@ describe('the history page of a server', () => {
     const odd = await person.get(`${path}?from=yesterday&to=2020-02-30`)
     expect(odd.status).toBe(400)
     expect(odd.html.match(/Write a day such as/g)).toHaveLength(2)
+    expect((await person.get(`${path}?from=0000-01-01`)).html).toContain('Write a day such as')
     const backwards = await person.get(`${path}?from=2026-02-01&to=2026-01-01`)
     expect(backwards.html).toContain('This day lies before the other one.')
     expect((await person.get(`${path}?tool=${encodeURIComponent(HOSTILE)}`)).html).not.toContain('<script>alert')

@@ -3,7 +3,7 @@ import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 
-const SECRET = 'sk-live/4+2 "quoted" é'
+const SECRET = `sk-live/4+2 "quoted" 'é'`
 
 describe('a secret of a server', () => {
   let patchbay: TestApp

@@ -171,6 +171,12 @@ describe('a request that fails', () => {
     },
   )
 
+  it('by an id that is longer than any names nothing either', async () => {
+    const { response } = await get(`/api/v1/things/${'a'.repeat(300)}`)
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
+  })
+
   it('by an unknown address gets 404', async () => {
     const { response } = await get('/api/v1/nothing')
     expect(response.statusCode).toBe(404)

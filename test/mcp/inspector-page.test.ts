@@ -11,6 +11,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>'
 
+/** Short, and megabytes where each bracket is indented as deep as it stands. */
+const DEEP = '['.repeat(2_000) + ']'.repeat(2_000)
+
 const MANY = {
   name: 'many_kinds',
   title: 'Many kinds',
@@ -28,6 +31,7 @@ describe('the inspector of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi(({ url, body }, response) => {
     if (url.startsWith('/huge')) answerJson(response, { text: 'x'.repeat(300_000) })
+    else if (url.startsWith('/deep')) response.writeHead(200, { 'content-type': 'text/plain' }).end(DEEP)
     else if (url.startsWith('/hostile')) response.writeHead(200, { 'content-type': 'text/plain' }).end(HOSTILE)
     else if (url.startsWith('/broken')) answerJson(response, { reason: HOSTILE }, 500)
     else if (url.startsWith('/picture')) response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(10))
@@ -40,7 +44,11 @@ describe('the inspector of a server', () => {
 
   const toolsOf = (origin: string) => [
     { ...MANY, url: `${origin}/echo` },
-    ...['huge', 'hostile', 'broken', 'picture'].map(name => ({ name, method: 'GET', url: `${origin}/${name}` })),
+    ...['huge', 'hostile', 'broken', 'picture', 'deep'].map(name => ({
+      name,
+      method: 'GET',
+      url: `${origin}/${name}`,
+    })),
   ]
   const signIn = async (email: string) => {
     const person = createPageBrowser(patchbay.origin)
@@ -62,13 +70,13 @@ describe('the inspector of a server', () => {
     const { status, html } = await person.get(path)
     expect(status).toBe(200)
     for (const name of ['many_kinds', 'huge', 'hostile', 'broken']) expect(html).toContain(`<code>${name}</code>`)
-    expect(html).toContain('5 tools')
+    expect(html).toContain('6 tools')
     expect(html).toContain('server/discover')
     expect(html).toContain('tools/list')
     expect(html).not.toContain('<script>alert')
     expect(html).not.toContain('<img src=x')
     const found = (await person.get(`${path}?q=HUGE`)).html
-    expect(found).toContain('1 tool of 5')
+    expect(found).toContain('1 tool of 6')
     expect(found).not.toContain('<code>broken</code>')
     expect((await person.get(`${path}?q=nothing-like-it`)).html).toContain('No tool matches.')
     expect((await person.get(`${path}?tool=gone`)).status).toBe(404)
@@ -170,6 +178,8 @@ describe('the inspector of a server', () => {
     const huge = await person.submit(`${path}?tool=huge`, {})
     expect(huge.html).toContain('The first 20,000 of 300,011 characters are shown.')
     expect(huge.html.length).toBeLessThan(150_000)
+    const deep = await person.submit(`${path}?tool=deep`, {})
+    expect(deep.html).toContain(DEEP)
     expect((await person.submit(`${path}?tool=picture`, {})).html).toContain('src="data:image/png;base64,')
   })
 

@@ -184,7 +184,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
   it('refuses a second answer to one question', async () => {
     const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     expect(readCallback(await answerConsent(world.visitor, page, 'yes')).get('code')).toBeTruthy()
-    const replayed = await answerConsent(world.visitor, page, 'yes')
+    const replayed = await answerConsent(world.visitor, page, 'no')
     expect(replayed.status).toBe(400)
     expect(replayed.headers.get('location')).toBeNull()
     expect(replayed.text).toContain('is over')

@@ -93,21 +93,21 @@ describe('the tabs of the account', () => {
   })
 
   describe('of organizations', () => {
-    it('lets one leave by the name, and keeps the last owner', async () => {
+    it('leads to leaving each of them, and keeps the last owner', async () => {
       const [one, other] = [await person(), await person()]
       const { db } = patchbay.services
       await db.organization.update({ where: { id: other.organizationId }, data: { name: HOSTILE } })
       await db.membership.create({
         data: { organizationId: other.organizationId, userId: one.userId, role: 'builder' },
       })
-      const path = `/account/organizations/${other.organizationId}/leave`
+      const path = `/organizations/${other.organizationId}/members/${one.userId}/removal`
       expect((await one.browser.get('/account/organizations')).html).toContain(`href="${path}"`)
       await one.browser.get(path)
-      expect((await one.browser.submit(path, { sure: '' })).status).toBe(400)
-      expect((await one.browser.submit(path, { sure: HOSTILE })).location).toBe('/account/organizations?left=1')
+      expect((await one.browser.submit(path, {})).location).toBe('/organizations?done=left')
       expect((await one.browser.get(path)).status).toBe(404)
-      await other.browser.get(path)
-      const last = await other.browser.submit(path, { sure: HOSTILE })
+      const lastPath = `/organizations/${other.organizationId}/members/${other.userId}/removal`
+      await other.browser.get(lastPath)
+      const last = await other.browser.submit(lastPath, {})
       expect([last.status, last.html]).toEqual([409, expect.stringContaining('This is the last owner')])
       expect(last.html).not.toContain('<script>alert')
     })

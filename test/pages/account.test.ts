@@ -134,6 +134,7 @@ describe('the account page', () => {
     const [path = ''] = /\/account\/sessions\/[0-9a-f-]{36}\/end/.exec(page.html) ?? []
     expect(await browser.submit(path, {})).toMatchObject({ status: 303 })
     expect((await elsewhere.get('/account')).status).toBe(303)
+    await browser.get('/account/sessions')
     expect((await browser.submit(path, {})).status).toBe(404)
     await browser.get('/account')
     expect(await browser.submit('/account/email-verification', {})).toMatchObject({

@@ -45,6 +45,7 @@ describe('a form that is sent when the session is over', () => {
     expect([back.status, back.location]).toEqual([200, undefined])
     expect(back.html).toContain(`<form class="consent" method="post" action="${PATH}">`)
     expect(back.html).toContain('Save what you typed')
+    expect(back.html).toContain(`It is sent to <code>${PATH}</code>`)
     expect(back.html).not.toContain('<script>alert')
     expect(await tokensOf(userId)).toEqual([])
 
@@ -104,6 +105,30 @@ describe('a form that is sent when the session is over', () => {
     expect(back.html).toContain('<code>password, pin, key</code>')
   })
 
+  it('takes no secret along that is made for a tool of a server', async () => {
+    const { browser, email, userId } = await person()
+    await browser.get('/account')
+    await browser.submit('/servers/sample', {})
+    const { db } = patchbay.services
+    const instance = await db.instance.findFirstOrThrow({
+      where: { name: 'convert_currency', server: { ownerId: userId } },
+    })
+    const path = `/servers/${instance.serverId}/tools/${instance.id}`
+    const said = inputsOf((await browser.get(path)).html)
+    await endSessions(userId)
+    const choice = { 'source:from': 'global', 'global:from': '+', 'key:from': 'from' }
+    const typed = { name: 'convert_currency', ...choice, 'value:from': 'sk-4711', 'secret:from': 'on' }
+    const marks = Object.fromEntries([...said].filter(([name]) => name.startsWith('_secret:')))
+    const over = await browser.submit(path, { ...marks, ...typed, 'value:to': 'plain-0815' })
+    const back = await browser.submit('/sign-in', { email, password: PASSWORD })
+    expect([over.status, back.status]).toEqual([401, 200])
+    for (const { html } of [over, back]) {
+      expect(html).toContain('plain-0815')
+      expect(html).not.toContain('sk-4711')
+    }
+    expect(back.html).toContain('<code>value:from</code>')
+  })
+
   it.each([
     [{ origin: 'https://evil.example' }, 403],
     [{ origin: 'null' }, 403],
@@ -133,6 +158,15 @@ describe('a form that is sent when the session is over', () => {
     },
   )
 
+  it('brings back no token and no password that somebody wrote into it', async () => {
+    const { browser, email, userId } = await person()
+    await browser.submit('/sign-out', {})
+    const fields = ['_csrf', '_user', 'newPassword', 'name'].map(name => [name, `forged ${name}`])
+    const typed = JSON.stringify({ path: PATH, userId, fields, left: [] })
+    const { html } = await browser.submit('/sign-in', { email, password: PASSWORD, typed })
+    expect(html.match(/forged \w+/g)).toEqual(['forged name', 'forged name'])
+  })
+
   it.each(['{', '[]', 'null', '{"path":1}', 'x'.repeat(220_000)])(
     'is nothing where it is no form: %.20s',
     async typed => {
@@ -146,6 +180,17 @@ describe('a form that is sent when the session is over', () => {
     const { browser } = await withPageOpen()
     const over = await browser.submit(PATH, { ...WISH, name: 'x'.repeat(230_000) })
     expect([over.status, over.html]).toEqual([401, expect.stringContaining('too long to be kept')])
+  })
+
+  it('of more fields than any has is not read, whoever sends it', async () => {
+    const { browser } = await withPageOpen()
+    const fields = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
+    const over = await browser.submit(PATH, { ...WISH, ...fields })
+    expect([over.status, over.location]).toEqual([303, '/sign-in'])
+    const { browser: signedIn } = await person()
+    await signedIn.get(PATH)
+    const refused = await signedIn.submit(PATH, { ...WISH, ...fields })
+    expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('more than 10000 fields')])
   })
 
   it('is offered again where its user has signed in meanwhile, in another tab', async () => {
@@ -173,5 +218,18 @@ describe('an address where nothing is', () => {
       const problem = await ask('*/*', method)
       expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
     }
+  })
+
+  it.each(['none.css?v=0123456789', '.env', 'htmx/htmx.js', '..%2f..%2fpackage.json', 'css/', ''])(
+    'among the files of pages is not found, and is not kept: %s',
+    async file => {
+      const answer = await fetch(`${patchbay.origin}/assets/${file}`, { headers: { accept: 'text/html' } })
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([404, 'no-store'])
+    },
+  )
+
+  it('beyond the end of a file of pages is not there either', async () => {
+    const range = { range: 'bytes=99999999-' }
+    expect((await fetch(`${patchbay.origin}/assets/img/mark.svg`, { headers: range })).status).toBe(416)
   })
 })

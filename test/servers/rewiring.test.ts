@@ -98,6 +98,22 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await Promise.all(['track', 'quote', 'open'].map(bindingsOf))).toEqual(before)
   })
 
+  it('is not filled up by one change: neither by a long value in many places, nor by places without number', async () => {
+    const { serverId, id, bindingsOf } = await makeDesk()
+    const before = await bindingsOf('track')
+    const sockets = ['track', 'quote'].map(name => ({ instanceId: id(name), parameter: 'key' }))
+    const long = { sockets, wanted: { source: 'fixed', text: 'x'.repeat(2_100_000) } } as const
+    await expect(rewiring().bindMany(actor, serverId, long)).rejects.toThrow(
+      /4200000 bytes in all.*Put it into a global/,
+    )
+    const many = Array.from({ length: 10_001 }, (_, index) => ({ instanceId: id('track'), parameter: `p${index}` }))
+    const wanted = { source: 'exposed' } as const
+    await expect(rewiring().bindMany(actor, serverId, { sockets: many, wanted })).rejects.toThrow(
+      /At most 10000 sockets/,
+    )
+    expect(await bindingsOf('track')).toEqual(before)
+  })
+
   it('is bound by nobody else: neither another organization, nor through a server of one’s own, nor a viewer', async () => {
     const { serverId, id, bindingsOf } = await makeDesk()
     const eve = await signUp(patchbay.origin)

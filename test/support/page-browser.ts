@@ -54,7 +54,12 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
     cookies,
     get: (path: string) => send('GET', path),
     /** Sends a form of the page last seen; `headers` in place of what a browser would say of where it comes from. */
-    submit: (path: string, fields: Record<string, string>, headers: Record<string, string> = { origin }) =>
-      send('POST', path, { body: new URLSearchParams({ ...Object.fromEntries(hidden), ...fields }), headers }),
+    submit: (
+      path: string,
+      fields: Record<string, string>,
+      headers: Record<string, string> = { origin },
+      signal: AbortSignal | null = null,
+    ) =>
+      send('POST', path, { body: new URLSearchParams({ ...Object.fromEntries(hidden), ...fields }), headers, signal }),
   }
 }

@@ -892,7 +892,6 @@ const own = (done: number): Statuses => [401, done, done, done, done, done, 403,
 const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
 /** One's own page, which a token needs the scope to read for. */
 const SEEN_PAGE: Statuses = [303, 200, 200, 200, 200, 200, 200, 403, 403]
-const LEAVING: Statuses = [303, 404, 200, 200, 200, 200, 200, 403, 403]
 const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
@@ -930,12 +929,6 @@ const ownAccount: Row[] = [
     route: `GET /account/${tab}`,
     path: at(`/account/${tab}`),
     statuses: SEEN_PAGE,
-  })),
-  ...['GET', 'POST'].map(method => ({
-    route: `${method} /account/organizations/:id/leave`,
-    path: ({ organizationId }: World) => `/account/organizations/${organizationId}/leave`,
-    // Without the name typed.
-    statuses: method === 'GET' ? LEAVING : ([303, 404, 400, 400, 400, 400, 403, 400, 403] as const),
   })),
   // Nothing is said of what becomes of an organization that has no owner besides.
   { route: 'POST /account/deletion', path: at('/account/deletion'), statuses: ownPage(400) },

@@ -126,7 +126,7 @@ describe('the pages of toolkits', () => {
     const refused = await bob.browser.submit(path, second)
     expect(refused.status).toBe(409)
     expect(refused.html).toContain('Somebody else changed this toolkit meanwhile')
-    expect(textOf(refused.html)).toMatch(/What is saved now.*Carrier API.*Of ada/)
+    expect(textOf(refused.html)).toMatch(/The saved one.*Carriers.*Carrier API.*Of bob.*Of ada/)
     expect(inputsOf(refused.html).get('title')).toBe('Carriers')
     expect(await ada.send('GET', `/toolkits/${id}`)).toMatchObject({ body: { title: 'Carrier API' } })
 

@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import { pageQuery, timeSchema } from '../http/index.ts'
+import { instantSchema, pageQuery, timeSchema } from '../http/index.ts'
 import type { AuditFilter } from './audit.store.ts'
 import { AUDIT_ACTIONS, type AuditEntry } from './audit-entry.ts'
 
 /** The one action named, or those that begin with a name that ends in a dot. */
 const actionsOf = (text: string) =>
   AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
-
-/** As people write it: with any offset, or a date alone. */
-const instant = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'is no time such as 2026-11-22T09:30:00Z, or date')
-  .transform(text => new Date(text))
 
 export const AuditQuery = pageQuery.extend({
   action: z
@@ -20,8 +15,8 @@ export const AuditQuery = pageQuery.extend({
     .describe('one action such as token.created, or all of a kind with the dot at the end: token.'),
   actorId: z.uuid('is no UUID').optional().describe('id of the user who did it'),
   targetId: z.string().max(256).optional().describe('id of what it was done to'),
-  from: instant.optional().describe('from this instant on'),
-  to: instant.optional().describe('up to this instant, without it'),
+  from: instantSchema.optional().describe('from this instant on'),
+  to: instantSchema.optional().describe('up to this instant, without it'),
   format: z
     .enum(['json', 'ndjson'])
     .default('json')

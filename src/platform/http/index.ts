@@ -1,6 +1,6 @@
 export { actorOf, bearerOf, goOnSignedIn } from './access.ts'
 export { configureApi } from './api.ts'
-export { listAssets, serveAssets } from './assets.ts'
+export { ASSETS_PREFIX, listAssets, serveAssets } from './assets.ts'
 export { formatBytes, formatCount, formatDuration, formatNumber } from './format.ts'
 export { type FormPage, formText, parseForm, showForm, submitForm } from './forms.ts'
 export { signalOf } from './gone.ts'
@@ -15,7 +15,7 @@ export { createErrorReader } from './problem.ts'
 export { assertUnchanged, readOnlyField, readOnlyTimes } from './read-only.ts'
 export { FOR_PERSON } from './reader.ts'
 export { parseReturnTo } from './return-to.ts'
-export { absentable, nameSchema, timeSchema, uuidParam, uuidParams } from './schemas.ts'
+export { absentable, instantSchema, nameSchema, timeSchema, uuidParam, uuidParams } from './schemas.ts'
 export { createHttpServer, type HttpServer } from './server.ts'
 export {
   beginSession,
@@ -26,8 +26,9 @@ export {
   type SessionStore,
   sessionIdOf,
 } from './sessions.ts'
-export { timeText } from './time-text.ts'
+export { shownTime, timeText } from './time-text.ts'
 export { readTypedForm, type TypedForm, writeTypedForm } from './typed-form.ts'
 export { assertTypedName } from './typed-name.ts'
 export { parseInput } from './validation.ts'
+export { compareVersions, parseVersion, type Versions } from './versions.ts'
 export { isFragmentRequest, keepTheme, type PageData } from './views.ts'

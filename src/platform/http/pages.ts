@@ -1,9 +1,10 @@
 import compress from '@fastify/compress'
-import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/index.ts'
 import { checkAccess, type FindActors, isSafeMethod } from './access.ts'
+import { readForms } from './form-fields.ts'
+import { takeFormsOnce } from './form-once.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { createErrorReader, sendProblem, toProblem } from './problem.ts'
 import { isForPerson } from './reader.ts'
@@ -178,7 +179,8 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     route.bodyLimit ??= MAX_FORM_BYTES
   })
   pages.removeAllContentTypeParsers()
-  await pages.register(formbody)
+  await readForms(pages)
   requireFormTokens(pages)
+  takeFormsOnce(pages)
   refuseNul(pages)
 }

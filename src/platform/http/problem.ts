@@ -92,6 +92,9 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
         cause: error,
       })
     }
+    // Longer than any id or key: there is nothing of that name.
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new AppError('not_found', 'There is nothing at this address.', { cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.', {
         cause: error,

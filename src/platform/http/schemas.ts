@@ -10,6 +10,13 @@ export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().t
 /** A time as the API shows it: ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime()
 
+const NO_TIME = 'is no time such as 2026-11-22T09:30:00Z, or date'
+/** A time as people write it: with any offset, or a date alone. PostgreSQL knows no year 0. */
+export const instantSchema = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], NO_TIME)
+  .transform(text => new Date(text))
+  .refine(time => time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9_999, NO_TIME)
+
 const CONTROL_CHARACTERS = /\p{Cc}/u
 /** They reorder the text around them: a name on another's page, or in a letter, would show something else there. */
 const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/u

@@ -28,7 +28,11 @@ const SECRET_WITH = '_secret:'
 /** Whatever a form says. */
 const isAlwaysSecret = (name: string): boolean => /password/i.test(name)
 
-const Fields = z.array(z.tuple([z.string(), z.string()])).max(MAX_FIELDS)
+/** What the form says of itself, and passwords, stay behind, whoever wrote the text. */
+const Fields = z
+  .array(z.tuple([z.string(), z.string()]))
+  .max(MAX_FIELDS)
+  .transform(fields => fields.filter(([name]) => !isAboutForm(name) && !isAlwaysSecret(name)))
 const Typed = z.object({
   path: z.string().refine(path => path !== '/' && parseReturnTo(path) === path),
   userId: z.uuid(),

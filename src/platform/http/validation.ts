@@ -1,6 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { AppError, type FieldError } from '../../kernel/index.ts'
+import { faultInWords } from './fault-words.ts'
 
 /** `headers[0].value` for ['headers', 0, 'value']; empty for the whole. */
 const toJsonPath = (segments: readonly PropertyKey[]): string =>
@@ -67,9 +68,12 @@ export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
   return new AppError('invalid_request', detail, { errors: refusal.errors, cause: refusal.cause })
 }
 
-/** Input that did not come by HTTP, such as the command line's, through the same schemas. Throws `invalid_request`. */
+/**
+ * Input that did not come by the API, but by a form or the command line, through the same schemas, and in words for
+ * people. Throws `invalid_request`.
+ */
 export const parseInput = <T extends z.ZodType>(schema: T, input: unknown): z.output<T> => {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { error: faultInWords })
   if (parsed.success) return parsed.data
   const errors = toFieldErrors(parsed.error)
   throw new AppError('invalid_request', errors.map(({ path, message }) => `${path}: ${message}`).join('; '), { errors })

@@ -1,4 +1,4 @@
-import { Eta } from 'eta'
+import { Eta, type EtaConfig } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../kernel/index.ts'
 
@@ -83,10 +83,27 @@ const contentSecurityPolicy = (formTargets: readonly string[]): string =>
     "base-uri 'none'",
   ].join('; ')
 
+/**
+ * Gives a part exactly what its `include` names, and the frame as `page`. Left alone, Eta adds whatever the page around
+ * it was given: a page with a `name`, an `id` or a `value` would change every field on it.
+ */
+const givenOwnDataOnly: EtaConfig['plugins'][number] = {
+  processAST: template => [
+    { t: 'e', val: 'include = (path, own) => this.render(path, { ...own, page: it.page }, options)' },
+    ...template,
+  ],
+}
+
 /** Gives the replies of this scope their `page` and `fragment`. To be set up before the sessions are read. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
   const { viewsDirectory, version, isDevelopment, assets } = options
-  const eta = new Eta({ views: viewsDirectory, cache: !isDevelopment, autoEscape: true, autoTrim: false })
+  const eta = new Eta({
+    views: viewsDirectory,
+    cache: !isDevelopment,
+    autoEscape: true,
+    autoTrim: false,
+    plugins: [givenOwnDataOnly],
+  })
   const frameOf = (reply: FastifyReply): PageFrame => {
     const { request } = reply
     const { actor, signedInBy } = request

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fastify from 'fastify'
+
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { renderViews } from '../../src/platform/http/views.ts'
+
+/** What the page `/page` of these templates shows, given this data. */
+const showPage = async (templates: Record<string, string>, data: Record<string, unknown>): Promise<string> => {
+  const viewsDirectory = mkdtempSync(join(tmpdir(), 'patchbay-views-'))
+  mkdirSync(join(viewsDirectory, 'parts'))
+  for (const [name, text] of Object.entries(templates)) writeFileSync(join(viewsDirectory, `${name}.eta`), text)
+  const app = fastify()
+  onTestFinished(async () => {
+    await app.close()
+    rmSync(viewsDirectory, { recursive: true })
+  })
+  renderViews(app, { viewsDirectory, version: '1.2.3', isDevelopment: false, assets: {} })
+  app.get('/', async (_request, reply) => reply.page('/page', { title: 'The page', ...data }))
+  return (await app.inject('/')).body.trim()
+}
+
+describe('a part of a page', () => {
+  const field = '<input id="<%= it.id %>" name="<%= it.name ?? it.id %>" type="<%= it.type ?? \'text\' %>">'
+
+  it('is given what its include names, and nothing of the page around it', async () => {
+    const page = "<%~ include('/parts/field', { id: 'title' }) %>"
+    const shown = await showPage({ page, 'parts/field': field }, { id: '7', name: 'Night shift', type: 'url' })
+    expect(shown).toBe('<input id="title" name="title" type="text">')
+  })
+
+  it('is given nothing of the part that includes it either', async () => {
+    const page = "<%~ include('/parts/row', { type: 'integer', id: 'row' }) %>"
+    const row = "<%~ include('/parts/field', { id: 'limit' }) %>"
+    expect(await showPage({ page, 'parts/row': row, 'parts/field': field }, {})).toBe(
+      '<input id="limit" name="limit" type="text">',
+    )
+  })
+
+  it('is given the frame of the page, however deep it stands', async () => {
+    const page = "<%~ include('/parts/row') %>"
+    const row = "<%~ include('/parts/frame', {}) %>"
+    expect(await showPage({ page, 'parts/row': row, 'parts/frame': '<%= it.page.version %>' }, {})).toBe('1.2.3')
+  })
+})
+
+it('shows a page in its layout with all that the page was given', async () => {
+  const page = "<% layout('/parts/layout', { tabs: 2 }) %><%= it.name %>"
+  const layout = '<%= it.title %> | <%= it.name %> | <%= it.tabs %> | <%~ it.body %>'
+  expect(await showPage({ page, 'parts/layout': layout }, { name: 'Night <shift>' })).toBe(
+    'The page | Night &lt;shift&gt; | 2 | Night &lt;shift&gt;',
+  )
+})

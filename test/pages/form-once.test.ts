@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const SERVER = { name: 'Night desk', access: 'private' }
+
+let patchbay: TestApp
+beforeAll(async () => {
+  patchbay = await startTestApp()
+})
+afterAll(() => patchbay?.close())
+
+/** Somebody signed in, with the form for a new server open. */
+const openForm = async () => {
+  const email = `${crypto.randomUUID()}@example.com`
+  const { userId } = await signUp(patchbay.origin, email)
+  const browser = createPageBrowser(patchbay.origin)
+  await browser.submit('/sign-in', { email, password: PASSWORD })
+  await browser.get('/servers/new')
+  const countServers = () => patchbay.services.db.server.count({ where: { ownerId: userId } })
+  return { browser, countServers }
+}
+
+describe('a form that a double click sends twice', () => {
+  it('is done once, and both lead to what it made', async () => {
+    const { browser, countServers } = await openForm()
+    const answers = await Promise.all([browser.submit('/servers/new', SERVER), browser.submit('/servers/new', SERVER)])
+    expect(answers.map(({ status }) => status)).toEqual([303, 303])
+    expect(answers[0].location).toMatch(/^\/servers\/[0-9a-f-]{36}/)
+    expect(answers[1].location).toBe(answers[0].location)
+    expect(await countServers()).toBe(1)
+  })
+
+  it('is done once where the browser has given the first up for the second', async () => {
+    const { browser, countServers } = await openForm()
+    const gone = new AbortController()
+    const first = browser
+      .submit('/servers/new', SERVER, { origin: patchbay.origin }, gone.signal)
+      .catch(() => undefined)
+    await expect.poll(countServers).toBe(1)
+    gone.abort()
+    await first
+    expect((await browser.submit('/servers/new', SERVER)).location).toMatch(/^\/servers\/[0-9a-f-]{36}/)
+    expect(await countServers()).toBe(1)
+  })
+
+  it('is refused twice where it is refused', async () => {
+    const { browser, countServers } = await openForm()
+    const empty = { ...SERVER, name: ' ' }
+    const answers = await Promise.all([browser.submit('/servers/new', empty), browser.submit('/servers/new', empty)])
+    expect(answers.map(({ status }) => status)).toEqual([400, 400])
+    expect(await countServers()).toBe(0)
+  })
+
+  it('is another where something else is typed', async () => {
+    const { browser, countServers } = await openForm()
+    await Promise.all([
+      browser.submit('/servers/new', SERVER),
+      browser.submit('/servers/new', { ...SERVER, name: 'Day desk' }),
+    ])
+    expect(await countServers()).toBe(2)
+  })
+
+  it('is another where its page was opened again', async () => {
+    const { browser, countServers } = await openForm()
+    await browser.submit('/servers/new', SERVER)
+    await browser.get('/servers/new')
+    await browser.submit('/servers/new', SERVER)
+    expect(await countServers()).toBe(2)
+  })
+})

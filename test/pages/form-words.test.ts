@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+let patchbay: TestApp
+beforeAll(async () => {
+  patchbay = await startTestApp()
+})
+afterAll(() => patchbay?.close())
+
+/** The sentences beside the fields. */
+const sentencesOf = (html: string): string[] =>
+  [...html.matchAll(/<p class="error"[^>]*>(.*?)<\/p>/gs)].map(([, text = '']) =>
+    text.replaceAll(/<[^>]*>/g, '').trim(),
+  )
+
+/** Words of the library that checks, which are for programmers. */
+const NOT_FOR_PEOPLE = /expected|invalid (input|option|uuid)|too (big|small)|NaN|&[lg]t;=/i
+
+describe('what a form says of a field', () => {
+  it.each([
+    ['/account/tokens', {}, 'The name is empty.'],
+    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: 'soon' }, 'The end is no number.'],
+    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: '-1' }, 'The end is less than 1.'],
+    ['/account/email', { email: 'a@b.example', password: 'x'.repeat(2_000) }, 'longer than 1,024 characters.'],
+    ['/servers/new', { name: 'n', access: 'everyone' }, 'The tier is none of public, organization, private.'],
+  ])('of %s is a sentence for people: %j', async (path, typed, sentence) => {
+    const email = `${crypto.randomUUID()}@example.com`
+    await signUp(patchbay.origin, email)
+    const browser = createPageBrowser(patchbay.origin)
+    await browser.submit('/sign-in', { email, password: PASSWORD })
+    await browser.get('/account')
+    const answer = await browser.submit(path, typed)
+    const sentences = sentencesOf(answer.html)
+    expect(answer.status).toBe(400)
+    expect(sentences.join(' ')).toContain(sentence)
+    expect(sentences.filter(text => NOT_FOR_PEOPLE.test(text))).toEqual([])
+  })
+})
