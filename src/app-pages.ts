@@ -58,7 +58,7 @@ import {
 } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitPages, toolkitsPages } from './toolkits/index.ts'
-import { restingState, upstreamPages } from './upstreams/index.ts'
+import { upstreamPages } from './upstreams/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 export type PagesParts = {
@@ -134,12 +134,12 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(serverToolsPages(tabParts))
   await pages.register(toolAddingPages(tabParts))
   await pages.register(instancePages(tabParts))
-  await pages.register(sourcesPages({ ...tabParts, stateOf: restingState }))
+  await pages.register(sourcesPages({ ...tabParts, stateOf: services.upstreamConnections.stateOf }))
   await pages.register(
     upstreamPages({
       ...services,
       tab: createServerTab(frames, 'sources'),
-      stateOf: restingState,
+      stateOf: services.upstreamConnections.stateOf,
       allowStdio: settings.allowStdio,
     }),
   )

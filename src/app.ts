@@ -33,6 +33,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
 
   const registry = createMcpRegistry({
     compile: execution.compile,
+    prepare: services.upstreamCatalogues.prepare,
     serverInfo: { name: 'patchbay', version: VERSION },
     now,
     idleMs: MOUNT_IDLE_MS,

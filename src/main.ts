@@ -81,6 +81,9 @@ export const serve = async ({ json = false }: ServeOptions = {}): Promise<number
     await listen(app, settings)
     try {
       services.upkeep.start()
+      services.upstreamConnections
+        .start()
+        .catch(error => logger.error({ err: error }, 'upstreams that are to be connected at once are not'))
       await announce(settings, services, json)
       return await untilStop(stopSignal, logger)
     } finally {

@@ -60,8 +60,13 @@ import {
   type VerifyMcpToken,
 } from './servers/index.ts'
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
-import { createUpstreamService } from './upstreams/index.ts'
-import { MIGRATIONS_DIRECTORY } from './version.ts'
+import {
+  createStdioProcesses,
+  createUpstreamCatalogues,
+  createUpstreamConnections,
+  createUpstreamService,
+} from './upstreams/index.ts'
+import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
 const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
@@ -206,7 +211,39 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     maxTimeoutMs: limits.maxToolTimeoutMs,
   })
 
+  const processes = createStdioProcesses({
+    directory: join(settings.dataDirectory, 'processes'),
+    environment: settings.commandEnvironment,
+  })
+  // Before any is started: what an earlier Patchbay could not end.
+  const reaped = processes.reap()
+  if (reaped > 0) logger.warn({ reaped }, 'processes of upstreams were left behind, and are ended')
+  const upstreamConnections = createUpstreamConnections({
+    load: upstreams.loadUpstreams,
+    listEagerServerIds: upstreams.listEagerServerIds,
+    parts: {
+      processes,
+      network: {
+        policy: createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+        maxRedirects: limits.maxRedirects,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        ownOrigins: ownOriginsOf(settings),
+        maxResponseBytes: limits.maxResponseBytes,
+      },
+      clientInfo: { name: 'patchbay', version: VERSION },
+    },
+    bus,
+  })
+  const upstreamCatalogues = createUpstreamCatalogues({
+    db,
+    changes,
+    connections: upstreamConnections,
+    onTrouble: (error, id) => logger.error({ err: error, id }, 'what an upstream offers could not be kept'),
+  })
+
   const execution = createExecutionService({
+    connections: upstreamConnections,
+    catalogues: upstreamCatalogues,
     db,
     sealing,
     tools,
@@ -258,6 +295,8 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     toolAdding,
     toolkitUses,
     upstreams,
+    upstreamConnections,
+    upstreamCatalogues,
     execution,
     changes,
     counters,
@@ -270,6 +309,8 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
+      await upstreamCatalogues.close()
+      await upstreamConnections.close()
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
       await setImmediate()

@@ -2,6 +2,7 @@ import type { Sealing } from '../platform/sealing.ts'
 import { type Global, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
+import { compileUpstreamTools, type UpstreamSource, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledServer, CompiledTool } from './compiled-server.ts'
 import { createMasker } from './masking.ts'
 
@@ -26,7 +27,8 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
  */
 export const compileServer = (
   { server, globals, instances }: ServerBlueprint,
-  parts: ExecutionParts & { sealing: Sealing; onSkipped: (tool: string, reason: string) => void },
+  sources: readonly UpstreamSource[],
+  parts: ExecutionParts & UpstreamToolParts & { sealing: Sealing; onSkipped: (tool: string, reason: string) => void },
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
   const tools: CompiledTool[] = []
@@ -40,6 +42,8 @@ export const compileServer = (
     name: server.name,
     description: server.description,
     access: policyOf(server),
-    tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    ),
   }
 }

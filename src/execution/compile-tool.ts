@@ -15,7 +15,7 @@ import {
   type ToolAnnotations,
   type ToolDefinition,
 } from '../toolkits/index.ts'
-import type { CompiledTool } from './compiled-server.ts'
+import type { CompiledTool, ToolResult } from './compiled-server.ts'
 import type { Masker } from './masking.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
@@ -101,13 +101,18 @@ const planOnce = (
   }
 }
 
+/** A tool of ours, whose results are ours as well. */
+type HttpTool = Omit<CompiledTool, 'call'> & {
+  call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolResult>
+}
+
 /** An instance as the runtime serves it. What describes it is for its caller to keep, or to let go: `call` does not. */
 export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
   { http, recorder, limits, onInternalError }: ExecutionParts,
-): CompiledTool => {
+): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const findPlan = planOnce(instance, globals, limits)
   return {

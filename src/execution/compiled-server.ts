@@ -23,7 +23,11 @@ export type LongText = { utf8: Buffer }
 
 export type ToolResult = BlocksResult | LongText
 
-export const isLongText = (result: ToolResult): result is LongText => 'utf8' in result
+/** The result of an upstream, as it answered: content of every kind, and whatever else is in it. */
+export type PassedResult = { passed: JsonObject }
+
+export const isLongText = (result: ToolResult | PassedResult): result is LongText => 'utf8' in result
+export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result
 
 export type CallContext = {
   caller: Caller
@@ -40,13 +44,16 @@ export type CompiledTool = {
   description: string | undefined
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
-  annotations: ToolAnnotations
+  /** Of an upstream's tool: as it declared them. */
+  annotations: ToolAnnotations | JsonObject | undefined
+  /** What else it declares, such as icons and `_meta`: shown behind the rest, as it is. */
+  more?: JsonObject | undefined
   /**
    * Whether the builder has said that it changes nothing: then a token that may only read may call it. What the method
    * implies is no such word, nor what an upstream says of its tools; of one that calls another the inner one decides.
    */
   isReadOnly: boolean
-  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult>
+  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedResult>
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

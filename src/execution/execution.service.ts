@@ -12,8 +12,10 @@ import {
   readBlueprint,
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
+import type { UpstreamCatalogues, UpstreamConnections } from '../upstreams/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
+import type { UpstreamSource } from './compile-upstream-tools.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
 import { performCall } from './perform-call.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
@@ -24,6 +26,8 @@ export type ExecutionServiceParts = ExecutionParts & {
   sealing: Sealing
   tools: ToolService
   instances: InstanceService
+  connections: Pick<UpstreamConnections, 'find' | 'sync'>
+  catalogues: Pick<UpstreamCatalogues, 'read'>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
@@ -37,11 +41,22 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   /** Whoever has just made a call finds it in the history. */
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
+  /** Those of which something is known: none is waited for. */
+  const listSources = async (serverId: string): Promise<UpstreamSource[]> => {
+    const upstreams = (await parts.connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
+    const known = await parts.catalogues.read(upstreams)
+    return upstreams.flatMap(upstream => {
+      const kept = known.get(upstream.id)
+      return kept === undefined ? [] : { upstream, kept }
+    })
+  }
+
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
     if (blueprint === undefined) return undefined
+    const sources = await listSources(serverId)
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
-    return compileServer(blueprint, { ...parts, onSkipped })
+    return compileServer(blueprint, sources, { ...parts, onSkipped })
   }
 
   /** Secrets stay within their organization, whatever others the actor belongs to. */

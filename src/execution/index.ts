@@ -1,5 +1,5 @@
 export type * from './compiled-server.ts'
-export { isLongText } from './compiled-server.ts'
+export { isLongText, isPassed } from './compiled-server.ts'
 export { executionRoutes } from './execution.routes.ts'
 export { createExecutionService, type ExecutionService } from './execution.service.ts'
 export { historyPages } from './history.pages.ts'

@@ -101,7 +101,7 @@ export const performCall = async (
 }
 
 /** Longest error text kept in history. */
-const ERROR_CHARACTERS = 2_000
+export const ERROR_CHARACTERS = 2_000
 
 const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
 

@@ -67,7 +67,7 @@ const errorAnswer = (response: OutboundResponse, masker: Masker): BlocksResult =
 }
 
 /** Strings as they read once their escapes are gone: some of those no masker knows. */
-const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
+export const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
   if (typeof json === 'string') return masker.text(json)
   if (Array.isArray(json)) return json.map(item => maskStrings(item, masker))
   if (!isJsonObject(json)) return json

@@ -1,11 +1,11 @@
-import { isLongText } from '../execution/index.ts'
+import { isLongText, isPassed } from '../execution/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { type Answer, bytesAnswer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Era } from './listing.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
-import { renderLongText, renderSessionResult, renderStatelessResult } from './result.ts'
+import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './result.ts'
 import type { RoutedTool, Router } from './router.ts'
 
 /** Told of what should never happen; the caller learns nothing of it. */
@@ -34,6 +34,7 @@ export const callTool = async (
 ): Promise<Answer> => {
   try {
     const result = await tool.call(params?.arguments ?? {}, call)
+    if (isPassed(result)) return resultAnswer(id, renderPassed(router, result, era, isOutputWrapped))
     if (isLongText(result)) return bytesAnswer(id, renderLongText(router, result, era))
     const text =
       era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)

@@ -1,4 +1,5 @@
-import type { BlocksResult, LongText } from '../execution/index.ts'
+import type { BlocksResult, LongText, PassedResult } from '../execution/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import type { Json } from './answer.ts'
 import type { Era } from './listing.ts'
 import type { Router } from './router.ts'
@@ -28,6 +29,27 @@ export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boole
 export const renderStatelessResult = (router: Router, result: BlocksResult): string => {
   const complete = result.structuredContent === undefined ? result : withText(result)
   return `${router.statelessHead},${JSON.stringify(complete).slice(1)}`
+}
+
+/** As `withText`, of a result that is passed on. */
+const withPassedText = (passed: JsonObject): JsonObject => {
+  const { structuredContent, content } = passed
+  const blocks = Array.isArray(content) ? content : []
+  const hasText = blocks.some(block => isJsonObject(block) && block.type === 'text')
+  if (structuredContent === undefined || isJsonObject(structuredContent) || hasText) return passed
+  return { ...passed, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
+}
+
+/** What an upstream answered, in the form of the caller's era; its `_meta` stays beside our own. */
+export const renderPassed = (router: Router, { passed }: PassedResult, era: Era, isOutputWrapped: boolean): string => {
+  const complete = withPassedText(passed)
+  if (era === 'stateless') {
+    const own = isJsonObject(complete._meta) ? complete._meta : {}
+    return JSON.stringify({ ...complete, resultType: 'complete', _meta: { ...own, ...router.meta } })
+  }
+  const { structuredContent } = complete
+  const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
+  return JSON.stringify(isWrapped ? { ...complete, structuredContent: { result: structuredContent } } : complete)
 }
 
 /** Bytes escaped at once: what this makes of them still counts as small where V8 keeps its strings. */

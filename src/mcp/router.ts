@@ -9,7 +9,7 @@ import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 export type ServerInfo = { name: string; version: string }
 
 /** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
-type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
+type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
 
 export type RoutedTool = {
   tool: Omit<CompiledTool, Description>
@@ -33,6 +33,8 @@ export type Router = {
   initialize: (version: SessionVersion) => string
   /** The result of server/discover. */
   discover: string
+  /** Who answers: in the `_meta` of every stateless result. */
+  meta: JsonObject
   /** Behind the opening bracket of every stateless result. */
   statelessHead: string
 }
@@ -47,7 +49,7 @@ const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} 
 const SESSION_CAPABILITIES = { ...CAPABILITIES, logging: {} } as const satisfies JsonObject
 
 const routeTool = (compiled: CompiledTool): RoutedTool => {
-  const { title, description, inputSchema, outputSchema, annotations, ...tool } = compiled
+  const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
   return {
     tool,
     paramHeaders: inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(inputSchema),
@@ -88,6 +90,7 @@ export const buildRouter = ({ tools: compiled, ...server }: CompiledServer, info
       resultType: 'complete',
       _meta: meta,
     }),
+    meta,
     statelessHead,
   }
 }

@@ -21,4 +21,5 @@ export const renderTool = (tool: CompiledTool, era: Era): string =>
     inputSchema: tool.inputSchema,
     outputSchema: outputSchemaFor(tool, era),
     annotations: tool.annotations,
+    ...tool.more,
   })

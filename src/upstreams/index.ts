@@ -1,7 +1,17 @@
+export { callUpstreamTool, explainUpstreamFault } from './call-upstream-tool.ts'
+export {
+  type CatalogueItem,
+  createUpstreamCatalogues,
+  type KeptCatalogue,
+  type UpstreamCatalogues,
+} from './catalogue/index.ts'
+export { createStdioProcesses } from './connection/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
+export { presentedToolName } from './tool-names.ts'
+export { isToolAllowed } from './tool-patterns.ts'
 export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'
-export { restingState } from './upstream.ts'
+export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'
 export { toUpstreamRow } from './upstream-page.view.ts'
 export { upstreamPath } from './upstream-path.ts'
 export { upstreamRoutes } from './upstreams.routes.ts'

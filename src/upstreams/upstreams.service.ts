@@ -17,6 +17,7 @@ import { compileConfig, globalsIn, resolveConfig } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
 import type { ResolvedConfig, Upstream, UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
+import type { LoadedUpstream } from './upstream-connections.ts'
 import { changeWish, checkWish, type UpstreamWish, type UpstreamWishChange } from './upstream-wish.ts'
 import * as store from './upstreams.store.ts'
 
@@ -137,6 +138,12 @@ export const createUpstreamService = ({
     ...(await withGlobals(upstream.serverId, [upstream]))[0],
   })
 
+  const resolve = (upstream: Upstream, globals: OpenGlobals): Result<ResolvedConfig, ResolutionFault> => {
+    if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, globals)
+    const message = 'Commands of this machine may not be run any more: PATCHBAY_ALLOW_STDIO is not true.'
+    return failure({ reason: 'not_allowed', message })
+  }
+
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
       const { name, description, enabled, ...wish } = input
@@ -227,12 +234,22 @@ export const createUpstreamService = ({
     resolveUpstream: async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
       const upstream = await store.findUpstreamOfAnybody(db, id)
       if (upstream === undefined) throw noUpstream()
-      if (upstream.config.transport === 'stdio' && !allowStdio) {
-        const message = 'Commands of this machine may not be run any more: PATCHBAY_ALLOW_STDIO is not true.'
-        return failure({ reason: 'not_allowed', message })
-      }
-      return resolveConfig(upstream.config, await openGlobals(upstream.serverId))
+      return resolve(upstream, await openGlobals(upstream.serverId))
     },
+
+    /** As `resolveUpstream`, all of a server's; none where it is gone. */
+    loadUpstreams: async (serverId: string): Promise<LoadedUpstream[]> => {
+      const upstreams = await store.listUpstreamsOfAnybody(db, serverId)
+      if (upstreams.length === 0) return []
+      const globals = await openGlobals(serverId)
+      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
+    },
+
+    listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
+
+    /** For a use that changes nothing of it but costs something; throws as a change would. */
+    getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> =>
+      (await getForChange(db, actor, id)).before,
   }
 }
 

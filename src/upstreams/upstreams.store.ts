@@ -81,6 +81,21 @@ export const listUpstreams = async (tx: Transaction, serverId: string, page: IdP
 export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   (await tx.upstream.findMany({ where: { serverId }, orderBy: { name: 'asc' } })).map(toUpstream)
 
+/** All of a server's that is there, whoever's it is: for their connections. */
+export const listUpstreamsOfAnybody = async (tx: Transaction, serverId: string): Promise<Upstream[]> => {
+  const rows = await tx.upstream.findMany({
+    where: { serverId, server: { removedAt: null } },
+    orderBy: { name: 'asc' },
+  })
+  return rows.map(toUpstream)
+}
+
+/** Of servers with an enabled upstream that is to be connected at once. */
+export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
+  const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: { removedAt: null } } })
+  return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]
+}
+
 export const countUpstreams = (tx: Transaction, serverId: string): Promise<number> =>
   tx.upstream.count({ where: { serverId } })
 

@@ -1,0 +1,141 @@
+import { newExecutionId } from '../history/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import {
+  type CatalogueItem,
+  callUpstreamTool,
+  explainUpstreamFault,
+  isToolAllowed,
+  type KeptCatalogue,
+  presentedToolName,
+  type Upstream,
+  type UpstreamConnections,
+} from '../upstreams/index.ts'
+import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
+import { type BlocksResult, type CompiledTool, isPassed, type PassedResult } from './compiled-server.ts'
+import { errorResult } from './faults.ts'
+import type { Masker } from './masking.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
+import { maskStrings } from './shape.ts'
+import { shortenRequest } from './shorten-request.ts'
+
+/** An upstream with what it was last heard to offer. */
+export type UpstreamSource = { upstream: Upstream; kept: KeptCatalogue }
+
+export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
+  connections: Pick<UpstreamConnections, 'find'>
+}
+
+type UpstreamTool = { upstream: Upstream; item: CatalogueItem; name: string }
+
+const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
+
+const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** What the result says first, where it is an error. */
+const errorOf = (result: BlocksResult | PassedResult): string | undefined => {
+  const { isError, content } = isPassed(result) ? result.passed : result
+  if (isError !== true) return undefined
+  const first: unknown = Array.isArray(content) ? content[0] : undefined
+  return isJsonObject(first) && typeof first.text === 'string' ? first.text.slice(0, ERROR_CHARACTERS) : ''
+}
+
+const maskResult = (result: JsonObject, masker: Masker): JsonObject => {
+  if (masker.isEmpty) return result
+  const masked = maskStrings(result, masker)
+  return isJsonObject(masked) ? masked : {}
+}
+
+/** A call as history keeps it: what was asked of which upstream, where an HTTP tool has its request. */
+const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
+  shortenRequest({ method: 'tools/call', url: `mcp:${upstream.name}/${item.name}`, headers: [], body })
+
+const callOnce = async (
+  { upstream, item }: UpstreamTool,
+  args: JsonObject,
+  signal: Parameters<CompiledTool['call']>[1]['signal'],
+  masker: Masker,
+  { connections, onInternalError }: UpstreamToolParts,
+): Promise<BlocksResult | PassedResult> => {
+  // By its id with each call: what it was when the server was mounted may be closed.
+  const connection = connections.find(upstream.id)
+  if (connection === undefined) return errorResult(`The upstream "${upstream.name}" is disabled, or was removed.`)
+  try {
+    return { passed: maskResult(await callUpstreamTool(connection, item, args, signal), masker) }
+  } catch (error) {
+    const why = explainUpstreamFault(error, upstream.name, connection.state())
+    if (why === undefined) onInternalError(error)
+    return errorResult(why === undefined ? INTERNAL_FAULT : masker.text(why))
+  }
+}
+
+const compileOne = (tool: UpstreamTool, { masker }: OpenedGlobals, parts: UpstreamToolParts): CompiledTool => {
+  const { upstream, item, name } = tool
+  // What a tool says of tasks holds between the upstream and us, where there are none.
+  const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = item.declared
+  return {
+    name,
+    title: textOf(title),
+    description: textOf(description),
+    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object' },
+    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
+    annotations: isJsonObject(annotations) ? annotations : undefined,
+    more,
+    isReadOnly: false,
+    call: async (given, { caller, client, signal }) => {
+      const startedAt = new Date()
+      const startedMs = performance.now()
+      const args = isJsonObject(given) ? given : {}
+      const result = await callOnce(tool, args, signal, masker, parts)
+      const durationMs = toMicroseconds(performance.now() - startedMs)
+      const error = errorOf(result)
+      const body = JSON.stringify({ name: item.name, arguments: args })
+      parts.recorder.record({
+        id: newExecutionId(),
+        serverId: upstream.serverId,
+        instanceId: undefined,
+        tool: name,
+        userId: caller?.userId,
+        client,
+        startedAt,
+        durationMs,
+        outcome: error === undefined ? 'ok' : 'error',
+        status: undefined,
+        requestBytes: Buffer.byteLength(body),
+        responseBytes: isPassed(result) ? Buffer.byteLength(JSON.stringify(result.passed)) : 0,
+        error,
+        request: requestOf(tool, masker.text(body)),
+      })
+      return result
+    },
+  }
+}
+
+/**
+ * The tools of upstreams, beside those of the server itself. Of two that would have one name the first stays: a tool of
+ * the server, or of the upstream whose name comes first; `onSkipped` hears of the other.
+ */
+export const compileUpstreamTools = (
+  sources: readonly UpstreamSource[],
+  own: readonly CompiledTool[],
+  globals: OpenedGlobals,
+  parts: UpstreamToolParts & { onSkipped: (tool: string, reason: string) => void },
+): CompiledTool[] => {
+  const taken = new Map(own.map(({ name }) => [name, `the tool "${name}" of the server`]))
+  const tools: CompiledTool[] = []
+  for (const { upstream, kept } of sources) {
+    if (!upstream.config.features.tools) continue
+    for (const item of kept.catalogue.tools) {
+      if (!isToolAllowed(upstream.config, item.name)) continue
+      const name = presentedToolName(upstream, item.name)
+      const shown = `the tool "${item.name}" of the upstream "${upstream.name}"`
+      const holder = taken.get(name)
+      if (holder !== undefined) {
+        parts.onSkipped(name, `${shown} would be "${name}", which ${holder} is already; change the prefix`)
+        continue
+      }
+      taken.set(name, shown)
+      tools.push(compileOne({ upstream, item, name }, globals, parts))
+    }
+  }
+  return tools
+}

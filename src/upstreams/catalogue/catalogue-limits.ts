@@ -1,0 +1,25 @@
+/** Pages of one list; an end to one that never ends. */
+export const MAX_LIST_PAGES = 200
+/** Items of one list of one upstream. */
+export const MAX_LIST_ITEMS = 5_000
+/** One tool, resource or prompt as JSON, in characters: as large as a tool of one's own may be. */
+export const MAX_ITEM_CHARS = 256 * 1_024
+/** All that is kept of one upstream, as JSON, in characters: it is read with every mount. */
+export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
+/** Longest name of a tool or prompt, and URI, in characters. */
+export const MAX_ITEM_NAME_CHARS = 2_048
+/** Longest description; what is longer is cut. */
+export const MAX_DESCRIPTION_CHARS = 16 * 1_024
+/** Flags kept of one upstream: the first of them say enough. */
+export const MAX_FLAGS = 200
+
+/** A refresh that nothing asked for is made no more often, whatever an upstream says of its lists. */
+export const MIN_FRESH_MS = 60_000
+/** And no more seldom while the upstream can be asked without starting a process. */
+export const MAX_FRESH_MS = 15 * 60_000
+/** Between two looks at what is due. */
+export const TICK_MS = 30_000
+/** A burst of notifications is one refresh. */
+export const BURST_MS = 100
+/** How long the first client of a server waits for upstreams whose lists nobody has asked for yet. */
+export const FIRST_FETCH_MS = 2_000

@@ -1,0 +1,38 @@
+import type { Transaction } from '../../platform/db/index.ts'
+import { Catalogue, type KeptCatalogue } from './catalogue.ts'
+
+/** By upstream, what is kept of each: without the content, which may be large. */
+export const listCatalogueHashes = async (
+  tx: Transaction,
+  upstreamIds: readonly string[],
+): Promise<ReadonlyMap<string, { source: string; hash: string }>> => {
+  const rows = await tx.upstreamCatalogue.findMany({
+    where: { upstreamId: { in: [...upstreamIds] } },
+    select: { upstreamId: true, source: true, hash: true },
+  })
+  return new Map(rows.map(({ upstreamId, ...row }) => [upstreamId, row]))
+}
+
+/** Undefined where there is none, or one that another version of Patchbay wrote and this one cannot read. */
+export const findCatalogue = async (tx: Transaction, upstreamId: string): Promise<KeptCatalogue | undefined> => {
+  const row = await tx.upstreamCatalogue.findUnique({ where: { upstreamId } })
+  if (row === null) return undefined
+  const { source, hash, content, fetchedAt } = row
+  const parsed = Catalogue.safeParse(JSON.parse(content))
+  return parsed.success ? { source, hash, catalogue: parsed.data, fetchedAt } : undefined
+}
+
+/** Writes it in place of the one before; answers whether the upstream is still there to have one. */
+export const keepCatalogue = async (tx: Transaction, upstreamId: string, kept: KeptCatalogue): Promise<boolean> => {
+  const isThere = (await tx.upstream.count({ where: { id: upstreamId, server: { removedAt: null } } })) > 0
+  if (!isThere) return false
+  const { source, hash, catalogue, fetchedAt } = kept
+  const data = { source, hash, content: JSON.stringify(catalogue), fetchedAt }
+  await tx.upstreamCatalogue.upsert({ where: { upstreamId }, create: { upstreamId, ...data }, update: data })
+  return true
+}
+
+/** It was asked for again and is what it was. */
+export const touchCatalogue = async (tx: Transaction, upstreamId: string, fetchedAt: Date): Promise<void> => {
+  await tx.upstreamCatalogue.updateMany({ where: { upstreamId }, data: { fetchedAt } })
+}

@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject, MAX_JSON_DEPTH, parseJson } from '../../kernel/index.ts'
+import type { CatalogueFlag, CatalogueItem } from './catalogue.ts'
+import { MAX_DESCRIPTION_CHARS, MAX_FLAGS, MAX_ITEM_CHARS, MAX_ITEM_NAME_CHARS } from './catalogue-limits.ts'
+import { holdsHidden, removeHidden } from './hidden-text.ts'
+
+export type ItemKind = Exclude<CatalogueFlag['kind'], 'upstream'>
+
+/** The member that an item is asked for by. */
+const KEYS: Readonly<Record<ItemKind, string>> = {
+  tool: 'name',
+  prompt: 'name',
+  resource: 'uri',
+  template: 'uriTemplate',
+}
+
+export type Flags = { list: () => CatalogueFlag[]; add: (flag: CatalogueFlag) => void }
+
+export const createFlags = (): Flags => {
+  const flags: CatalogueFlag[] = []
+  return {
+    list: () => flags,
+    add: flag => {
+      if (flags.length < MAX_FLAGS) flags.push(flag)
+    },
+  }
+}
+
+/** A text for people and models, cleaned; what was done to it is flagged. */
+const cleanText = (text: string, flag: (message: string) => void, what: string): string => {
+  const plain = removeHidden(text)
+  if (plain !== text) flag(`its ${what} held hidden characters, which are left out`)
+  if (plain.length <= MAX_DESCRIPTION_CHARS) return plain
+  flag(`its ${what} was longer than ${MAX_DESCRIPTION_CHARS} characters and is cut`)
+  return `${plain.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed()}…`
+}
+
+const problemOf = (kind: ItemKind, name: unknown, declared: JsonObject): string | undefined => {
+  if (typeof name !== 'string' || name === '') return `it has no ${KEYS[kind]}`
+  if (name.length > MAX_ITEM_NAME_CHARS) return `its ${KEYS[kind]} is longer than ${MAX_ITEM_NAME_CHARS} characters`
+  const text = JSON.stringify(declared)
+  if (text.length > MAX_ITEM_CHARS) return `it is larger than ${MAX_ITEM_CHARS / 1_024} KiB`
+  const parsed = parseJson(text, MAX_JSON_DEPTH)
+  if (!parsed.ok) return `${parsed.error.message}`
+  if (kind !== 'tool') return undefined
+  const { inputSchema, outputSchema } = declared
+  if (!isJsonObject(inputSchema) || inputSchema.type !== 'object') return 'its inputSchema is none of an object'
+  return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is no schema'
+}
+
+const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
+
+/** The items of a list that can be passed on; the others are flagged and left out. */
+export const cleanItems = (kind: ItemKind, items: readonly JsonObject[], flags: Flags): CatalogueItem[] => {
+  const kept = new Map<string, CatalogueItem>()
+  for (const item of items) {
+    const key = KEYS[kind]
+    const { [key]: name, ...rest } = item
+    const flag = (message: string): void => flags.add({ kind, item: shortName(name), message })
+    let problem = problemOf(kind, name, rest)
+    if (typeof name === 'string' && kept.has(name)) problem ??= `the upstream lists it twice`
+    if (problem !== undefined || typeof name !== 'string') {
+      flag(`${problem}: it is left out`)
+      continue
+    }
+    const declared = { ...rest }
+    for (const what of ['title', 'description']) {
+      const text = declared[what]
+      if (typeof text === 'string') declared[what] = cleanText(text, flag, what)
+      else delete declared[what]
+    }
+    if (removeHidden(name) !== name) flag(`its ${key} holds hidden characters`)
+    const { title: _title, description: _description, ...untouched } = rest
+    for (const [what, value] of Object.entries(untouched)) {
+      if (holdsHidden(value))
+        flag(`hidden characters stand in its ${removeHidden(what).slice(0, 40)}, which is passed on as it is`)
+    }
+    kept.set(name, { name, declared })
+  }
+  return [...kept.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}

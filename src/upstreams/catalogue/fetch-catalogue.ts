@@ -1,0 +1,121 @@
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import type { UpstreamClient, UpstreamConnection } from '../connection/index.ts'
+import { UpstreamError } from '../connection/index.ts'
+import type { UpstreamFeatures } from '../upstream.ts'
+import type { Catalogue } from './catalogue.ts'
+import { MAX_CATALOGUE_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
+import { cleanItems, createFlags, type Flags } from './clean-items.ts'
+import { removeHidden } from './hidden-text.ts'
+
+/** Our own, so that nothing an upstream declares is lost: the SDK's schemas keep only what they know. */
+const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
+const Item = z.custom<JsonObject>(isJsonObject)
+
+type Fetched = { items: JsonObject[]; ttlMs: number | undefined }
+type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+const METHODS: Readonly<Record<ListName, string>> = {
+  tools: 'tools/list',
+  resources: 'resources/list',
+  resourceTemplates: 'resources/templates/list',
+  prompts: 'prompts/list',
+}
+
+const NOTHING: Fetched = { items: [], ttlMs: undefined }
+
+const shorter = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
+/** All pages of a list. Each is an operation with a time of its own. */
+const fetchList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched> => {
+  const items: JsonObject[] = []
+  const flag = (message: string): void => flags.add({ kind: 'upstream', item: list, message })
+  let chars = 0
+  let ttlMs: number | undefined
+  let cursor: string | undefined
+  for (let pages = 0; pages < MAX_LIST_PAGES; pages++) {
+    const params = cursor === undefined ? {} : { cursor }
+    const page = await connection.run((client, options) =>
+      client.request({ method: METHODS[list], params }, Page, options),
+    )
+    const found = z.array(Item).parse(page[list])
+    chars += JSON.stringify(found).length
+    ttlMs = shorter(ttlMs, page.ttlMs)
+    if (chars > MAX_CATALOGUE_CHARS || items.length + found.length > MAX_LIST_ITEMS) {
+      flag(`The list is too long: what follows the first ${items.length} is left out.`)
+      return { items, ttlMs }
+    }
+    items.push(...found)
+    if (page.nextCursor === undefined || page.nextCursor === cursor) return { items, ttlMs }
+    cursor = page.nextCursor
+  }
+  flag(`The list has no end: what follows the first ${items.length} is left out.`)
+  return { items, ttlMs }
+}
+
+/** A list that the upstream refuses is empty, and flagged; the others are there all the same. */
+const tryList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched> => {
+  try {
+    return await fetchList(connection, list, flags)
+  } catch (error) {
+    const isRefused = error instanceof ProtocolError || error instanceof z.ZodError
+    if (!isRefused) throw error
+    // Many offer resources without templates, and say so by an error.
+    if (list !== 'resourceTemplates')
+      flags.add({ kind: 'upstream', item: list, message: 'The list could not be read.' })
+    return NOTHING
+  }
+}
+
+/** As JSON is: the SDK's values are, but for members that are undefined. */
+const toObject = (value: unknown): JsonObject => {
+  const plain: unknown = JSON.parse(JSON.stringify(value ?? {}))
+  return isJsonObject(plain) ? plain : {}
+}
+
+const describe = (client: UpstreamClient): Pick<Catalogue, 'serverInfo' | 'capabilities' | 'instructions'> => {
+  const instructions = client.getInstructions()
+  return {
+    serverInfo: toObject(client.getServerVersion()),
+    capabilities: toObject(client.getServerCapabilities()),
+    ...(instructions === undefined ? {} : { instructions: removeHidden(instructions) }),
+  }
+}
+
+/**
+ * Asks an upstream for all that it offers and its features let through. `ttlMs`: how long it says that its lists hold.
+ * Throws UpstreamError.
+ */
+export const fetchCatalogue = async (
+  connection: UpstreamConnection,
+  features: UpstreamFeatures,
+): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
+  const flags = createFlags()
+  const client = await connection.get()
+  const head = describe(client)
+  const ask = (list: ListName, isWanted: boolean): Promise<Fetched> =>
+    isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
+  const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
+  const wantsResources = features.resources && hasResources !== undefined
+  const [tools, resources, templates, prompts] = await Promise.all([
+    ask('tools', features.tools && hasTools !== undefined),
+    ask('resources', wantsResources),
+    ask('resourceTemplates', wantsResources),
+    ask('prompts', features.prompts && hasPrompts !== undefined),
+  ])
+  const catalogue: Catalogue = {
+    ...head,
+    tools: cleanItems('tool', tools.items, flags),
+    resources: cleanItems('resource', resources.items, flags),
+    resourceTemplates: cleanItems('template', templates.items, flags),
+    prompts: cleanItems('prompt', prompts.items, flags),
+    flags: flags.list(),
+  }
+  if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
+    throw new UpstreamError('too_large', 'The lists of the upstream are too large to be kept; choose fewer features.')
+  }
+  const lists = [tools, resources, templates, prompts]
+  return { catalogue, ttlMs: lists.map(({ ttlMs }) => ttlMs).reduce(shorter, undefined) }
+}

@@ -1,0 +1,21 @@
+import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+
+/**
+ * What nobody sees and a model reads: control characters but tab and line feed, marks of no width and of direction, tags,
+ * and the selectors that text has been smuggled in.
+ */
+const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\u{E0100}-\u{E01EF}]/gu
+
+/** The text without what is hidden in it. */
+export const removeHidden = (text: string): string => text.replace(HIDDEN, '').toWellFormed()
+
+/** Whether any text in it, keys too, holds something hidden. */
+export const holdsHidden = (value: JsonValue | undefined): boolean => {
+  const stack = [value]
+  for (let next = stack.pop(); stack.length > 0 || next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string' && removeHidden(next) !== next) return true
+    if (Array.isArray(next)) stack.push(...next)
+    else if (isJsonObject(next)) for (const [key, member] of Object.entries(next)) stack.push(key, member)
+  }
+  return false
+}

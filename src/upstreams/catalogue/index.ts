@@ -1,0 +1,3 @@
+export type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
+export { createUpstreamCatalogues, type UpstreamCatalogues } from './catalogues.ts'
+export { removeHidden } from './hidden-text.ts'

@@ -1,0 +1,178 @@
+import type { Notification } from '@modelcontextprotocol/client'
+import type { Result } from '../kernel/index.ts'
+import type { EventBus } from '../platform/events/index.ts'
+import type { ResolutionFault } from './compiled-config.ts'
+import {
+  createUpstreamConnection,
+  type LogLine,
+  type UpstreamConnection,
+  UpstreamError,
+  type UpstreamParts,
+} from './connection/index.ts'
+import { type ResolvedConfig, restingState, type Upstream, type UpstreamState } from './upstream.ts'
+
+/** An upstream with what its connection is made of at this moment, or why there can be none. */
+export type LoadedUpstream = { upstream: Upstream; resolved: Result<ResolvedConfig, ResolutionFault> }
+
+export type UpstreamConnectionsOptions = {
+  /** All of a server's, with its globals as they are now; none where the server is gone. */
+  load: (serverId: string) => Promise<readonly LoadedUpstream[]>
+  /** Of servers with an upstream that is to be connected at once. */
+  listEagerServerIds: () => Promise<readonly string[]>
+  parts: UpstreamParts
+  bus: EventBus
+}
+
+type Held = LoadedUpstream & {
+  /** Of all that a connection depends on; secrets are in it, so it is never shown. */
+  key: string
+  /** Made when it is first needed. */
+  connection: UpstreamConnection | undefined
+}
+
+const keyOf = ({ upstream, resolved }: LoadedUpstream): string => {
+  if (!upstream.isEnabled) return ''
+  if (!resolved.ok) return JSON.stringify(resolved.error)
+  const { features: _features, allow: _allow, deny: _deny, prefix: _prefix, ...connecting } = resolved.value
+  return JSON.stringify(connecting)
+}
+
+/**
+ * The one connection of each upstream that is enabled, made when it is first needed. Once a server is known here, its
+ * calls need no database; what changes is closed and made anew: the upstream, a global in it, the server's removal.
+ */
+export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus }: UpstreamConnectionsOptions) => {
+  const servers = new Map<string, Map<string, Held>>()
+  const byId = new Map<string, Held>()
+  const syncing = new Map<string, Promise<unknown>>()
+  const closing = new Set<Promise<void>>()
+  const notified = new Set<(upstream: Upstream, notification: Notification) => void>()
+  const entered = new Set<(upstream: Upstream, state: UpstreamState) => void>()
+  let isClosed = false
+
+  const letGo = ({ connection }: Held): void => {
+    if (connection === undefined) return
+    const ending = connection.close().finally(() => closing.delete(ending))
+    closing.add(ending)
+  }
+
+  const open = (held: Held): UpstreamConnection => {
+    const { config } = held.upstream
+    const connection = createUpstreamConnection({
+      resolve: async () => {
+        const { resolved } = held
+        if (resolved.ok) return resolved.value
+        throw new UpstreamError('misconfigured', resolved.error.message)
+      },
+      timeoutMs: config.timeoutMs,
+      isEager: config.isEager,
+      parts,
+    })
+    connection.onNotification(notification => {
+      for (const listener of notified) listener(held.upstream, notification)
+    })
+    connection.onState(state => {
+      for (const listener of entered) listener(held.upstream, state)
+    })
+    return connection
+  }
+
+  /** Undefined where there is none, or it is disabled. */
+  const find = (upstreamId: string): UpstreamConnection | undefined => {
+    const held = byId.get(upstreamId)
+    if (held === undefined || !held.upstream.isEnabled || isClosed) return undefined
+    held.connection ??= open(held)
+    return held.connection
+  }
+
+  const hold = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
+    const before = servers.get(serverId) ?? new Map<string, Held>()
+    const after = new Map<string, Held>()
+    for (const each of loaded) {
+      const { id } = each.upstream
+      const key = keyOf(each)
+      const known = before.get(id)
+      before.delete(id)
+      const isSame = known?.key === key
+      if (known !== undefined && !isSame) letGo(known)
+      // The same object where it is the same: the connection reads it.
+      const held: Held =
+        known !== undefined && isSame ? Object.assign(known, each) : { ...each, key, connection: undefined }
+      after.set(id, held)
+      byId.set(id, held)
+    }
+    for (const [id, gone] of before) {
+      byId.delete(id)
+      letGo(gone)
+    }
+    if (after.size === 0) servers.delete(serverId)
+    else servers.set(serverId, after)
+    for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
+  }
+
+  /**
+   * Brings what is held of a server up to date; answers its upstreams. Those who ask while it is read wait for a
+   * reading of their own: what one has read may be older than what another was told of.
+   */
+  const sync = async (serverId: string): Promise<readonly Upstream[]> => {
+    const before = syncing.get(serverId)
+    const own = (async () => {
+      await before?.catch(() => {})
+      const loaded = await load(serverId)
+      if (!isClosed) hold(serverId, loaded)
+      return loaded.map(({ upstream }) => upstream)
+    })()
+    syncing.set(serverId, own)
+    try {
+      return await own
+    } finally {
+      if (syncing.get(serverId) === own) syncing.delete(serverId)
+    }
+  }
+
+  const syncHeld = async (serverId: string): Promise<void> => {
+    if (servers.has(serverId)) await sync(serverId)
+  }
+  const subscriptions = [
+    bus.subscribe('server_changed', ({ serverId }) => syncHeld(serverId)),
+    bus.subscribe('server_removed', ({ serverId }) => syncHeld(serverId)),
+    bus.subscribe('upstream_changed', async ({ serverId }) => {
+      await sync(serverId)
+    }),
+    bus.subscribe('resync', async () => {
+      for (const serverId of [...servers.keys()]) await sync(serverId)
+    }),
+  ]
+
+  return {
+    sync,
+    find,
+    /** Those that are held, with their connections where there is one. */
+    listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] => [...byId.values()],
+    stateOf: (upstream: Upstream): UpstreamState =>
+      (upstream.isEnabled ? byId.get(upstream.id)?.connection?.state() : undefined) ?? restingState(upstream),
+    /** What its process said, and what became of it; nothing while there was no connection. */
+    logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
+    onNotification: (listener: (upstream: Upstream, notification: Notification) => void): void => {
+      notified.add(listener)
+    },
+    onState: (listener: (upstream: Upstream, state: UpstreamState) => void): void => {
+      entered.add(listener)
+    },
+    /** Connects what is to be connected at once. */
+    start: async (): Promise<void> => {
+      for (const serverId of await listEagerServerIds()) await sync(serverId)
+    },
+    /** Ends every connection with its process; none is made afterwards. */
+    close: async (): Promise<void> => {
+      isClosed = true
+      for (const end of subscriptions) end()
+      await Promise.allSettled(syncing.values())
+      for (const held of byId.values()) letGo(held)
+      await Promise.allSettled(closing)
+      await parts.processes.close()
+    },
+  }
+}
+
+export type UpstreamConnections = ReturnType<typeof createUpstreamConnections>
