@@ -10,10 +10,11 @@ import {
   uuidParam,
   uuidParams,
 } from '../platform/http/index.ts'
+import type { UpstreamCatalogues } from './catalogue/index.ts'
 import type { Upstream, UpstreamState } from './upstream.ts'
-import { CreateUpstream, UpdateUpstream, UpstreamView } from './upstreams.schema.ts'
+import { CreateUpstream, UpdateUpstream, UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
 import type { UpstreamService, UpstreamWithGlobals } from './upstreams.service.ts'
-import { toUpstreamView } from './upstreams.view.ts'
+import { toOfferView, toUpstreamView } from './upstreams.view.ts'
 
 const config = { access: 'user' } as const
 const tags = ['upstreams']
@@ -21,12 +22,13 @@ const serverParams = z.object({ uuid: uuidParam })
 
 type Parts = {
   upstreams: UpstreamService
+  upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   /** How its connection is, in this process. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
 export const upstreamRoutes =
-  ({ upstreams, stateOf }: Parts): FastifyPluginAsyncZod =>
+  ({ upstreams, upstreamCatalogues, stateOf }: Parts): FastifyPluginAsyncZod =>
   async app => {
     const viewOf = (found: UpstreamWithGlobals) => toUpstreamView(found, stateOf(found.upstream))
 
@@ -68,6 +70,15 @@ export const upstreamRoutes =
         const { body } = request
         await assertUnchanged(['id', 'serverId'], body, async () => (await upstreams.getUpstream(actor, id)).upstream)
         return viewOf(await upstreams.updateUpstream(actor, id, body))
+      },
+    )
+
+    app.post(
+      '/upstreams/:id/refresh',
+      { config, schema: { tags, params: uuidParams, response: { 200: UpstreamOfferView } } },
+      async request => {
+        const upstream = await upstreams.getUpstreamForUse(actorOf(request), request.params.id)
+        return toOfferView(await upstreamCatalogues.refresh(upstream))
       },
     )
 

@@ -104,6 +104,18 @@ const state = z.object({
   nextTryAt: timeSchema.optional(),
 })
 
+/** What came of asking an upstream for its lists. */
+export const UpstreamOfferView = z.object({
+  tools: z.array(z.string()).describe('names, as the upstream has them'),
+  resources: z.array(z.string()).describe('URIs'),
+  resourceTemplates: z.array(z.string()).describe('URI templates'),
+  prompts: z.array(z.string()).describe('names, as the upstream has them'),
+  flags: z
+    .array(z.object({ kind: z.string(), item: z.string(), message: z.string() }))
+    .describe('what was left out or cut, and what holds hidden characters'),
+  fetchedAt: timeSchema,
+})
+
 export const UpstreamView = z.object({
   id: z.string(),
   serverId: z.string(),

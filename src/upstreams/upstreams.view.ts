@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
 import { globalsIn } from './resolve-config.ts'
 import type { UpstreamConfig, UpstreamState } from './upstream.ts'
-import type { UpstreamView } from './upstreams.schema.ts'
+import type { UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
 import type { UpstreamWithGlobals } from './upstreams.service.ts'
 
 type View = z.infer<typeof UpstreamView>
@@ -12,6 +13,17 @@ const toStateView = (state: UpstreamState): View['state'] => {
   const next = nextTryAt === undefined ? {} : { nextTryAt: nextTryAt.toISOString() }
   return { kind, why, since: since.toISOString(), ...next }
 }
+
+const namesOf = (items: readonly CatalogueItem[]): string[] => items.map(({ name }) => removeHidden(name))
+
+export const toOfferView = ({ catalogue, fetchedAt }: KeptCatalogue): z.infer<typeof UpstreamOfferView> => ({
+  tools: namesOf(catalogue.tools),
+  resources: namesOf(catalogue.resources),
+  resourceTemplates: namesOf(catalogue.resourceTemplates),
+  prompts: namesOf(catalogue.prompts),
+  flags: [...catalogue.flags],
+  fetchedAt: fetchedAt.toISOString(),
+})
 
 /** Of the transport's own fields those of the others are null. */
 const toPlaceView = (config: UpstreamConfig) => {

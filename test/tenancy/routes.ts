@@ -536,6 +536,12 @@ const servers: Row[] = [
     body: ({ fresh }) => ({ description: fresh() }),
   },
   {
+    // Asking one that is there is for tests with one that is; this one may not be asked.
+    route: 'POST /api/v1/upstreams/:id/refresh',
+    path: async ({ spare }) => `/api/v1/upstreams/${await spare.disabledUpstream()}/refresh`,
+    statuses: build(409),
+  },
+  {
     route: 'DELETE /api/v1/upstreams/:id',
     path: async ({ spare }) => `/api/v1/upstreams/${await spare.upstream()}`,
     statuses: build(204),

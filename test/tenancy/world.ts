@@ -103,6 +103,10 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     upstream: async () =>
       (await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: fresh() })).id,
+    disabledUpstream: async () => {
+      const body = { ...upstream, name: fresh(), enabled: false }
+      return (await owner.create(`/servers/${made.serverId}/upstreams`, body)).id
+    },
     /** On a server of its own, named `plain`. */
     plainUpstream: async () => {
       const serverId = await spare.plainServer()

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
  * What nobody sees and a model reads: control characters but tab and line feed, marks of no width and of direction, tags,
  * and the selectors that text has been smuggled in.
  */
-const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\u{E0100}-\u{E01EF}]/gu
+const HIDDEN = /(?![\t\n])(?:\p{Cc}|\p{Cf}|[\u{E0100}-\u{E01EF}])/gu
 
 /** The text without what is hidden in it. */
 export const removeHidden = (text: string): string => text.replace(HIDDEN, '').toWellFormed()
