@@ -1,9 +1,12 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { everythingCommand, startEverything } from './support.ts'
+import { commandOf, everythingCommand, gone, startEverything } from './support.ts'
+
+const Listed = z.object({ tools: z.array(z.looseObject({ name: z.string() })) })
 
 type AnyClient = { client: Client; changes: string[][] }
 
@@ -54,6 +57,112 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect(body).toMatchObject({
       items: [{ tool: 'every_echo', outcome: 'ok', request: { method: 'tools/call', url: 'mcp:every/echo' } }],
     })
+  })
+
+  it('are whole, but for what is hidden in them; those that cannot be passed on are left out and flagged', async () => {
+    const serverId = await makeServer()
+    const { id } = await attach(serverId, { name: 'odd', ...commandOf('odd-lists', 'names') })
+    const { body: offer } = await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const Offer = z.object({
+      tools: z.array(z.string()),
+      flags: z.array(z.object({ item: z.string(), message: z.string() })),
+    })
+    const { tools: known, flags } = Offer.parse(offer)
+    expect(known).toEqual(['hidden', 'longlong'.repeat(37) + 'long', 'plain', 'schema', 'whole', 'with spaces'])
+    expect(flags.map(({ item, message }) => `${item.slice(0, 8)}: ${message}`)).toEqual([
+      'plain: the upstream lists it twice: it is left out',
+      'hidden: its description held hidden characters, which are left out',
+      'hidden: its name holds hidden characters',
+      'schema: hidden characters stand in its inputSchema, which is passed on as it is',
+      ': it has no name: it is left out',
+      'array: its inputSchema is none of an object: it is left out',
+      'deep: JSON is nested more than 64 deep: it is left out',
+      'large: it is larger than 256 KiB: it is left out',
+    ])
+    const { client } = await connect(serverId)
+    const listed = Listed.parse(await client.request({ method: 'tools/list' }, Listed)).tools
+    const names = listed.map(({ name }) => name)
+    expect(names).toEqual([
+      expect.stringMatching(/^odd_hid_den_[0-9a-f]{8}$/),
+      expect.stringMatching(/^odd_longlong.*_[0-9a-f]{8}$/),
+      'odd_plain',
+      'odd_schema',
+      'odd_whole',
+      expect.stringMatching(/^odd_with_spaces_[0-9a-f]{8}$/),
+    ])
+    expect(names.every(name => name.length <= 64)).toBe(true)
+    expect(listed[0]).toMatchObject({ description: 'Adds. And more.\nA line.' })
+    expect(listed[4]).toEqual({
+      name: 'odd_whole',
+      title: 'Whole',
+      inputSchema: { type: 'object', properties: { self: { $ref: '#' } }, 'x-own': [1] },
+      outputSchema: { type: 'object', 'x-own': true },
+      annotations: { readOnlyHint: true, 'x-own': 'kept' },
+      icons: [{ src: 'data:image/png;base64,AAAA' }],
+      _meta: { 'example.com/own': { a: 1 } },
+      'x-more': 'kept',
+    })
+    const call = { method: 'tools/call', params: { name: names[5], arguments: {} } }
+    expect(await client.request(call, z.looseObject({}))).toMatchObject({
+      content: [{ type: 'text', text: 'with spaces', annotations: { priority: 1 }, 'x-own': 'kept' }],
+      'x-own': 'kept',
+    })
+  })
+
+  it('that would have one name with another are left out, and the log says which both are', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, { name: 'first', prefix: 'same', ...commandOf('sdk-old') })
+    const { id } = await attach(serverId, { name: 'second', prefix: 'same', ...commandOf('sdk-new') })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client } = await connect(serverId)
+    await vi.waitFor(async () => {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['same_echo', 'same_grow'])
+      expect(textOf(await client.callTool({ name: 'same_echo', arguments: {} }))).toBe('from the older line')
+    }, 10_000)
+  })
+
+  it.each(['sdk-old', 'sdk-new'] as const)('that come later reach a client as a changed list: %s', async line => {
+    const serverId = await makeServer()
+    const { id } = await attach(serverId, { name: 'own', ...commandOf(line) })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client, changes } = await connect(serverId)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['own_echo', 'own_grow'])
+    await client.callTool({ name: 'own_grow', arguments: {} })
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['own_echo', 'own_grow', 'own_grown']), 10_000)
+  })
+
+  it('of a process that dies answer what happened, and the next call starts it again', async () => {
+    const serverId = await makeServer()
+    const { id } = await attach(serverId, { name: 'frail', ...commandOf('hostile') })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client } = await connect(serverId)
+    const died = await client.callTool({ name: 'frail_die', arguments: {} })
+    expect(died.isError).toBe(true)
+    expect(textOf(died)).toMatch(/^The upstream "frail" did not do this: .*code 7/)
+    expect(textOf(await client.callTool({ name: 'frail_echo', arguments: { text: 'back' } }))).toBe('back')
+  })
+
+  it('hide the values of secrets that they answer', async () => {
+    const serverId = await makeServer()
+    await operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
+    const { id } = await attach(serverId, { name: 'told', ...commandOf('hostile'), env: { SECRET: '{{key}}' } })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client } = await connect(serverId)
+    const text = textOf(await client.callTool({ name: 'told_environment', arguments: {} }))
+    expect(text).toContain('SECRET')
+    expect(text).not.toContain('sk-canary-77')
+  })
+
+  it('are gone once it is disabled, and so is its process', async () => {
+    const serverId = await makeServer()
+    const { id } = await attach(serverId, { name: 'brief', ...commandOf('hostile') })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client, changes } = await connect(serverId)
+    const pid = Number(textOf(await client.callTool({ name: 'brief_pid', arguments: {} })))
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { enabled: false })
+    await gone([pid])
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual([]))
+    expect((await operator.send('POST', `/upstreams/${id}/refresh`)).status).toBe(409)
   })
 
   it('over HTTP pass its allow and deny patterns', async () => {

@@ -43,7 +43,7 @@ const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/serv
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
 /** A command that runs one of the servers of this folder. */
-export const commandOf = (server: 'hostile' | 'sdk-new' | 'sdk-old', ...args: string[]): StdioConfig => ({
+export const commandOf = (server: 'hostile' | 'odd-lists' | 'sdk-new' | 'sdk-old', ...args: string[]): StdioConfig => ({
   transport: 'stdio',
   command: process.execPath,
   args: [...NODE_ARGS, serverFile(server), ...args],
@@ -63,18 +63,21 @@ export const remote = (transport: 'http' | 'sse', url: string, headers: Record<s
   headers,
 })
 
-/** Starts the server of npm over HTTP; answers its port once it listens. */
-export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<number> => {
+/** Starts the server of npm over HTTP; answers its port, and how to end it, once it listens. */
+export const runEverything = async (
+  mode: 'streamableHttp' | 'sse',
+): Promise<{ port: number; stop: () => Promise<void> }> => {
   const port = await freePort()
   const child = spawn(process.execPath, [EVERYTHING, mode], {
     env: { PATH: process.env.PATH, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  onTestFinished(async () => {
-    const ended = new Promise(resolve => child.once('exit', resolve))
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  const stop = async (): Promise<void> => {
     child.kill('SIGKILL')
     await ended
-  })
+  }
+  onTestFinished(stop)
   await new Promise<void>((resolve, reject) => {
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -83,8 +86,12 @@ export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<n
     })
     child.once('exit', () => reject(new Error(`it ended: ${said}`)))
   })
-  return port
+  return { port, stop }
 }
+
+/** As `runEverything`, for the whole of a test; answers its port. */
+export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<number> =>
+  (await runEverything(mode)).port
 
 export const LEDGER = join(FOLDER, 'processes')
 

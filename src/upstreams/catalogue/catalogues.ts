@@ -176,7 +176,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
     },
     /** Asks now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */
     refresh: async (upstream: Upstream): Promise<KeptCatalogue> => {
-      if (!upstream.isEnabled) throw new AppError('conflict', `The upstream "${upstream.name}" is disabled.`)
+      if (!upstream.isEnabled)
+        throw new AppError('conflict', 'This upstream is disabled: enable it before you ask it for its lists.')
       await connections.sync(upstream.serverId)
       try {
         return await refresh(upstream).done

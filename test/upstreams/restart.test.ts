@@ -1,0 +1,39 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { runEverything } from './support.ts'
+
+describe.each(databaseKinds)('after a restart on $kind', kind => {
+  it('a list is there at once though its upstream is not, and a call says why and when it is tried again', async () => {
+    const database = await kind.create()
+    onTestFinished(() => database.drop())
+    const before = await startTestApp({ databaseUrl: database.url })
+    const operator = await signUp(before.origin, 'operator@example.com')
+    const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+    const far = await runEverything('streamableHttp')
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, {
+      name: 'far',
+      transport: 'http',
+      url: `http://127.0.0.1:${far.port}/mcp`,
+    })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    await before.close()
+    await far.stop()
+
+    const after = await startTestApp({ databaseUrl: database.url })
+    onTestFinished(() => after.close())
+    const client = new Client({ name: 'official', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${after.origin}/s/${serverId}`)))
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('far_echo')
+    expect(after.services.upstreamConnections.listHeld().map(({ connection }) => connection)).toEqual([undefined])
+    const failed = await client.callTool({ name: 'far_echo', arguments: { message: 'hi' } })
+    expect(failed).toMatchObject({ isError: true })
+    const [said] = failed.content
+    expect(said?.type === 'text' && said.text).toMatch(
+      /^The upstream "far" did not do this: .* It is tried again in \d+ s/,
+    )
+  })
+})

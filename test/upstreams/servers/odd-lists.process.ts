@@ -1,0 +1,49 @@
+/** A server over stdio whose lists hold what a list should not. Its first argument chooses among them. */
+import { createInterface } from 'node:readline'
+
+const inputSchema = { type: 'object' }
+const deep = (levels: number): object => (levels === 0 ? {} : { items: deep(levels - 1) })
+
+const TOOLS: Readonly<Record<string, readonly object[]>> = {
+  names: [
+    { name: 'plain', inputSchema },
+    { name: 'with spaces', inputSchema },
+    { name: `${'long'.repeat(75)}`, inputSchema },
+    { name: 'plain', description: 'again', inputSchema },
+    { name: 'hid\u200bden', description: 'Adds.\u202e\u0007 And \u{e0041}more.\nA line.', inputSchema },
+    { name: 'schema', inputSchema: { type: 'object', description: 'in \u2066here', additionalProperties: false } },
+    { name: '', inputSchema },
+    { name: 'array', inputSchema: { type: 'array' } },
+    { name: 'deep', inputSchema: { type: 'object', ...deep(100) } },
+    { name: 'large', inputSchema: { type: 'object', description: 'x'.repeat(1_024 * 1_024) } },
+    {
+      name: 'whole',
+      title: 'Whole',
+      inputSchema: { type: 'object', properties: { self: { $ref: '#' } }, 'x-own': [1] },
+      outputSchema: { type: 'object', 'x-own': true },
+      annotations: { readOnlyHint: true, 'x-own': 'kept' },
+      icons: [{ src: 'data:image/png;base64,AAAA' }],
+      _meta: { 'example.com/own': { a: 1 } },
+      'x-more': 'kept',
+    },
+  ],
+}
+
+const contentOf = (name: unknown): object => {
+  const block = { type: 'text', text: String(name), annotations: { priority: 1 }, 'x-own': 'kept' }
+  return { content: [block], _meta: { 'example.com/own': 1 }, 'x-own': 'kept' }
+}
+
+const answer = (id: unknown, result: object): boolean =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
+
+createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line)
+  const serverInfo = { name: 'odd', version: '1' }
+  if (method === 'initialize') answer(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
+  else if (method === 'tools/list') answer(id, { tools: TOOLS[process.argv[2] ?? 'names'] })
+  else if (method === 'tools/call') answer(id, contentOf(params.name))
+  else if (id !== undefined) {
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'Unknown' } })}\n`)
+  }
+})
