@@ -309,8 +309,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
-      await upstreamCatalogues.close()
-      await upstreamConnections.close()
+      await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
       await setImmediate()

@@ -2,7 +2,8 @@ import type { Sealing } from '../platform/sealing.ts'
 import { type Global, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
-import { compileUpstreamTools, type UpstreamSource, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import { compileUpstreamOffers } from './compile-upstream-offers.ts'
+import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledServer, CompiledTool } from './compiled-server.ts'
 import { createMasker } from './masking.ts'
 
@@ -27,7 +28,7 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
  */
 export const compileServer = (
   { server, globals, instances }: ServerBlueprint,
-  sources: readonly UpstreamSource[],
+  { sources, absent }: UpstreamSources,
   parts: ExecutionParts & UpstreamToolParts & { sealing: Sealing; onSkipped: (tool: string, reason: string) => void },
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
@@ -42,6 +43,8 @@ export const compileServer = (
     name: server.name,
     description: server.description,
     access: policyOf(server),
+    absent,
+    offers: compileUpstreamOffers(sources, opened, parts),
     tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     ),

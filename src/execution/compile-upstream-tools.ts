@@ -1,14 +1,16 @@
 import { newExecutionId } from '../history/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import {
-  type CatalogueItem,
   callUpstreamTool,
   explainUpstreamFault,
   isToolAllowed,
   type KeptCatalogue,
-  presentedToolName,
+  presentedName,
+  removeHidden,
+  toUpstreamToolCall,
   type Upstream,
   type UpstreamConnections,
+  type UpstreamToolCall,
 } from '../upstreams/index.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import { type BlocksResult, type CompiledTool, isPassed, type PassedResult } from './compiled-server.ts'
@@ -21,11 +23,18 @@ import { shortenRequest } from './shorten-request.ts'
 /** An upstream with what it was last heard to offer. */
 export type UpstreamSource = { upstream: Upstream; kept: KeptCatalogue }
 
+/** `absent`: names of upstreams that were never heard yet, so that the lists lack what they offer. */
+export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly string[] }
+
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
   connections: Pick<UpstreamConnections, 'find'>
 }
 
-type UpstreamTool = { upstream: Upstream; item: CatalogueItem; name: string }
+/** What a call takes; what describes the tool is not in it. */
+type UpstreamTool = { upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>; item: UpstreamToolCall; name: string }
+
+/** Of all upstreams of a server together: several times what any model could choose from. */
+const MAX_UPSTREAM_TOOLS = 5_000
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
 
@@ -39,7 +48,7 @@ const errorOf = (result: BlocksResult | PassedResult): string | undefined => {
   return isJsonObject(first) && typeof first.text === 'string' ? first.text.slice(0, ERROR_CHARACTERS) : ''
 }
 
-const maskResult = (result: JsonObject, masker: Masker): JsonObject => {
+export const maskResult = (result: JsonObject, masker: Masker): JsonObject => {
   if (masker.isEmpty) return result
   const masked = maskStrings(result, masker)
   return isJsonObject(masked) ? masked : {}
@@ -47,7 +56,12 @@ const maskResult = (result: JsonObject, masker: Masker): JsonObject => {
 
 /** A call as history keeps it: what was asked of which upstream, where an HTTP tool has its request. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
-  shortenRequest({ method: 'tools/call', url: `mcp:${upstream.name}/${item.name}`, headers: [], body })
+  shortenRequest({
+    method: 'tools/call',
+    url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
+    headers: [],
+    body,
+  })
 
 const callOnce = async (
   { upstream, item }: UpstreamTool,
@@ -68,10 +82,15 @@ const callOnce = async (
   }
 }
 
-const compileOne = (tool: UpstreamTool, { masker }: OpenedGlobals, parts: UpstreamToolParts): CompiledTool => {
+const compileOne = (
+  tool: UpstreamTool,
+  declared: JsonObject,
+  { masker }: OpenedGlobals,
+  parts: UpstreamToolParts,
+): CompiledTool => {
   const { upstream, item, name } = tool
   // What a tool says of tasks holds between the upstream and us, where there are none.
-  const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = item.declared
+  const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   return {
     name,
     title: textOf(title),
@@ -125,16 +144,24 @@ export const compileUpstreamTools = (
   for (const { upstream, kept } of sources) {
     if (!upstream.config.features.tools) continue
     for (const item of kept.catalogue.tools) {
-      if (!isToolAllowed(upstream.config, item.name)) continue
-      const name = presentedToolName(upstream, item.name)
-      const shown = `the tool "${item.name}" of the upstream "${upstream.name}"`
+      // By what one sees of it: no pattern is evaded by what is hidden in a name.
+      const plain = removeHidden(item.name)
+      if (!isToolAllowed(upstream.config, plain)) continue
+      const name = presentedName(upstream, item.name)
+      const shown = `the tool "${plain}" of the upstream "${upstream.name}"`
       const holder = taken.get(name)
       if (holder !== undefined) {
         parts.onSkipped(name, `${shown} would be "${name}", which ${holder} is already; change the prefix`)
         continue
       }
+      if (tools.length === MAX_UPSTREAM_TOOLS) {
+        parts.onSkipped(name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools together`)
+        return tools
+      }
       taken.set(name, shown)
-      tools.push(compileOne({ upstream, item, name }, globals, parts))
+      const { id, serverId, name: upstreamName } = upstream
+      const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
+      tools.push(compileOne(tool, item.declared, globals, parts))
     }
   }
   return tools

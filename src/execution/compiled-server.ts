@@ -56,6 +56,21 @@ export type CompiledTool = {
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedResult>
 }
 
+/** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */
+export type OfferedItem = { name: string; json: JsonObject }
+
+/** What an upstream answered, or why not, as a JSON-RPC error. */
+export type PassedAnswer = PassedResult | { refused: { code: number; message: string } }
+
+/** Resources and prompts of a server's upstreams. What is asked for answers undefined where none has it; never rejects. */
+export type CompiledOffers = {
+  resources: readonly OfferedItem[]
+  resourceTemplates: readonly OfferedItem[]
+  prompts: readonly OfferedItem[]
+  readResource: (uri: string, context: CallContext) => Promise<PassedAnswer> | undefined
+  getPrompt: (name: string, args: JsonObject | undefined, context: CallContext) => Promise<PassedAnswer> | undefined
+}
+
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */
 export type CompiledServer = {
   id: string
@@ -64,4 +79,8 @@ export type CompiledServer = {
   access: AccessPolicy
   /** In a fixed order: by name. */
   tools: readonly CompiledTool[]
+  /** Upstreams that the lists lack, by name. */
+  absent?: readonly string[] | undefined
+  /** Where it has upstreams. */
+  offers?: CompiledOffers | undefined
 }

@@ -15,7 +15,7 @@ import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from
 import type { UpstreamCatalogues, UpstreamConnections } from '../upstreams/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
-import type { UpstreamSource } from './compile-upstream-tools.ts'
+import type { UpstreamSources } from './compile-upstream-tools.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
 import { performCall } from './perform-call.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
@@ -27,7 +27,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   tools: ToolService
   instances: InstanceService
   connections: Pick<UpstreamConnections, 'find' | 'sync'>
-  catalogues: Pick<UpstreamCatalogues, 'read'>
+  catalogues: Pick<UpstreamCatalogues, 'list'>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
@@ -42,13 +42,14 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
   /** Those of which something is known: none is waited for. */
-  const listSources = async (serverId: string): Promise<UpstreamSource[]> => {
+  const listSources = async (serverId: string): Promise<UpstreamSources> => {
     const upstreams = (await parts.connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
-    const known = await parts.catalogues.read(upstreams)
-    return upstreams.flatMap(upstream => {
+    const known = await parts.catalogues.list(upstreams)
+    const sources = upstreams.flatMap(upstream => {
       const kept = known.get(upstream.id)
       return kept === undefined ? [] : { upstream, kept }
     })
+    return { sources, absent: upstreams.flatMap(({ id, name }) => (known.has(id) ? [] : name)) }
   }
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {

@@ -55,7 +55,7 @@ export const answerList = (router: Router, { id, method, params }: RequestMessag
     : bytesAnswer(id, { head: router.listHead[era], rest: [page] })
 }
 
-/** Resources and prompts that no server has yet: asking for one by name is asking for an unknown one. */
+/** Resources and prompts that no upstream has: asking for one by name is asking for an unknown one. */
 export const answerMissing = ({ id, method, params }: RequestMessage): Answer | undefined => {
   if (method === 'resources/read') {
     const uri = params?.uri

@@ -1,11 +1,11 @@
 import { createFeed, type Feed, type FeedConnection, parseEventId } from './feed.ts'
 import type { Mounted, Subscriber } from './mounted.ts'
-import { TOOLS_CHANGED } from './protocol.ts'
+import { type ListKind, listChangedMethod } from './protocol.ts'
 
 /** Broken streams of one session that are waited for. */
 const MAX_BROKEN_FEEDS = 4
 
-const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: TOOLS_CHANGED })
+const listChanged = (kind: ListKind): string => JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) })
 
 /** All streams of one session, and its place among the subscribers of its server. */
 export const createFeeds = (now: () => number) => {
@@ -40,7 +40,7 @@ export const createFeeds = (now: () => number) => {
     mounted?.unsubscribe(subscriber)
   }
   const subscriber: Subscriber = {
-    toolsChanged: () => notify(toolsChanged),
+    listChanged: kind => notify(listChanged(kind)),
     checkAccess: (policy, userId) => {
       for (const connection of connections()) connection.checkAccess(policy, userId)
     },

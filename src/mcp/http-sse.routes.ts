@@ -12,7 +12,7 @@ import type { CheckRoom } from './listen.ts'
 import { type Message, parseMessage, type RequestMessage } from './message.ts'
 import type { Mounted, Subscriber } from './mounted.ts'
 import { startProgress } from './progress.ts'
-import { ERROR, SESSION_VERSIONS, TOOLS_CHANGED } from './protocol.ts'
+import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from './protocol.ts'
 import { findLackingScopes } from './scopes.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
 import { notAcceptable } from './session-requirements.ts'
@@ -40,7 +40,8 @@ type Connection = {
   isEnding: boolean
 }
 
-const toolsChanged = messageEvent(JSON.stringify({ jsonrpc: '2.0', method: TOOLS_CHANGED }))
+const listChanged = (kind: ListKind): string =>
+  messageEvent(JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) }))
 
 /** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for answers, posts for everything else. */
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
@@ -82,7 +83,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
       endSession(connection.session)
     })
     const subscriber: Subscriber = {
-      toolsChanged: () => stream.send(toolsChanged),
+      listChanged: kind => stream.send(listChanged(kind)),
       ...access.watch(exchange, mounted, caller, stream, stream.end),
       end: () => {
         connection.isEnding = true

@@ -5,11 +5,16 @@ import { messageEvent } from './event-stream.ts'
 import { type Exchange, writeAnswer } from './exchange.ts'
 import type { RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
-import { META, TOOLS_CHANGED } from './protocol.ts'
+import { type ListKind, listChangedMethod, META } from './protocol.ts'
 import type { StreamAccess } from './stream-access.ts'
 
 export type Listen = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void
 
+const KINDS = {
+  toolsListChanged: 'tools',
+  promptsListChanged: 'prompts',
+  resourcesListChanged: 'resources',
+} as const satisfies Record<string, ListKind>
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
 const isFilter = (value: JsonValue | undefined): value is JsonObject =>
@@ -34,7 +39,7 @@ export type CheckRoom = (mounted: Mounted) => Refusal | undefined
 /**
  * Serves `subscriptions/listen`, the one long stream of the stateless era (2026-07-28, basic/utilities/subscriptions):
  * acknowledges what of the filter is served, tags every message with the request's id, and ends with a result when
- * it is us who ends it. Only changes of the tool list happen here so far.
+ * it is us who ends it. Only changes of lists happen here so far: of tools, and where there are upstreams of the others.
  */
 export const createListen =
   (checkRoom: CheckRoom, access: StreamAccess): Listen =>
@@ -51,17 +56,21 @@ export const createListen =
       return
     }
     const subscription = idText(id)
-    const wantsTools = filter.toolsListChanged === true
-    const honoured = `"notifications":${wantsTools ? '{"toolsListChanged":true}' : '{}'},`
+    const hasOffers = mounted.router.offers !== undefined
+    const wanted = FLAGS.filter(flag => filter[flag] === true && (hasOffers || flag === 'toolsListChanged'))
+    const kinds = new Set<ListKind>(wanted.map(flag => KINDS[flag]))
+    const honoured = `"notifications":${JSON.stringify(Object.fromEntries(wanted.map(flag => [flag, true])))},`
     const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, honoured)
     const stream = mounted.openStream(exchange, acknowledged, () => mounted.unsubscribe(subscriber))
     const end = (): void => stream.end(farewell(mounted, subscription))
     const subscriber = {
-      toolsChanged: () => stream.send(stamped(TOOLS_CHANGED, subscription)),
+      listChanged: (kind: ListKind) => {
+        if (kinds.has(kind)) stream.send(stamped(listChangedMethod(kind), subscription))
+      },
       ...access.watch(exchange, mounted, caller, stream, end),
       end,
     }
     // Nothing that could ever be sent: the stream has said all it has to say.
-    if (!wantsTools) end()
+    if (kinds.size === 0) end()
     else mounted.subscribe(subscriber)
   }

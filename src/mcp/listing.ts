@@ -5,6 +5,9 @@ export type Era = 'session' | 'stateless'
 /** One item; `render` gives its JSON as an era shows it. */
 export type ListItem = { name: string; render: (era: Era) => string }
 
+/** The member of an item's JSON that holds its name in the list. */
+type ItemKey = 'name' | 'uri' | 'uriTemplate'
+
 /** A page as bytes: from behind the opening bracket of the result to the one that closes the envelope. */
 type Page = {
   /** The name of its last item. */
@@ -62,20 +65,20 @@ const buildPage = (member: string, items: readonly ListItem[], isLast: boolean):
 }
 
 /** The items of a page, out of its bytes. */
-const readRows = (member: string, page: Buffer): Row[] => {
+const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
   const result: JsonObject = JSON.parse(`{${page.toString('utf8', 0, page.length - 1)}`)
   const items = result[member]
   return (Array.isArray(items) ? items : []).flatMap(item =>
-    isJsonObject(item) && typeof item.name === 'string' ? [{ name: item.name, json: JSON.stringify(item) }] : [],
+    isJsonObject(item) && typeof item[key] === 'string' ? [{ name: item[key], json: JSON.stringify(item) }] : [],
   )
 }
 
 /**
  * A list in pages of ready-made bytes, which are all that it keeps. `member` is the result's that holds the items;
- * these come in the order of their names, by code unit. A cursor names the last item of the page before, so one that
+ * these come in the order of their names, by code unit, and each has its own in the member `key`. A cursor names the last item of the page before, so one that
  * was given out before the list changed still goes on where it stopped: such a page is made on the spot.
  */
-export const createListing = (member: string, items: readonly ListItem[]): Listing => {
+export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name'): Listing => {
   const pages: Page[] = []
   do {
     const rest = items.slice(pages.length * TOOLS_PER_PAGE)
@@ -86,7 +89,7 @@ export const createListing = (member: string, items: readonly ListItem[]): Listi
     const index = pages.findIndex(page => page.last > name)
     if (index > 0 && pages[index - 1]?.last === name) return pages[index]?.[era]
     const near = index < 0 ? [] : pages.slice(index, index + 2)
-    const rows = near.flatMap(page => readRows(member, page[era])).filter(row => row.name > name)
+    const rows = near.flatMap(page => readRows(member, page[era], key)).filter(row => row.name > name)
     const isLast = near.at(-1) === pages.at(-1) && rows.length <= TOOLS_PER_PAGE
     return toBytes(renderPage(member, rows.slice(0, TOOLS_PER_PAGE), isLast))
   }

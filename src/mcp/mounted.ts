@@ -1,11 +1,13 @@
 import type { AccessPolicy } from '../execution/index.ts'
 import { type EventStream, openEventStream } from './event-stream.ts'
 import type { Exchange } from './exchange.ts'
+import { LIST_KINDS, type ListKind } from './protocol.ts'
 import type { Router } from './router.ts'
 
 /** Whoever wants to hear of changes: a session, a listen request, an HTTP+SSE connection. */
 export type Subscriber = {
-  toolsChanged: () => void
+  /** One of its lists is not what it was. */
+  listChanged: (kind: ListKind) => void
   /** Ends the streams of callers whom the policy does not let in any more; with `userId` it looks at theirs only. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
   /** From time to time: keeps streams alive, forgets what is over. */
@@ -41,10 +43,19 @@ const isSamePolicy = (a: AccessPolicy, b: AccessPolicy): boolean =>
   a.allowedUserIds.size === b.allowedUserIds.size &&
   [...a.allowedUserIds].every(id => b.allowedUserIds.has(id))
 
-const haveSameTools = (a: Router, b: Router): boolean => {
-  const tools = b.lists.get('tools/list')
-  return tools !== undefined && a.lists.get('tools/list')?.isEqual(tools) === true
+const METHODS: Readonly<Record<ListKind, readonly string[]>> = {
+  tools: ['tools/list'],
+  resources: ['resources/list', 'resources/templates/list'],
+  prompts: ['prompts/list'],
 }
+
+const isSameList = (a: Router, b: Router, method: string): boolean => {
+  const list = b.lists.get(method)
+  return list !== undefined && a.lists.get(method)?.isEqual(list) === true
+}
+
+const changedLists = (a: Router, b: Router): readonly ListKind[] =>
+  LIST_KINDS.filter(kind => !METHODS[kind].every(method => isSameList(a, b, method)))
 
 export const createMounted = (serverId: string, first: Router): Mounted => {
   let router = first
@@ -62,11 +73,11 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
     swap: next => {
       const before = router
       router = next
-      const hasNewTools = !haveSameTools(before, next)
+      const changed = changedLists(before, next)
       const hasNewPolicy = !isSamePolicy(before.server.access, next.server.access)
       for (const subscriber of subscribers) {
         if (hasNewPolicy) subscriber.checkAccess(next.server.access)
-        if (hasNewTools) subscriber.toolsChanged()
+        for (const kind of changed) subscriber.listChanged(kind)
       }
     },
     subscribe: subscriber => {

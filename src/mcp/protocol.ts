@@ -43,6 +43,8 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  /** Ours, of a list: names of upstreams whose items are not in it. */
+  absentUpstreams: 'patchbay/absentUpstreams',
 } as const
 
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
@@ -50,4 +52,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const findLogLevel = (level: unknown): LogLevel | undefined => LOG_LEVELS.find(known => known === level)
 
-export const TOOLS_CHANGED = 'notifications/tools/list_changed'
+/** What is listed, and told of when it changes. */
+export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
+export type ListKind = (typeof LIST_KINDS)[number]
+export const listChangedMethod = (kind: ListKind): string => `notifications/${kind}/list_changed`

@@ -1,6 +1,6 @@
-import type { CompiledServer, CompiledTool } from '../execution/index.ts'
+import type { CompiledOffers, CompiledServer, CompiledTool, OfferedItem } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
-import { createListing, type Era, type Listing } from './listing.ts'
+import { createListing, type Era, type ListItem, type Listing } from './listing.ts'
 import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
@@ -23,7 +23,9 @@ export type RoutedTool = {
  * were made of. A change makes a new one; calls under way keep the one they began with.
  */
 export type Router = {
-  server: Omit<CompiledServer, 'tools'>
+  server: Omit<CompiledServer, 'tools' | 'offers' | 'absent'>
+  /** How upstreams are asked for what they offer besides tools. */
+  offers: Pick<CompiledOffers, 'readResource' | 'getPrompt'> | undefined
   tools: ReadonlyMap<string, RoutedTool>
   /** By method. */
   lists: ReadonlyMap<string, Listing>
@@ -45,8 +47,12 @@ const LIST_TTL_MS = 0
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
-/** Log levels are set once per session there; the stateless era names one in each request. */
-const SESSION_CAPABILITIES = { ...CAPABILITIES, logging: {} } as const satisfies JsonObject
+/** Of a server with upstreams, whose resources and prompts come and go. */
+const OFFER_CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { listChanged: true },
+  prompts: { listChanged: true },
+} as const satisfies JsonObject
 
 const routeTool = (compiled: CompiledTool): RoutedTool => {
   const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
@@ -59,31 +65,65 @@ const routeTool = (compiled: CompiledTool): RoutedTool => {
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-/** Until servers have more than tools. */
-const EMPTY_LISTS: readonly (readonly [method: string, list: Listing])[] = [
+type NamedList = readonly [method: string, list: Listing]
+
+/** Of servers that have tools only. */
+const EMPTY_LISTS: readonly NamedList[] = [
   ['resources/list', createListing('resources', [])],
   ['resources/templates/list', createListing('resourceTemplates', [])],
   ['prompts/list', createListing('prompts', [])],
 ]
 
-export const buildRouter = ({ tools: compiled, ...server }: CompiledServer, info: ServerInfo): Router => {
+const toItems = (items: readonly OfferedItem[]): ListItem[] =>
+  items.map(({ name, json }) => ({ name, render: () => JSON.stringify(json) }))
+
+const offerLists = ({ resources, resourceTemplates, prompts }: CompiledOffers): readonly NamedList[] => [
+  ['resources/list', createListing('resources', toItems(resources), 'uri')],
+  ['resources/templates/list', createListing('resourceTemplates', toItems(resourceTemplates), 'uriTemplate')],
+  ['prompts/list', createListing('prompts', toItems(prompts))],
+]
+
+/** What a list lacks is said before its items. */
+const buildListHead = (meta: JsonObject, absent: readonly string[], cacheScope: string): Router['listHead'] => {
+  const lacking = absent.length === 0 ? {} : { [META.absentUpstreams]: [...absent] }
+  const stateless = { resultType: 'complete', _meta: { ...meta, ...lacking }, ttlMs: LIST_TTL_MS, cacheScope }
+  return {
+    session: absent.length === 0 ? '{' : `${JSON.stringify({ _meta: lacking }).slice(0, -1)},`,
+    stateless: `${JSON.stringify(stateless).slice(0, -1)},`,
+  }
+}
+
+export const buildRouter = (
+  { tools: compiled, offers, absent = [], ...server }: CompiledServer,
+  info: ServerInfo,
+): Router => {
   const serverInfo = { ...info, title: server.name }
   const instructions = server.description === undefined ? {} : { instructions: server.description }
   const meta = { [META.serverInfo]: serverInfo }
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const tools = compiled.toSorted(byName)
   const listed = tools.map(tool => ({ name: tool.name, render: (era: Era) => renderTool(tool, era) }))
-  const initializeTail = JSON.stringify({ capabilities: SESSION_CAPABILITIES, serverInfo, ...instructions }).slice(1)
+  const capabilities = offers === undefined ? CAPABILITIES : OFFER_CAPABILITIES
+  // Log levels are set once per session there; the stateless era names one in each request.
+  const initializeTail = JSON.stringify({
+    capabilities: { ...capabilities, logging: {} },
+    serverInfo,
+    ...instructions,
+  }).slice(1)
   const statelessHead = `{"resultType":"complete","_meta":${JSON.stringify(meta)}`
   return {
     server,
+    offers: offers && { readResource: offers.readResource, getPrompt: offers.getPrompt },
     tools: new Map(tools.map(tool => [tool.name, routeTool(tool)])),
-    lists: new Map([...EMPTY_LISTS, ['tools/list', createListing('tools', listed)]]),
-    listHead: { session: '{', stateless: `${statelessHead},"ttlMs":${LIST_TTL_MS},"cacheScope":"${cacheScope}",` },
+    lists: new Map([
+      ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),
+      ['tools/list', createListing('tools', listed)],
+    ]),
+    listHead: buildListHead(meta, absent, cacheScope),
     initialize: version => `{"protocolVersion":"${version}",${initializeTail}`,
     discover: JSON.stringify({
       supportedVersions: STATELESS_VERSIONS,
-      capabilities: CAPABILITIES,
+      capabilities,
       ...instructions,
       ttlMs: DISCOVER_TTL_MS,
       cacheScope,

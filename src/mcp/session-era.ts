@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { type Answer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
+import { askUpstream, mayBeAsked } from './ask-upstream.ts'
 import { type Call, createCall } from './call.ts'
 import {
   answerList,
@@ -71,6 +72,22 @@ const startCall = (router: Router, session: Session, request: RequestMessage, ca
   return callTool(router, found, request, call, 'session', report)
 }
 
+/** Undefined where no upstream answers it. */
+const startAsking = (
+  router: Router,
+  session: Session,
+  request: RequestMessage,
+  caller: Call['caller'],
+  report: ReportFault,
+): Underway | undefined => {
+  if (!mayBeAsked(router, request)) return undefined
+  const call = createCall(request.id, caller, session.client)
+  const answer = askUpstream(router, request, call, 'session', report)
+  if (answer === undefined) return undefined
+  beginCall(session, call)
+  return { answer, call }
+}
+
 /** Serves one request of a session, whichever transport it came over. */
 export const serveRequest = (
   router: Router,
@@ -93,9 +110,11 @@ export const serveRequest = (
     case 'initialize':
       return { answer: errorAnswer(id, refusal(400, ERROR.invalidRequest, 'This session is initialized already')) }
     default:
-      return {
-        answer: answerList(router, request, 'session') ?? answerMissing(request) ?? answerUnknown(request, 'session'),
-      }
+      return (
+        startAsking(router, session, request, caller, report) ?? {
+          answer: answerList(router, request, 'session') ?? answerMissing(request) ?? answerUnknown(request, 'session'),
+        }
+      )
   }
 }
 

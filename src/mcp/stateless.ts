@@ -1,5 +1,6 @@
 import type { Caller } from '../execution/index.ts'
 import { errorAnswer } from './answer.ts'
+import { askUpstream, mayBeAsked } from './ask-upstream.ts'
 import { createCall } from './call.ts'
 import { answerAtOnce, callTool, findTool, isRefusal, type ReportFault } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
@@ -49,6 +50,16 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     const answer = callTool(router, found, request, under, 'stateless', report)
     runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })
   }
+  /** Whether an upstream answers it. */
+  const ask = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage): boolean => {
+    const { router } = mounted
+    if (!mayBeAsked(router, request)) return false
+    const under = createCall(request.id, caller, clientName(metaOf(request.params)?.[META.clientInfo]))
+    const answer = askUpstream(router, request, under, 'stateless', report)
+    if (answer === undefined) return false
+    runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })
+    return true
+  }
   return (exchange, mounted, caller, message) => {
     // Core has no notifications from clients over HTTP in this era: what comes is taken and dropped.
     if (message.kind === 'notification') {
@@ -59,6 +70,6 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     if (wrong !== undefined) writeAnswer(exchange, errorAnswer(message.id, wrong))
     else if (message.method === 'tools/call') call(exchange, mounted, caller, message)
     else if (message.method === 'subscriptions/listen') listen(exchange, mounted, caller, message)
-    else writeAnswer(exchange, answerAtOnce(mounted.router, message))
+    else if (!ask(exchange, mounted, caller, message)) writeAnswer(exchange, answerAtOnce(mounted.router, message))
   }
 }

@@ -35,6 +35,12 @@ const nextTry = (state: UpstreamState, message: string): string => {
   return ` It is tried again in ${seconds} s, or with the next call.`
 }
 
+/** What an upstream answered as a JSON-RPC error; undefined where it did not. */
+export const findUpstreamRefusal = (error: unknown): { code: number; message: string } | undefined =>
+  error instanceof ProtocolError
+    ? { code: error.code, message: removeHidden(error.message).slice(0, MAX_SAID_CHARS) }
+    : undefined
+
 /** Why a call has no result, for the model that made it; undefined for what is no fault of the upstream. */
 export const explainUpstreamFault = (
   error: unknown,
@@ -45,38 +51,67 @@ export const explainUpstreamFault = (
     const next = state === undefined || error.kind === 'aborted' ? '' : nextTry(state, error.message)
     return `The upstream "${name}" did not do this: ${error.message}${next}`
   }
-  if (error instanceof ProtocolError) {
-    const said = removeHidden(error.message).slice(0, MAX_SAID_CHARS)
-    return `The upstream "${name}" answered with the error ${error.code}: ${said}`
-  }
+  const refusal = findUpstreamRefusal(error)
+  if (refusal !== undefined) return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}`
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return `The upstream "${name}" asks for more input, which cannot be passed on to this client.`
   }
   return undefined
 }
 
-/** Calls a tool by the name that the upstream knows; answers its result as it is. Rejects as `run` of a connection does. */
-export const callUpstreamTool = (
+/** A request to an upstream, and its result as it is. Rejects as `run` of a connection does. */
+export const askUpstream = (
   connection: UpstreamConnection,
-  { name, declared }: CatalogueItem,
+  request: { method: string; params: JsonObject },
+  stop: StopSignal,
+): Promise<JsonObject> =>
+  withAbortSignal(stop, async signal => {
+    const result = await connection.run((client, options) => client.request(request, Anything, options), signal)
+    const { resultType: _resultType, ...passed } = result
+    return passed
+  })
+
+/** What calling a tool takes: no more of it is kept. */
+export type UpstreamToolCall = {
+  /** As the upstream knows it. */
+  name: string
+  /** Of a tool some of whose arguments go into headers as well. */
+  headerSchema: JsonObject | undefined
+}
+
+export const toUpstreamToolCall = ({ name, declared: { inputSchema } }: CatalogueItem): UpstreamToolCall => ({
+  name,
+  headerSchema:
+    isJsonObject(inputSchema) && JSON.stringify(inputSchema).includes(HEADER_KEYWORD) ? inputSchema : undefined,
+})
+
+/** The SDK writes the headers; its schemas keep of the result only what they know. */
+const callWithHeaders = (
+  connection: UpstreamConnection,
+  { name, headerSchema }: UpstreamToolCall,
   args: JsonObject,
   stop: StopSignal,
 ): Promise<JsonObject> =>
   withAbortSignal(stop, async signal => {
-    const params = { name, arguments: args }
-    const hasHeaders = JSON.stringify(declared.inputSchema).includes(HEADER_KEYWORD)
-    const result = await connection.run(async (client, options) => {
-      if (!hasHeaders) return client.request({ method: 'tools/call', params }, Anything, options)
-      const inputSchema = {
-        type: 'object' as const,
-        ...(isJsonObject(declared.inputSchema) ? declared.inputSchema : {}),
-      }
-      const answered: unknown = await client.callTool(params, {
-        ...options,
-        toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
-      })
-      return isJsonObject(answered) ? answered : {}
-    }, signal)
-    const { resultType: _resultType, ...passed } = result
-    return Array.isArray(passed.content) ? passed : { ...passed, content: [] }
+    const toolDefinition = { name, inputSchema: { ...headerSchema, type: 'object' as const } }
+    const result: unknown = await connection.run(
+      (client, options) => client.callTool({ name, arguments: args }, { ...options, toolDefinition }),
+      signal,
+    )
+    return isJsonObject(result) ? result : {}
   })
+
+/** Calls a tool; answers its result as it is. Rejects as `run` of a connection does. */
+export const callUpstreamTool = async (
+  connection: UpstreamConnection,
+  tool: UpstreamToolCall,
+  args: JsonObject,
+  stop: StopSignal,
+): Promise<JsonObject> => {
+  const request = { method: 'tools/call', params: { name: tool.name, arguments: args } }
+  const passed =
+    tool.headerSchema === undefined
+      ? await askUpstream(connection, request, stop)
+      : await callWithHeaders(connection, tool, args, stop)
+  return Array.isArray(passed.content) ? passed : { ...passed, content: [] }
+}

@@ -1,13 +1,20 @@
-export { callUpstreamTool, explainUpstreamFault } from './call-upstream-tool.ts'
 export {
-  type CatalogueItem,
+  askUpstream,
+  callUpstreamTool,
+  explainUpstreamFault,
+  findUpstreamRefusal,
+  toUpstreamToolCall,
+  type UpstreamToolCall,
+} from './call-upstream-tool.ts'
+export {
   createUpstreamCatalogues,
   type KeptCatalogue,
+  removeHidden,
   type UpstreamCatalogues,
 } from './catalogue/index.ts'
 export { createStdioProcesses } from './connection/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
-export { presentedToolName } from './tool-names.ts'
+export { presentedName } from './presented-name.ts'
 export { isToolAllowed } from './tool-patterns.ts'
 export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'

@@ -45,14 +45,18 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
   const servers = new Map<string, Map<string, Held>>()
   const byId = new Map<string, Held>()
   const syncing = new Map<string, Promise<unknown>>()
-  const closing = new Set<Promise<void>>()
+  const closing = new Set<Promise<unknown>>()
   const notified = new Set<(upstream: Upstream, notification: Notification) => void>()
   const entered = new Set<(upstream: Upstream, state: UpstreamState) => void>()
   let isClosed = false
 
   const letGo = ({ connection }: Held): void => {
     if (connection === undefined) return
-    const ending = connection.close().finally(() => closing.delete(ending))
+    // How it ends, it is gone: what is left of a process, its keeper ends.
+    const ending: Promise<unknown> = connection.close().then(
+      () => closing.delete(ending),
+      () => closing.delete(ending),
+    )
     closing.add(ending)
   }
 
@@ -151,6 +155,13 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] => [...byId.values()],
     stateOf: (upstream: Upstream): UpstreamState =>
       (upstream.isEnabled ? byId.get(upstream.id)?.connection?.state() : undefined) ?? restingState(upstream),
+    /** As its connection has it. */
+    upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
+    /** Values that stand in its configuration and may be shown nowhere. */
+    secretsOf: (upstreamId: string): readonly string[] => {
+      const resolved = byId.get(upstreamId)?.resolved
+      return resolved?.ok === true ? resolved.value.secrets : []
+    },
     /** What its process said, and what became of it; nothing while there was no connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
     onNotification: (listener: (upstream: Upstream, notification: Notification) => void): void => {

@@ -19,11 +19,12 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
 
   const makeServer = async () => (await operator.create('/servers', { name: 'Attached', access: 'public' })).id
   const attach = (serverId: string, body: object) => operator.create(`/servers/${serverId}/upstreams`, body)
-  const connect = async (serverId: string): Promise<AnyClient> => {
+  const connect = async (serverId: string, mode: 'legacy' | 'auto' = 'legacy'): Promise<AnyClient> => {
     const changes: string[][] = []
     const client = new Client(
       { name: 'official', version: '1.0.0' },
       {
+        versionNegotiation: { mode },
         listChanged: {
           tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
         },
@@ -163,6 +164,75 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     await gone([pid])
     await vi.waitFor(() => expect(changes.at(-1)).toEqual([]))
     expect((await operator.send('POST', `/upstreams/${id}/refresh`)).status).toBe(409)
+  })
+
+  it.each(['legacy', 'auto'] as const)(
+    'come with resources, templates and prompts, asked for by URI and by prefix: %s',
+    async mode => {
+      const serverId = await makeServer()
+      const { id } = await attach(serverId, { name: 'every', ...everythingCommand() })
+      await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+      const { client } = await connect(serverId, mode)
+      const { resources } = await client.listResources()
+      const [first] = resources
+      if (first === undefined) throw new Error('there are no resources')
+      const { contents } = await client.readResource({ uri: first.uri })
+      expect(contents[0]?.uri).toBe(first.uri)
+      const { resourceTemplates } = await client.listResourceTemplates()
+      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain(
+        'demo://resource/dynamic/text/{resourceId}',
+      )
+      const dynamic = await client.readResource({ uri: 'demo://resource/dynamic/text/7' })
+      expect(dynamic.contents[0]?.uri).toBe('demo://resource/dynamic/text/7')
+      await expect(client.readResource({ uri: 'demo://nothing/here' })).rejects.toThrow(/not found/i)
+      const { prompts } = await client.listPrompts()
+      expect(prompts.map(({ name }) => name)).toContain('every_simple-prompt')
+      const { messages } = await client.getPrompt({ name: 'every_simple-prompt' })
+      expect(messages[0]?.role).toBe('user')
+      expect(textOf(await client.callTool({ name: 'every_echo', arguments: { message: mode } }))).toBe(`Echo: ${mode}`)
+      const structured = await client.callTool({
+        name: 'every_get-structured-content',
+        arguments: { location: 'New York' },
+      })
+      expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) })
+      await expect(client.getPrompt({ name: 'simple-prompt' })).rejects.toThrow('Unknown prompt')
+    },
+  )
+
+  it('are all that there is where the other features are off', async () => {
+    const serverId = await makeServer()
+    const features = { resources: false, prompts: false }
+    const { id } = await attach(serverId, { name: 'every', ...everythingCommand(), features })
+    const { body } = await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    expect(body).toMatchObject({ resources: [], resourceTemplates: [], prompts: [] })
+    const { client } = await connect(serverId)
+    expect((await client.listResources()).resources).toEqual([])
+    expect((await client.listPrompts()).prompts).toEqual([])
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5)
+  })
+
+  it('of an upstream that is attached, or leads elsewhere, while clients are connected come as a change', async () => {
+    const serverId = await makeServer()
+    const { client, changes } = await connect(serverId)
+    expect((await client.listTools()).tools).toEqual([])
+    const { id } = await attach(serverId, { name: 'late', ...commandOf('sdk-old') })
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['late_echo', 'late_grow']), 10_000)
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { args: commandOf('odd-lists', 'names').args })
+    await vi.waitFor(() => expect(changes.at(-1)).toContain('late_whole'), 10_000)
+  })
+
+  it('are missing where it never answered, which the list says, and hold up nobody', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, { name: 'mute', ...commandOf('hostile', 'is-silent') })
+    await attach(serverId, { name: 'gone', ...commandOf('hostile', 'exits') })
+    const { id } = await attach(serverId, { name: 'good', ...commandOf('sdk-old') })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { client } = await connect(serverId)
+    const listed = await client.request({ method: 'tools/list' }, z.looseObject({}))
+    expect(listed).toMatchObject({
+      tools: [{ name: 'good_echo' }, { name: 'good_grow' }],
+      _meta: { 'patchbay/absentUpstreams': ['gone', 'mute'] },
+    })
   })
 
   it('over HTTP pass its allow and deny patterns', async () => {

@@ -17,6 +17,8 @@ export const MAX_FLAGS = 200
 export const MIN_FRESH_MS = 60_000
 /** And no more seldom while the upstream can be asked without starting a process. */
 export const MAX_FRESH_MS = 15 * 60_000
+/** What nobody read or asked for this long is let go from memory. */
+export const UNUSED_MS = 30 * 60_000
 /** Between two looks at what is due. */
 export const TICK_MS = 30_000
 /** A burst of notifications is one refresh. */

@@ -6,7 +6,7 @@ import type { Upstream } from '../upstream.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import { findCatalogue, keepCatalogue, listCatalogueHashes, touchCatalogue } from './catalogue.store.ts'
 import { hashOf, type KeptCatalogue, sourceOf } from './catalogue.ts'
-import { BURST_MS, FIRST_FETCH_MS, MAX_FRESH_MS, MIN_FRESH_MS, TICK_MS } from './catalogue-limits.ts'
+import { BURST_MS, FIRST_FETCH_MS, MAX_FRESH_MS, MIN_FRESH_MS, TICK_MS, UNUSED_MS } from './catalogue-limits.ts'
 import { fetchCatalogue } from './fetch-catalogue.ts'
 
 export type CataloguesOptions = {
@@ -21,6 +21,8 @@ export type CataloguesOptions = {
 type Refresh = { kept: Promise<KeptCatalogue>; done: Promise<KeptCatalogue> }
 
 const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
+
+const disabled = () => new AppError('conflict', 'This upstream is disabled: enable it before you ask it for its lists.')
 
 /** Settles when all of them have, or when the time is up. */
 const settleWithin = async (promises: readonly Promise<unknown>[], ms: number): Promise<void> => {
@@ -37,6 +39,9 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
   const writing = new Set<string>()
   const refreshing = new Map<string, Refresh>()
   const dueAt = new Map<string, number>()
+  const usedAt = new Map<string, number>()
+  /** The source that was last asked for, whatever came of it. */
+  const askedFor = new Map<string, string>()
   const bursts = new Map<string, NodeJS.Timeout>()
   let isClosed = false
 
@@ -57,13 +62,24 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
     }
   }
 
-  const fetch = async (upstream: Upstream): Promise<KeptCatalogue> => {
-    const connection = connections.find(upstream.id)
-    if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
-    dueAt.set(upstream.id, Date.now() + MAX_FRESH_MS)
-    const { catalogue, ttlMs = MAX_FRESH_MS } = await fetchCatalogue(connection, upstream.config.features)
-    dueAt.set(upstream.id, Date.now() + Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
-    return { source: sourceOf(upstream), hash: hashOf(catalogue), catalogue, fetchedAt: new Date() }
+  const fetch = async (id: string, before: KeptCatalogue | undefined): Promise<KeptCatalogue> => {
+    const connection = connections.find(id)
+    const upstream = connections.upstreamOf(id)
+    if (connection === undefined || upstream === undefined) {
+      throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
+    }
+    const source = sourceOf(upstream)
+    askedFor.set(id, source)
+    // Until it has answered: soon again.
+    dueAt.set(id, Date.now() + MIN_FRESH_MS)
+    const { catalogue, ttlMs = MAX_FRESH_MS } = await fetchCatalogue(
+      connection,
+      upstream.config.features,
+      connections.secretsOf(id),
+      before?.source === source ? before.catalogue : undefined,
+    )
+    dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
+    return { source, hash: hashOf(catalogue), catalogue, fetchedAt: new Date() }
   }
 
   /** Asks anew, once however many want it. */
@@ -73,8 +89,9 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
     if (underWay !== undefined) return underWay
     const kept = (async () => {
       const before = memory.get(id) ?? (await findCatalogue(db, id))
-      const fresh = await fetch(upstream)
+      const fresh = await fetch(id, before)
       memory.set(id, fresh)
+      usedAt.set(id, Date.now())
       writing.add(id)
       return { before, fresh }
     })()
@@ -121,8 +138,20 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
     if (Date.now() - fetchedAt > MIN_FRESH_MS) refreshSoon(upstream)
   })
 
+  /** Servers that use it have it themselves; the next one that is mounted reads it from the database. */
+  const forgetUnused = (now: number): void => {
+    for (const [id, at] of usedAt) {
+      if (at > now - UNUSED_MS || writing.has(id) || refreshing.has(id)) continue
+      usedAt.delete(id)
+      memory.delete(id)
+      dueAt.delete(id)
+      askedFor.delete(id)
+    }
+  }
+
   const refreshWhatIsDue = (): void => {
     const now = Date.now()
+    forgetUnused(now)
     for (const { upstream, connection } of connections.listHeld()) {
       // A process is not started to ask whether anything is new.
       const canBeAsked = upstream.config.transport !== 'stdio' || connection?.state().kind === 'connected'
@@ -148,13 +177,25 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
       const kept = isNewest ? known : stored.has(id) ? await findCatalogue(db, id) : undefined
       if (kept === undefined || !isOf(upstream, kept)) continue
       if (!writing.has(id)) memory.set(id, kept)
+      usedAt.set(id, Date.now())
       found.set(id, kept)
     }
     return found
   }
 
   return {
-    read,
+    /**
+     * What is kept of each, at once. Those of which nothing is kept are asked meanwhile, once: what comes of it is told
+     * as a change, now or when their connection is tried again.
+     */
+    list: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, KeptCatalogue>> => {
+      const kept = await read(upstreams)
+      for (const upstream of upstreams) {
+        const { id } = upstream
+        if (!kept.has(id) && askedFor.get(id) !== sourceOf(upstream)) refreshSoon(upstream)
+      }
+      return kept
+    },
     /**
      * Before a server is mounted: upstreams that nobody has asked yet are asked, and waited for a short while, so that
      * its first client sees their tools; later ones come as a change. Never rejects.
@@ -176,8 +217,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
     },
     /** Asks now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */
     refresh: async (upstream: Upstream): Promise<KeptCatalogue> => {
-      if (!upstream.isEnabled)
-        throw new AppError('conflict', 'This upstream is disabled: enable it before you ask it for its lists.')
+      if (!upstream.isEnabled) throw disabled()
       await connections.sync(upstream.serverId)
       try {
         return await refresh(upstream).done
@@ -186,7 +226,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
         throw new AppError('unavailable', error.message, { cause: error })
       }
     },
-    /** Call before the connections are closed. */
+    /** Resolves once nothing is asked or written any more; for that the connections are to be closed meanwhile. */
     close: async (): Promise<void> => {
       isClosed = true
       clearInterval(ticking)

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, MAX_JSON_DEPTH, parseJson } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../../kernel/index.ts'
+import { maskSecrets } from '../connection/index.ts'
 import type { CatalogueFlag, CatalogueItem } from './catalogue.ts'
 import { MAX_DESCRIPTION_CHARS, MAX_FLAGS, MAX_ITEM_CHARS, MAX_ITEM_NAME_CHARS } from './catalogue-limits.ts'
 import { holdsHidden, removeHidden } from './hidden-text.ts'
@@ -47,10 +48,27 @@ const problemOf = (kind: ItemKind, name: unknown, declared: JsonObject): string 
   return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is no schema'
 }
 
+const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
+  if (typeof value === 'string') return maskSecrets(value, secrets)
+  if (Array.isArray(value)) return value.map(item => maskValue(item, secrets))
+  return isJsonObject(value) ? hideSecrets(value, secrets) : value
+}
+
+/** The values of secrets that an upstream was given and tells everybody; keys are left, as nothing works without them. */
+export const hideSecrets = (value: JsonObject, secrets: readonly string[]): JsonObject =>
+  secrets.length === 0
+    ? value
+    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskValue(member, secrets)]))
+
 const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
 
 /** The items of a list that can be passed on; the others are flagged and left out. */
-export const cleanItems = (kind: ItemKind, items: readonly JsonObject[], flags: Flags): CatalogueItem[] => {
+export const cleanItems = (
+  kind: ItemKind,
+  items: readonly JsonObject[],
+  flags: Flags,
+  secrets: readonly string[],
+): CatalogueItem[] => {
   const kept = new Map<string, CatalogueItem>()
   for (const item of items) {
     const key = KEYS[kind]
@@ -74,7 +92,7 @@ export const cleanItems = (kind: ItemKind, items: readonly JsonObject[], flags: 
       if (holdsHidden(value))
         flag(`hidden characters stand in its ${removeHidden(what).slice(0, 40)}, which is passed on as it is`)
     }
-    kept.set(name, { name, declared })
+    kept.set(name, { name, declared: hideSecrets(declared, secrets) })
   }
   return [...kept.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

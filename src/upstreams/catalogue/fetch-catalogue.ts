@@ -1,12 +1,12 @@
-import { ProtocolError } from '@modelcontextprotocol/client'
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { UpstreamClient, UpstreamConnection } from '../connection/index.ts'
-import { UpstreamError } from '../connection/index.ts'
+import { maskSecrets, UpstreamError } from '../connection/index.ts'
 import type { UpstreamFeatures } from '../upstream.ts'
-import type { Catalogue } from './catalogue.ts'
-import { MAX_CATALOGUE_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
-import { cleanItems, createFlags, type Flags } from './clean-items.ts'
+import type { Catalogue, CatalogueItem } from './catalogue.ts'
+import { MAX_CATALOGUE_CHARS, MAX_DESCRIPTION_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
+import { cleanItems, createFlags, type Flags, hideSecrets, type ItemKind } from './clean-items.ts'
 import { removeHidden } from './hidden-text.ts'
 
 /** Our own, so that nothing an upstream declares is lost: the SDK's schemas keep only what they know. */
@@ -55,17 +55,17 @@ const fetchList = async (connection: UpstreamConnection, list: ListName, flags: 
   return { items, ttlMs }
 }
 
-/** A list that the upstream refuses is empty, and flagged; the others are there all the same. */
-const tryList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched> => {
+/** Undefined, and flagged, where the upstream refuses the list: the others are there all the same. */
+const tryList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched | undefined> => {
   try {
     return await fetchList(connection, list, flags)
   } catch (error) {
-    const isRefused = error instanceof ProtocolError || error instanceof z.ZodError
-    if (!isRefused) throw error
+    if (error instanceof RangeError) throw new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
     // Many offer resources without templates, and say so by an error.
-    if (list !== 'resourceTemplates')
-      flags.add({ kind: 'upstream', item: list, message: 'The list could not be read.' })
-    return NOTHING
+    if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
+    if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
+    flags.add({ kind: 'upstream', item: list, message: 'The list could not be read; what it was before stays.' })
+    return undefined
   }
 }
 
@@ -80,22 +80,32 @@ const describe = (client: UpstreamClient): Pick<Catalogue, 'serverInfo' | 'capab
   return {
     serverInfo: toObject(client.getServerVersion()),
     capabilities: toObject(client.getServerCapabilities()),
-    ...(instructions === undefined ? {} : { instructions: removeHidden(instructions) }),
+    ...(instructions === undefined
+      ? {}
+      : { instructions: removeHidden(instructions).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed() }),
   }
 }
 
 /**
- * Asks an upstream for all that it offers and its features let through. `ttlMs`: how long it says that its lists hold.
+ * Asks an upstream for all that it offers and its features let through; the values of `secrets`, which it knows, are
+ * not in the answer. A list that it refuses stays as it was `before`. `ttlMs`: how long it says that its lists hold.
  * Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
   features: UpstreamFeatures,
+  secrets: readonly string[],
+  before: Catalogue | undefined,
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
   const flags = createFlags()
   const client = await connection.get()
-  const head = describe(client)
-  const ask = (list: ListName, isWanted: boolean): Promise<Fetched> =>
+  const described = describe(client)
+  const head = {
+    ...described,
+    serverInfo: hideSecrets(described.serverInfo, secrets),
+    ...(described.instructions !== undefined && { instructions: maskSecrets(described.instructions, secrets) }),
+  }
+  const ask = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
   const wantsResources = features.resources && hasResources !== undefined
@@ -105,17 +115,19 @@ export const fetchCatalogue = async (
     ask('resourceTemplates', wantsResources),
     ask('prompts', features.prompts && hasPrompts !== undefined),
   ])
+  const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
+    list && cleanItems(kind, list.items, flags, secrets)
   const catalogue: Catalogue = {
     ...head,
-    tools: cleanItems('tool', tools.items, flags),
-    resources: cleanItems('resource', resources.items, flags),
-    resourceTemplates: cleanItems('template', templates.items, flags),
-    prompts: cleanItems('prompt', prompts.items, flags),
+    tools: clean('tool', tools) ?? before?.tools ?? [],
+    resources: clean('resource', resources) ?? before?.resources ?? [],
+    resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
+    prompts: clean('prompt', prompts) ?? before?.prompts ?? [],
     flags: flags.list(),
   }
   if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
     throw new UpstreamError('too_large', 'The lists of the upstream are too large to be kept; choose fewer features.')
   }
   const lists = [tools, resources, templates, prompts]
-  return { catalogue, ttlMs: lists.map(({ ttlMs }) => ttlMs).reduce(shorter, undefined) }
+  return { catalogue, ttlMs: lists.map(list => list?.ttlMs).reduce(shorter, undefined) }
 }

@@ -14,7 +14,7 @@ export const holdsHidden = (value: JsonValue | undefined): boolean => {
   const stack = [value]
   for (let next = stack.pop(); stack.length > 0 || next !== undefined; next = stack.pop()) {
     if (typeof next === 'string' && removeHidden(next) !== next) return true
-    if (Array.isArray(next)) stack.push(...next)
+    if (Array.isArray(next)) for (const item of next) stack.push(item)
     else if (isJsonObject(next)) for (const [key, member] of Object.entries(next)) stack.push(key, member)
   }
   return false

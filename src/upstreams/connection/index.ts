@@ -7,6 +7,6 @@ export {
 } from './connection.ts'
 export type { ConnectionLimits } from './connection-limits.ts'
 export type { UpstreamClient, UpstreamOffer } from './open-connection.ts'
-export type { LogLine } from './output-log.ts'
+export { type LogLine, maskSecrets } from './output-log.ts'
 export { createStdioProcesses, type StdioProcesses } from './stdio-processes.ts'
 export { UpstreamError, type UpstreamFault } from './upstream-error.ts'
