@@ -69,7 +69,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
       flags: z.array(z.object({ item: z.string(), message: z.string() })),
     })
     const { tools: known, flags } = Offer.parse(offer)
-    expect(known).toEqual(['hidden', 'longlong'.repeat(37) + 'long', 'plain', 'schema', 'whole', 'with spaces'])
+    expect(known).toEqual(['hidden', `${'longlong'.repeat(37)}long`, 'plain', 'schema', 'whole', 'with spaces'])
     expect(flags.map(({ item, message }) => `${item.slice(0, 8)}: ${message}`)).toEqual([
       'plain: the upstream lists it twice: it is left out',
       'hidden: its description held hidden characters, which are left out',
