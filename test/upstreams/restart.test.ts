@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { runEverything } from './support.ts'
+import { callTool, commandOf, gone, runEverything } from './support.ts'
 
 describe.each(databaseKinds)('after a restart on $kind', kind => {
   it('a list is there at once though its upstream is not, and a call says why and when it is tried again', async () => {
@@ -35,5 +35,29 @@ describe.each(databaseKinds)('after a restart on $kind', kind => {
     expect(said?.type === 'text' && said.text).toMatch(
       /^The upstream "far" did not do this: .* It is tried again in \d+ s/,
     )
+  })
+
+  it('an eager upstream is connected without being asked for, and its process ends with Patchbay', async () => {
+    const database = await kind.create()
+    onTestFinished(() => database.drop())
+    const env = { PATCHBAY_ALLOW_STDIO: 'true' }
+    const before = await startTestApp({ databaseUrl: database.url, env })
+    const operator = await signUp(before.origin, 'operator@example.com')
+    const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, {
+      name: 'up',
+      ...commandOf('hostile'),
+      eager: true,
+    })
+    await before.close()
+
+    const after = await startTestApp({ databaseUrl: database.url, env })
+    await after.services.upstreamConnections.start()
+    const connection = after.services.upstreamConnections.find(id)
+    if (connection === undefined) throw new Error('there is no connection')
+    await vi.waitFor(() => expect(connection.state()).toEqual({ kind: 'connected' }), 10_000)
+    const pid = Number(await callTool(connection, 'pid'))
+    await after.close()
+    await gone([pid])
   })
 })
