@@ -3,7 +3,12 @@ import { type Global, openGlobal, policyOf, type ServerBlueprint } from '../serv
 import { checkDefinition } from '../toolkits/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
-import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import {
+  compileUpstreamTools,
+  explainOffFeature,
+  type UpstreamSources,
+  type UpstreamToolParts,
+} from './compile-upstream-tools.ts'
 import type { CompiledServer, CompiledTool } from './compiled-server.ts'
 import { createMasker } from './masking.ts'
 
@@ -44,6 +49,7 @@ export const compileServer = (
     description: server.description,
     access: policyOf(server),
     absent,
+    explainMissing: sources.length === 0 ? undefined : explainOffFeature(sources),
     offers: compileUpstreamOffers(sources, opened, parts),
     tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
       a.name < b.name ? -1 : 1,

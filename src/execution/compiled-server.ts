@@ -81,6 +81,8 @@ export type CompiledServer = {
   tools: readonly CompiledTool[]
   /** Upstreams that the lists lack, by name. */
   absent?: readonly string[] | undefined
+  /** Why a tool or prompt of that name is not there, where more is known than that. */
+  explainMissing?: ((kind: 'tools' | 'prompts', name: string) => string | undefined) | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
 }

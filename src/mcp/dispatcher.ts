@@ -19,7 +19,8 @@ export const findTool = (router: Router, params: JsonObject | undefined): Routed
   if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or no string')
   const args = params?.arguments
   if (args !== undefined && !isJsonObject(args)) return invalidParams('Invalid params: arguments is no object')
-  return router.tools.get(name) ?? invalidParams(`Unknown tool: ${name}`)
+  const tool = router.tools.get(name)
+  return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
 }
 export const isRefusal = (found: RoutedTool | Refusal): found is Refusal => 'code' in found
 
@@ -56,7 +57,7 @@ export const answerList = (router: Router, { id, method, params }: RequestMessag
 }
 
 /** Resources and prompts that no upstream has: asking for one by name is asking for an unknown one. */
-export const answerMissing = ({ id, method, params }: RequestMessage): Answer | undefined => {
+export const answerMissing = ({ server }: Router, { id, method, params }: RequestMessage): Answer | undefined => {
   if (method === 'resources/read') {
     const uri = params?.uri
     if (typeof uri !== 'string') return refuse(id, invalidParams('Invalid params: uri is missing or no string'))
@@ -65,7 +66,7 @@ export const answerMissing = ({ id, method, params }: RequestMessage): Answer | 
   if (method === 'prompts/get') {
     const name = params?.name
     if (typeof name !== 'string') return refuse(id, invalidParams('Invalid params: name is missing or no string'))
-    return refuse(id, invalidParams(`Unknown prompt: ${name}`))
+    return refuse(id, invalidParams(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`))
   }
   return undefined
 }
@@ -79,5 +80,7 @@ const answerDiscover = (router: Router, { id }: RequestMessage): Answer => resul
 /** What the stateless era answers at once: all that is neither a call nor a subscription. */
 export const answerAtOnce = (router: Router, message: RequestMessage): Answer => {
   if (message.method === 'server/discover') return answerDiscover(router, message)
-  return answerList(router, message, 'stateless') ?? answerMissing(message) ?? answerUnknown(message, 'stateless')
+  return (
+    answerList(router, message, 'stateless') ?? answerMissing(router, message) ?? answerUnknown(message, 'stateless')
+  )
 }

@@ -112,7 +112,10 @@ export const serveRequest = (
     default:
       return (
         startAsking(router, session, request, caller, report) ?? {
-          answer: answerList(router, request, 'session') ?? answerMissing(request) ?? answerUnknown(request, 'session'),
+          answer:
+            answerList(router, request, 'session') ??
+            answerMissing(router, request) ??
+            answerUnknown(request, 'session'),
         }
       )
   }

@@ -208,6 +208,9 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     const { client } = await connect(serverId)
     expect((await client.listResources()).resources).toEqual([])
     expect((await client.listPrompts()).prompts).toEqual([])
+    await expect(client.getPrompt({ name: 'every_simple-prompt' })).rejects.toThrow(
+      'The feature "prompts" of the upstream "every" is off',
+    )
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
   })
 
