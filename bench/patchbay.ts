@@ -12,7 +12,7 @@ import { openConnection } from './wire.ts'
 const READY_MS = 120_000
 const POLL_MS = 2
 export const EMAIL = 'bench@example.test'
-const PASSWORD = 'only for a benchmark on loopback'
+export const PASSWORD = 'only for a benchmark on loopback'
 
 export type Patchbay = {
   child: Child

@@ -10,6 +10,7 @@ import { runAccess } from './scenarios/access.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
 import { runMemory } from './scenarios/memory.ts'
+import { runPages } from './scenarios/pages.ts'
 import { runReach } from './scenarios/reach.ts'
 import { runResident } from './scenarios/resident.ts'
 import { runStart } from './scenarios/start.ts'
@@ -29,6 +30,7 @@ const run = async (options: Options): Promise<number> => {
     { title: 'start', isWanted: options.only.has('start'), run: runStart },
     { title: 'a change to many streams', isWanted: options.only.has('changes'), run: runReach },
     { title: 'changes under load', isWanted: options.only.has('changes'), run: runChanges },
+    { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
   ]
   const end = async () => {
     await bench.close()

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault, say } from './fault.mjs'
 import { runNpm } from './npm.mjs'
@@ -18,6 +18,9 @@ const isInstalled = root => {
   )
 }
 
+/** Goes with node_modules, so that whoever runs `npm ci` by hand gets the install scripts run again. */
+const INSTALLED = 'node_modules/.prepared'
+
 const runtimeIn = stamp => stamp.slice(0, stamp.lastIndexOf(' '))
 
 const installDependencies = async (root, node, { log, print, before }) => {
@@ -30,9 +33,11 @@ const installDependencies = async (root, node, { log, print, before }) => {
   // No install script runs but those that package.json allows, whatever npm's version makes of that field.
   const allowed = Object.entries(readJson(join(root, 'package.json')).allowScripts ?? {}).filter(([, yes]) => yes)
   const present = allowed.map(([name]) => name).filter(name => existsSync(join(root, 'node_modules', name)))
-  if (present.length === 0) return
-  const args = ['rebuild', '--ignore-scripts=false', ...present]
-  await runNpm(node, args, { cwd: root, log, purpose: 'run the install scripts of dependencies' })
+  if (present.length > 0) {
+    const args = ['rebuild', '--ignore-scripts=false', ...present]
+    await runNpm(node, args, { cwd: root, log, purpose: 'run the install scripts of dependencies' })
+  }
+  writeFileSync(join(root, INSTALLED), '')
 }
 
 const runOwn = async (root, node, args, { log, failure }) => {
@@ -68,7 +73,7 @@ const stepsUpTo = (last, root, { version }) => {
   const runtime = `node ${version.split('.')[0]} ${process.platform} ${process.arch}`
   const locked = fingerprint(root, { paths: ['package-lock.json', '.npmrc'] })
   const dependencies = `${runtime} ${locked}`
-  const steps = [{ name: 'dependencies', run: installDependencies, print: dependencies, output: 'node_modules' }]
+  const steps = [{ name: 'dependencies', run: installDependencies, print: dependencies, output: INSTALLED }]
   if (last === 'dependencies') return steps
   const generated = fingerprint(root, {
     paths: ['prisma', 'prisma.config.ts', 'scripts'],

@@ -95,7 +95,7 @@ const follow = address => {
   const start = () => {
     if (source !== undefined) return
     source = new EventSource(address)
-    /** @param {string} name @param {(data: any) => void} show */
+    /** @template T @param {string} name @param {(data: T) => void} show */
     const on = (name, show) => source?.addEventListener(name, event => show(JSON.parse(event.data)))
     on('connections', showState)
     on('changed', showState)

@@ -97,11 +97,15 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
   }
 
   return {
-    /** Tells the listener of the newest calls at once, then of each that comes. Answers what ends that. */
+    /**
+     * Tells the listener of the open connections and the newest calls at once, as the page may have been rendered before
+     * the last of them, then of each that comes. Answers what ends that.
+     */
     watch: (serverId: string, listener: Listener): (() => void) => {
       const known = watches.get(serverId)
       const watch = known ?? begin(serverId)
       watch.listeners.add(listener)
+      listener({ type: 'connections', openStreams: watch.openStreams })
       if (known === undefined) void read(serverId, watch)
       else if (watch.newest.length > 0) listener({ type: 'calls', calls: watch.newest })
       return () => {

@@ -15,9 +15,13 @@ import { createTimeWriter } from './sqlite-time.ts'
 /** How long a write waits for another connection's. It holds up this thread alone. */
 const BUSY_TIMEOUT_MS = 1_000
 
-const insertInto = (table: string, columns: readonly string[]): string => {
+/** Rows of one statement: each takes a fifth less work than alone; more at once gain nothing. */
+const ROWS_AT_ONCE = 8
+
+const insertInto = (table: string, columns: readonly string[], rows = 1): string => {
   const names = [...columns, 'createdAt', 'updatedAt'].map(name => `"${name}"`)
-  return `INSERT INTO "${table}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
+  const row = `(${names.map(() => '?').join(', ')})`
+  return `INSERT INTO "${table}" (${names.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ON CONFLICT DO NOTHING`
 }
 
 /** Stored, of a server that is gone, or of a kind that the database never takes. */
@@ -46,15 +50,33 @@ const open = (target: SqliteTarget) => {
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const toTimeText = createTimeWriter()
   const insertExecution = db.prepare(insertInto('Execution', EXECUTION_COLUMNS))
+  const insertExecutions = db.prepare(insertInto('Execution', EXECUTION_COLUMNS, ROWS_AT_ONCE))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
+
+  const valuesOf = (row: ExecutionRow, now: string): (string | number | null)[] => {
+    const [id, serverId, instanceId, tool, userId, client, startedAt, ...rest] = row
+    return [id, serverId, instanceId, tool, userId, client, toTimeText(startedAt), ...rest, now, now]
+  }
 
   const storeExecution = (row: ExecutionRow, now: string): RowFate => {
     try {
-      const [id, serverId, instanceId, tool, userId, client, startedAt, ...rest] = row
-      insertExecution.run(id, serverId, instanceId, tool, userId, client, toTimeText(startedAt), ...rest, now, now)
+      insertExecution.run(valuesOf(row, now))
       return 'stored'
     } catch (error) {
       return fateOf(error)
+    }
+  }
+
+  /** True when all of them are stored. Else none is: one of them is at fault, and each is to be tried alone. */
+  const storeTogether = (rows: readonly ExecutionRow[], now: string): boolean => {
+    if (rows.length < ROWS_AT_ONCE) return false
+    try {
+      insertExecutions.run(rows.flatMap(row => valuesOf(row, now)))
+      return true
+    } catch (error) {
+      // Throws what is no row's fault.
+      fateOf(error)
+      return false
     }
   }
 
@@ -71,10 +93,14 @@ const open = (target: SqliteTarget) => {
     const now = toTimeText(Date.now())
     const refused: RefusedRow[] = []
     let dropped = 0
-    for (const row of executions) {
-      const fate = storeExecution(row, now)
-      if (fate === 'dropped') dropped++
-      else if (fate !== 'stored') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
+    for (let first = 0; first < executions.length; first += ROWS_AT_ONCE) {
+      const rows = executions.slice(first, first + ROWS_AT_ONCE)
+      if (storeTogether(rows, now)) continue
+      for (const row of rows) {
+        const fate = storeExecution(row, now)
+        if (fate === 'dropped') dropped++
+        else if (fate !== 'stored') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
+      }
     }
     for (const gap of gaps) storeGap(gap, now)
     return { kind: 'written', dropped, refused }

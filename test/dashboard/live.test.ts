@@ -95,8 +95,11 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     const stream = await watchAs(world)
     const controller = new AbortController()
     onTestFinished(() => controller.abort())
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live, no open connection', state: 'idle' })
     await fetch(`${world.url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
     expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live on 1 open connection', state: 'good' })
+    const later = await watchAs(world)
+    expect(await later.next('connections', Text)).toMatchObject({ text: 'Live on 1 open connection', state: 'good' })
     await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { description: 'Changed' })
     expect(await stream.next('changed', Text)).toMatchObject({ text: 'Changed just now. Live on 1 open connection' })
     controller.abort()
@@ -238,8 +241,8 @@ describe('the watch over servers', () => {
     await vi.waitFor(() => expect(heard.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
     expect(reads).toBe(2)
     expect(heard.map(events => events.map(({ type }) => type))).toEqual([
-      ['calls', 'figures'],
-      ['calls', 'figures'],
+      ['connections', 'calls', 'figures'],
+      ['connections', 'calls', 'figures'],
     ])
 
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))

@@ -77,6 +77,17 @@ describe('a prepared checkout', () => {
     expect(saidBy(await project.run(['anything']))).toEqual([INSTALL])
   })
 
+  it('has the install scripts run again after `npm ci` by hand, which runs none', async () => {
+    const project = await prepared()
+    await project.write(
+      'node_modules/.package-lock.json',
+      await readFile(join(project.root, 'package-lock.json'), 'utf8'),
+    )
+    await project.remove('node_modules/.prepared')
+    expect(saidBy(await project.run(['anything']))).toEqual([])
+    await expect(readFile(join(project.root, 'node_modules/.prepared'))).resolves.toBeDefined()
+  })
+
   it('keeps its last build when a new one fails, says why, and starts once the source is mended', async () => {
     const project = await prepared()
     await project.write('src/extra.ts', 'BAD SOURCE')
