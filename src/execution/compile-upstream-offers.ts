@@ -5,9 +5,10 @@ import {
   findUpstreamRefusal,
   presentedName,
   type Upstream,
+  type UpstreamSource,
 } from '../upstreams/index.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
-import { maskResult, type UpstreamSource, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import { maskResult, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledOffers, OfferedItem, PassedAnswer } from './compiled-server.ts'
 
 /** JSON-RPC 2.0 §5.1. */

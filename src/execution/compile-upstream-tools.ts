@@ -3,13 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.t
 import {
   callUpstreamTool,
   explainUpstreamFault,
-  isToolAllowed,
-  type KeptCatalogue,
-  presentedName,
-  removeHidden,
+  presentTools,
   toUpstreamToolCall,
   type Upstream,
   type UpstreamConnections,
+  type UpstreamSource,
   type UpstreamToolCall,
 } from '../upstreams/index.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
@@ -20,9 +18,6 @@ import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
 import { maskStrings } from './shape.ts'
 import { shortenRequest } from './shorten-request.ts'
 
-/** An upstream with what it was last heard to offer. */
-export type UpstreamSource = { upstream: Upstream; kept: KeptCatalogue }
-
 /** `absent`: names of upstreams that were never heard yet, so that the lists lack what they offer. */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly string[] }
 
@@ -32,9 +27,6 @@ export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalErr
 
 /** What a call takes; what describes the tool is not in it. */
 type UpstreamTool = { upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>; item: UpstreamToolCall; name: string }
-
-/** Of all upstreams of a server together: several times what any model could choose from. */
-const MAX_UPSTREAM_TOOLS = 5_000
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
 
@@ -153,30 +145,13 @@ export const compileUpstreamTools = (
   globals: OpenedGlobals,
   parts: UpstreamToolParts & { onSkipped: (tool: string, reason: string) => void },
 ): CompiledTool[] => {
-  const taken = new Map(own.map(({ name }) => [name, `the tool "${name}" of the server`]))
-  const tools: CompiledTool[] = []
-  for (const { upstream, kept } of sources) {
-    if (!upstream.config.features.tools) continue
-    for (const item of kept.catalogue.tools) {
-      // By what one sees of it: no pattern is evaded by what is hidden in a name.
-      const plain = removeHidden(item.name)
-      if (!isToolAllowed(upstream.config, plain)) continue
-      const name = presentedName(upstream, item.name)
-      const shown = `the tool "${plain}" of the upstream "${upstream.name}"`
-      const holder = taken.get(name)
-      if (holder !== undefined) {
-        parts.onSkipped(name, `${shown} would be "${name}", which ${holder} is already; change the prefix`)
-        continue
-      }
-      if (tools.length === MAX_UPSTREAM_TOOLS) {
-        parts.onSkipped(name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools together`)
-        return tools
-      }
-      taken.set(name, shown)
-      const { id, serverId, name: upstreamName } = upstream
-      const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
-      tools.push(compileOne(tool, item.declared, globals, parts))
-    }
-  }
-  return tools
+  const { tools, skipped } = presentTools(
+    sources,
+    own.map(({ name }) => name),
+  )
+  for (const { name, reason } of skipped) parts.onSkipped(name, reason)
+  return tools.map(({ upstream: { id, serverId, name: upstreamName }, item, name }) => {
+    const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
+    return compileOne(tool, item.declared, globals, parts)
+  })
 }
