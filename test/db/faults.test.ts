@@ -97,7 +97,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
   })
 
   it('that is damaged inside is named when the damage is met', async () => {
-    await db.organization.createMany({ data: Array.from({ length: 1_000 }, () => data) })
+    await db.organization.createMany({ data: Array.from({ length: 4_000 }, () => data) })
     await db.close() // moves what is in the log into the file
     const bytes = readFileSync(file)
     bytes.fill(0xff, bytes.length * 0.75) // past the schema, which is read first

@@ -5,6 +5,8 @@ CREATE TABLE "UpstreamCatalogue" (
     "hash" TEXT NOT NULL,
     "content" TEXT NOT NULL,
     "fetchedAt" TIMESTAMP(3) NOT NULL,
+    "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" TIMESTAMP(3) NOT NULL,
 
     CONSTRAINT "UpstreamCatalogue_pkey" PRIMARY KEY ("upstreamId")
 );
