@@ -50,7 +50,7 @@ export const compileServer = (
     access: policyOf(server),
     absent,
     explainMissing: sources.length === 0 ? undefined : explainOffFeature(sources),
-    offers: compileUpstreamOffers(sources, opened, parts),
+    offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped: server.presentation === 'grouped' }),
     tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     ),

@@ -62,13 +62,25 @@ export type OfferedItem = { name: string; json: JsonObject }
 /** What an upstream answered, or why not, as a JSON-RPC error. */
 export type PassedAnswer = PassedResult | { refused: { code: number; message: string } }
 
-/** Resources and prompts of a server's upstreams. What is asked for answers undefined where none has it; never rejects. */
-export type CompiledOffers = {
+export const isRefused = (answer: PassedAnswer): answer is Exclude<PassedAnswer, PassedResult> => 'refused' in answer
+
+export type OfferLists = {
   resources: readonly OfferedItem[]
   resourceTemplates: readonly OfferedItem[]
   prompts: readonly OfferedItem[]
-  readResource: (uri: string, context: CallContext) => Promise<PassedAnswer> | undefined
-  getPrompt: (name: string, args: JsonObject | undefined, context: CallContext) => Promise<PassedAnswer> | undefined
+}
+
+/** What asks an upstream. `group`: whose it is, where the request says so; heard by a server that groups. */
+type Ask<Arguments extends readonly unknown[]> = (
+  ...asked: [...Arguments, context: CallContext, group?: string]
+) => Promise<PassedAnswer> | undefined
+
+/** Resources and prompts of a server's upstreams. What is asked for answers undefined where none has it; never rejects. */
+export type CompiledOffers = OfferLists & {
+  /** Of each upstream by itself, where the server groups. */
+  groups?: ReadonlyMap<string, OfferLists> | undefined
+  readResource: Ask<[uri: string]>
+  getPrompt: Ask<[name: string, args: JsonObject | undefined]>
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../kernel/index.ts'
+import { presentedName, type Upstream, type UpstreamSource } from '../upstreams/index.ts'
+import type { OfferedItem, OfferLists } from './compiled-server.ts'
+
+/** Who offers something. */
+export type OfferOwner = Pick<Upstream, 'id' | 'name'>
+
+/** `name`: as clients know it; `own`: as the upstream does. */
+export type NamedOffer = { owner: OfferOwner; own: string; name: string }
+
+type Offer = NamedOffer & { json: JsonObject }
+
+export type OfferNaming = {
+  /** Whether things of one name are told apart by the names of their upstreams; else the first of them stays. */
+  isGrouped: boolean
+  onSkipped: (item: string, reason: string) => void
+}
+
+/** What stands before a URI, or a prompt's name, to say whose it is. */
+export const groupMark = ({ name }: OfferOwner): string => `${name}+`
+
+const KINDS = {
+  resources: { what: 'a resource', key: 'uri' },
+  resourceTemplates: { what: 'a resource template', key: 'uriTemplate' },
+  prompts: { what: 'a prompt', key: 'name' },
+} as const
+type OfferKind = keyof typeof KINDS
+
+const collect = (kind: OfferKind, sources: readonly UpstreamSource[]): Offer[] =>
+  sources.flatMap(({ upstream, kept }) => {
+    const owner = { id: upstream.id, name: upstream.name }
+    return kept.catalogue[kind].map(({ name: own, declared }) => {
+      const name = kind === 'prompts' ? presentedName(upstream, own) : own
+      return { owner, own, name, json: declared }
+    })
+  })
+
+const listShared = (offers: readonly Offer[]): ReadonlySet<string> => {
+  const seen = new Set<string>()
+  const shared = new Set<string>()
+  for (const { name } of offers) (seen.has(name) ? shared : seen).add(name)
+  return shared
+}
+
+/** Each with the one name that clients know it by, in the order of these names. */
+const nameOffers = (
+  kind: OfferKind,
+  sources: readonly UpstreamSource[],
+  { isGrouped, onSkipped }: OfferNaming,
+): Offer[] => {
+  const offers = collect(kind, sources)
+  const shared = isGrouped ? listShared(offers) : undefined
+  const named = new Map<string, Offer>()
+  for (const offer of offers) {
+    const { owner } = offer
+    const name = shared?.has(offer.name) === true ? groupMark(owner) + offer.name : offer.name
+    const holder = named.get(name)
+    if (holder === undefined) named.set(name, { ...offer, name })
+    else {
+      const why = `of the upstream "${owner.name}" is left out: "${holder.owner.name}" has one of that name`
+      onSkipped(name, `${KINDS[kind].what} ${why}`)
+    }
+  }
+  return [...named.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+type Offers = Readonly<Record<OfferKind, readonly Offer[]>>
+
+const toItems = (kind: OfferKind, offers: readonly Offer[]): OfferedItem[] =>
+  offers.map(({ name, json }) => ({ name, json: { [KINDS[kind].key]: name, ...json } }))
+
+const toLists = (offers: Offers, isListed: (offer: Offer) => boolean): OfferLists => ({
+  resources: toItems('resources', offers.resources.filter(isListed)),
+  resourceTemplates: toItems('resourceTemplates', offers.resourceTemplates.filter(isListed)),
+  prompts: toItems('prompts', offers.prompts.filter(isListed)),
+})
+
+const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
+  offers.map(({ owner, own, name }) => ({ owner, own, name }))
+
+export type NamedOffers = {
+  lists: OfferLists
+  /** By upstream, where things are grouped. */
+  groupLists: ReadonlyMap<string, OfferLists> | undefined
+  names: Readonly<Record<OfferKind, readonly NamedOffer[]>>
+}
+
+/** Resources, templates and prompts of upstreams, under the names that clients know them by. */
+export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming): NamedOffers => {
+  const offers: Offers = {
+    resources: nameOffers('resources', sources, naming),
+    resourceTemplates: nameOffers('resourceTemplates', sources, naming),
+    prompts: nameOffers('prompts', sources, naming),
+  }
+  const groupLists = sources.map(
+    ({ upstream: { id, name } }) => [name, toLists(offers, ({ owner }) => owner.id === id)] as const,
+  )
+  return {
+    lists: toLists(offers, () => true),
+    groupLists: naming.isGrouped ? new Map(groupLists) : undefined,
+    names: {
+      resources: withoutJson(offers.resources),
+      resourceTemplates: withoutJson(offers.resourceTemplates),
+      prompts: withoutJson(offers.prompts),
+    },
+  }
+}
