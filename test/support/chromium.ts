@@ -9,10 +9,21 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--no-zygote',
 ])
 
+/** On a busy machine one in some thousand starts ends in a crash of the browser, which says nothing of our pages. */
+const STARTS = 3
+
+const start = async (triesLeft: number): Promise<Browser> => {
+  try {
+    return await chromium.launch({
+      executablePath: await packed.executablePath(),
+      args: [...packed.args.filter(argument => !UNWANTED.has(argument)), '--disable-background-networking'],
+      headless: true,
+    })
+  } catch (error) {
+    if (triesLeft === 0) throw error
+    return start(triesLeft - 1)
+  }
+}
+
 /** A real browser that holds pages to their content security policy, and calls nobody by itself. */
-export const launchChromium = async (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: await packed.executablePath(),
-    args: [...packed.args.filter(argument => !UNWANTED.has(argument)), '--disable-background-networking'],
-    headless: true,
-  })
+export const launchChromium = (): Promise<Browser> => start(STARTS - 1)
