@@ -9,7 +9,7 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--no-zygote',
 ])
 
-/** On a busy machine one in some thousand starts ends in a crash of the browser, which says nothing of our pages. */
+/** On a busy machine the browser was seen to crash as it starts, which says nothing of our pages. */
 const STARTS = 3
 
 const start = async (triesLeft: number): Promise<Browser> => {
