@@ -40,22 +40,33 @@ afterAll(async () => {
 const serverFile = (name: string): string => join(import.meta.dirname, 'servers', `${name}.process.ts`)
 const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))
 
+const NPM_SERVERS = {
+  'server-filesystem': fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js')),
+  'server-memory': fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js')),
+} as const
+
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
 /** A command that runs one of the servers of this folder. */
-export const commandOf = (server: 'hostile' | 'odd-lists' | 'sdk-new' | 'sdk-old', ...args: string[]): StdioConfig => ({
+export const commandOf = (server: string, ...args: string[]): StdioConfig => ({
   transport: 'stdio',
   command: process.execPath,
   args: [...NODE_ARGS, serverFile(server), ...args],
   env: {},
 })
 
-export const everythingCommand = (...args: string[]): StdioConfig => ({
+const commandOfFile = (file: string, args: readonly string[]): StdioConfig => ({
   transport: 'stdio',
   command: process.execPath,
-  args: [EVERYTHING, ...args],
+  args: [file, ...args],
   env: {},
 })
+
+export const everythingCommand = (...args: string[]): StdioConfig => commandOfFile(EVERYTHING, args)
+
+/** A command that runs another server of npm. */
+export const npmCommand = (name: 'server-filesystem' | 'server-memory', ...args: string[]): StdioConfig =>
+  commandOfFile(NPM_SERVERS[name], args)
 
 export const remote = (transport: 'http' | 'sse', url: string, headers: Record<string, string> = {}): RemoteConfig => ({
   transport,
@@ -63,30 +74,47 @@ export const remote = (transport: 'http' | 'sse', url: string, headers: Record<s
   headers,
 })
 
-/** Starts the server of npm over HTTP; answers its port, and how to end it, once it listens. */
-export const runEverything = async (
-  mode: 'streamableHttp' | 'sse',
-): Promise<{ port: number; stop: () => Promise<void> }> => {
-  const port = await freePort()
-  const child = spawn(process.execPath, [EVERYTHING, mode], {
-    env: { PATH: process.env.PATH, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'pipe'],
+/**
+ * Starts a server that listens: on the port of its environment, or on one that it prints. Answers that, and how to end
+ * it, once it listens.
+ */
+export const runServer = async ({
+  command,
+  args,
+}: StdioConfig): Promise<{ port: number; stop: () => Promise<void> }> => {
+  const given = await freePort()
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, PORT: String(given) },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise(resolve => child.once('exit', resolve))
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await ended
-  }
-  onTestFinished(stop)
-  await new Promise<void>((resolve, reject) => {
+  const port = await new Promise<number>((resolve, reject) => {
     let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (/^\d+\n$/.test(text)) resolve(Number(text))
+    })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said += text
-      if (/listening|running on port/i.test(said)) resolve()
+      if (/listening|running on port/i.test(said)) resolve(given)
     })
     child.once('exit', () => reject(new Error(`it ended: ${said}`)))
   })
-  return { port, stop }
+  return {
+    port,
+    stop: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Starts the server of npm over HTTP, for one test at most; answers its port, and how to end it, once it listens. */
+export const runEverything = async (
+  mode: 'streamableHttp' | 'sse',
+): Promise<{ port: number; stop: () => Promise<void> }> => {
+  const running = await runServer(everythingCommand(mode))
+  onTestFinished(running.stop)
+  return running
 }
 
 /** As `runEverything`, for the whole of a test; answers its port. */

@@ -4,6 +4,10 @@ export const MAX_LIST_PAGES = 200
 export const MAX_LIST_ITEMS = 5_000
 /** One tool, resource or prompt as JSON, in characters: as large as a tool of one's own may be. */
 export const MAX_ITEM_CHARS = 256 * 1_024
+/** One output schema: clients compile each, which takes a second for one of this size. */
+export const MAX_OUTPUT_SCHEMA_CHARS = 64 * 1_024
+/** All output schemas of one upstream. */
+export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
 /** All that is kept of one upstream, as JSON, in characters: it is read with every mount. */
 export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
 /** Longest name of a tool or prompt, and URI, in characters. */

@@ -1,3 +1,4 @@
+import { type SpecTypeName, specTypeSchemas } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../../kernel/index.ts'
 import { maskSecrets } from '../connection/index.ts'
 import type { CatalogueFlag, CatalogueItem } from './catalogue.ts'
@@ -13,6 +14,14 @@ const KEYS: Readonly<Record<ItemKind, string>> = {
   resource: 'uri',
   template: 'uriTemplate',
 }
+
+/** What MCP calls each. */
+const SPEC_TYPES = {
+  tool: 'Tool',
+  prompt: 'Prompt',
+  resource: 'Resource',
+  template: 'ResourceTemplate',
+} as const satisfies Record<ItemKind, SpecTypeName>
 
 export type Flags = { list: () => CatalogueFlag[]; add: (flag: CatalogueFlag) => void }
 
@@ -48,6 +57,28 @@ const problemOf = (kind: ItemKind, name: unknown, declared: JsonObject): string 
   return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is no schema'
 }
 
+/**
+ * Schemas of the older client line know no `true` and `false` as the schema of a property, and refuse the whole list for
+ * one: what means the same stands in their place.
+ */
+const spellOutProperties = (schema: JsonObject): JsonObject => {
+  const { properties } = schema
+  if (!isJsonObject(properties) || !Object.values(properties).some(each => typeof each === 'boolean')) return schema
+  const spelled = Object.entries(properties).map(([name, each]): [string, JsonValue] => {
+    if (typeof each !== 'boolean') return [name, each]
+    return [name, each ? {} : { not: {} }]
+  })
+  return { ...schema, properties: Object.fromEntries(spelled) }
+}
+
+/** What of it no client takes: they would refuse the whole list, and with it what others offer. */
+const misfitOf = (kind: ItemKind, item: JsonObject): string | undefined => {
+  const { issues } = specTypeSchemas[SPEC_TYPES[kind]]['~standard'].validate(item)
+  if (issues === undefined) return undefined
+  const path = issues[0]?.path?.map(each => String(typeof each === 'object' ? each.key : each)) ?? []
+  return `its ${removeHidden(path.join('.')).slice(0, 100)} is not as MCP has it`
+}
+
 const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
   if (typeof value === 'string') return maskSecrets(value, secrets)
   if (Array.isArray(value)) return value.map(item => maskValue(item, secrets))
@@ -60,7 +91,8 @@ export const hideSecrets = (value: JsonObject, secrets: readonly string[]): Json
     ? value
     : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskValue(member, secrets)]))
 
-const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
+/** A name as a flag shows it. */
+export const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
 
 /** The items of a list that can be passed on; the others are flagged and left out. */
 export const cleanItems = (
@@ -74,17 +106,23 @@ export const cleanItems = (
     const key = KEYS[kind]
     const { [key]: name, ...rest } = item
     const flag = (message: string): void => flags.add({ kind, item: shortName(name), message })
-    let problem = problemOf(kind, name, rest)
+    const declared = { ...rest }
+    for (const what of ['title', 'description']) if (typeof declared[what] !== 'string') delete declared[what]
+    for (const what of ['inputSchema', 'outputSchema']) {
+      const schema = declared[what]
+      if (isJsonObject(schema)) declared[what] = spellOutProperties(schema)
+    }
+    let problem = problemOf(kind, name, declared)
+    // What it says of tasks is passed on to nobody.
+    problem ??= misfitOf(kind, { ...declared, [key]: name ?? null, execution: {} })
     if (typeof name === 'string' && kept.has(name)) problem ??= `the upstream lists it twice`
     if (problem !== undefined || typeof name !== 'string') {
       flag(`${problem}: it is left out`)
       continue
     }
-    const declared = { ...rest }
     for (const what of ['title', 'description']) {
       const text = declared[what]
       if (typeof text === 'string') declared[what] = cleanText(text, flag, what)
-      else delete declared[what]
     }
     if (removeHidden(name) !== name) flag(`its ${key} holds hidden characters`)
     const { title: _title, description: _description, ...untouched } = rest

@@ -8,6 +8,7 @@ import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { MAX_CATALOGUE_CHARS, MAX_DESCRIPTION_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
 import { cleanItems, createFlags, type Flags, hideSecrets, type ItemKind } from './clean-items.ts'
 import { removeHidden } from './hidden-text.ts'
+import { dropBadOutputSchemas } from './output-schemas.ts'
 
 /** Our own, so that nothing an upstream declares is lost: the SDK's schemas keep only what they know. */
 const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
@@ -117,9 +118,10 @@ export const fetchCatalogue = async (
   ])
   const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
     list && cleanItems(kind, list.items, flags, secrets)
+  const cleanTools = clean('tool', tools)
   const catalogue: Catalogue = {
     ...head,
-    tools: clean('tool', tools) ?? before?.tools ?? [],
+    tools: (cleanTools && (await dropBadOutputSchemas(cleanTools, flags))) ?? before?.tools ?? [],
     resources: clean('resource', resources) ?? before?.resources ?? [],
     resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
     prompts: clean('prompt', prompts) ?? before?.prompts ?? [],

@@ -27,7 +27,28 @@ const TOOLS: Readonly<Record<string, readonly object[]>> = {
       'x-more': 'kept',
     },
   ],
+  // What some client or other refuses a whole list for.
+  misfits: [
+    { name: 'sound', inputSchema: { type: 'object', properties: { any: true, none: false } } },
+    { name: 'required', inputSchema: { type: 'object', required: 'all' } },
+    { name: 'hints', inputSchema, annotations: { readOnlyHint: 'yes' } },
+    { name: 'icons', inputSchema, icons: 'none' },
+    { name: 'meta', inputSchema, _meta: 'none' },
+    { name: 'lost', inputSchema, outputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/missing' } } } },
+    { name: 'pattern', inputSchema, outputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
+    { name: 'kind', inputSchema, outputSchema: { type: 'banana' } },
+    { name: 'recursive', inputSchema, outputSchema: { type: 'object', properties: { self: { $ref: '#' } } } },
+    { name: 'wide', inputSchema, outputSchema: { type: 'object', description: 'x'.repeat(100_000) } },
+  ],
 }
+
+const RESOURCES: readonly object[] = [
+  { uri: 'odd://sound', name: 'sound' },
+  { uri: 'odd://nameless' },
+  { uri: 'odd://size', name: 'size', size: 'large' },
+]
+const TEMPLATES: readonly object[] = [{ uriTemplate: 'odd://{nameless}' }]
+const PROMPTS: readonly object[] = [{ name: 'sound' }, { name: 'arguments', arguments: 'none' }]
 
 const contentOf = (name: unknown): object => {
   const block = { type: 'text', text: String(name), annotations: { priority: 1 }, 'x-own': 'kept' }
@@ -40,7 +61,12 @@ const answer = (id: unknown, result: object): boolean =>
 createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params } = JSON.parse(line)
   const serverInfo = { name: 'odd', version: '1' }
-  if (method === 'initialize') answer(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
+  const hasAll = process.argv[2] === 'misfits'
+  const capabilities = { tools: {}, ...(hasAll && { resources: {}, prompts: {} }) }
+  if (method === 'initialize') answer(id, { protocolVersion: '2025-11-25', capabilities, serverInfo })
+  else if (hasAll && method === 'resources/list') answer(id, { resources: RESOURCES })
+  else if (hasAll && method === 'resources/templates/list') answer(id, { resourceTemplates: TEMPLATES })
+  else if (hasAll && method === 'prompts/list') answer(id, { prompts: PROMPTS })
   else if (method === 'tools/list') answer(id, { tools: TOOLS[process.argv[2] ?? 'names'] })
   else if (method === 'tools/call') answer(id, contentOf(params.name))
   else if (id !== undefined) {

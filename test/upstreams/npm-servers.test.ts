@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { CLIENT_LINES, type OfficialClient, textOf } from './official-clients.ts'
+import { BLOB, CONTENT, MEMO, MESSAGES, META, STRUCTURED } from './servers/contents.ts'
+import { commandOf, everythingCommand, npmCommand, runServer } from './support.ts'
+
+/** What holds them all: servers of npm, and servers that answer with everything, of both lines of the SDK. */
+const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+const folder = mkdtempSync(join(tmpdir(), 'patchbay-npm-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const ends: (() => Promise<void>)[] = []
+afterAll(async () => {
+  await Promise.all(ends.map(end => end()))
+})
+
+let operator: ApiClient
+let url = ''
+beforeAll(async () => {
+  operator = await signUp(patchbay.origin, 'operator@example.com')
+  const { id } = await operator.create('/servers', { name: 'Everything', access: 'public' })
+  url = `${patchbay.origin}/s/${id}`
+  const [http, sse, contents] = await Promise.all([
+    runServer(everythingCommand('streamableHttp')),
+    runServer(everythingCommand('sse')),
+    runServer(commandOf('contents', 'http')),
+  ])
+  ends.push(http.stop, sse.stop, contents.stop)
+  const at = (port: number, path: string): string => `http://127.0.0.1:${port}${path}`
+  const upstreams = [
+    { name: 'files', ...npmCommand('server-filesystem', folder) },
+    { name: 'memory', ...npmCommand('server-memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } },
+    { name: 'every', ...everythingCommand() },
+    { name: 'everyhttp', transport: 'http', url: at(http.port, '/mcp') },
+    { name: 'everysse', transport: 'sse', url: at(sse.port, '/sse') },
+    { name: 'oldstdio', ...commandOf('contents', 'old') },
+    { name: 'newstdio', ...commandOf('contents', 'new') },
+    { name: 'oldhttp', transport: 'http', url: at(contents.port, '/old') },
+    { name: 'newhttp', transport: 'http', url: at(contents.port, '/new') },
+  ]
+  const made = await Promise.all(upstreams.map(upstream => operator.create(`/servers/${id}/upstreams`, upstream)))
+  await Promise.all(made.map(upstream => operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)))
+})
+
+describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
+  let client: OfficialClient
+  beforeAll(async () => {
+    client = await connect(url)
+  })
+  afterAll(() => client.close())
+
+  it('every tool of every upstream is listed, whatever its transport, its line and its era', async () => {
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'files_read_text_file',
+        'memory_create_entities',
+        ...['every', 'everyhttp', 'everysse'].map(prefix => `${prefix}_echo`),
+        ...['oldstdio', 'newstdio', 'oldhttp', 'newhttp'].map(prefix => `${prefix}_everything`),
+      ]),
+    )
+  })
+
+  it.each(['every', 'everyhttp', 'everysse'])('the server of npm answers as it does to any client: %s', async name => {
+    const call = (tool: string, args: Record<string, unknown>) =>
+      client.callTool({ name: `${name}_${tool}`, arguments: args })
+    expect(textOf(await call('echo', { message: 'hello' }))).toBe('Echo: hello')
+    expect(textOf(await call('get-sum', { a: 2, b: 3 }))).toContain('5')
+    expect(await call('get-tiny-image', {})).toMatchObject({
+      content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'text' }],
+    })
+    expect(await call('get-structured-content', { location: 'New York' })).toMatchObject({
+      structuredContent: { temperature: expect.any(Number) },
+    })
+    expect(await call('get-resource-links', { count: 2 })).toMatchObject({
+      content: [{ type: 'text' }, { type: 'resource_link' }, { type: 'resource_link' }],
+    })
+    expect(await call('get-sum', { a: 'two' })).toMatchObject({ isError: true })
+    const { messages } = await client.getPrompt({ name: `${name}_args-prompt`, arguments: { city: 'Bern' } })
+    expect(JSON.stringify(messages)).toContain('Bern')
+  })
+
+  it('the file system is written, read and guarded', async () => {
+    const path = join(folder, 'note.txt')
+    const call = (tool: string, args: Record<string, unknown>) =>
+      client.callTool({ name: `files_${tool}`, arguments: args })
+    await call('write_file', { path, content: 'Grüße\n' })
+    expect(readFileSync(path, 'utf8')).toBe('Grüße\n')
+    expect(textOf(await call('read_text_file', { path }))).toBe('Grüße\n')
+    const outside = await call('read_text_file', { path: '/etc/passwd' })
+    expect(outside).toMatchObject({ isError: true })
+    expect(textOf(outside)).toMatch(/denied/i)
+  })
+
+  it('what one client has the memory learn, all know', async () => {
+    const entity = { name: 'Ada', entityType: 'person', observations: ['wrote notes'] }
+    await client.callTool({ name: 'memory_create_entities', arguments: { entities: [entity] } })
+    expect(await client.callTool({ name: 'memory_open_nodes', arguments: { names: ['Ada'] } })).toMatchObject({
+      structuredContent: { entities: [entity] },
+    })
+  })
+
+  it.each(['oldstdio', 'newstdio', 'oldhttp', 'newhttp'])(
+    'content of every kind is as the upstream made it: %s',
+    async name => {
+      const result = await client.callTool({ name: `${name}_everything` })
+      expect(result.content).toEqual(CONTENT)
+      expect(result.structuredContent).toEqual(STRUCTURED)
+      expect(result._meta).toMatchObject(META)
+      expect(await client.callTool({ name: `${name}_failing` })).toMatchObject({
+        content: [{ type: 'text', text: 'it failed' }],
+        isError: true,
+      })
+      const { messages } = await client.getPrompt({ name: `${name}_about`, arguments: { topic: 'rain' } })
+      expect(messages).toEqual(MESSAGES)
+    },
+  )
+})
+
+describe.each(CLIENT_LINES)('resources of one upstream to a client of $title', ({ connect }) => {
+  it.each(['old', 'new'])('are listed and read as they are, texts and bytes, by template too: %s', async line => {
+    const { id } = await operator.create('/servers', { name: 'Memos', access: 'public' })
+    const upstream = await operator.create(`/servers/${id}/upstreams`, { name: line, ...commandOf('contents', line) })
+    await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+    const client = await connect(`${patchbay.origin}/s/${id}`)
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual([MEMO.uri, BLOB.uri])
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['memo://of/{id}'])
+    expect((await client.readResource({ uri: MEMO.uri })).contents).toEqual([MEMO])
+    expect((await client.readResource({ uri: BLOB.uri })).contents).toEqual([BLOB])
+    expect((await client.readResource({ uri: 'memo://of/7' })).contents).toEqual([
+      { uri: 'memo://of/7', text: 'of memo://of/7' },
+    ])
+    await expect(client.readResource({ uri: 'memo://nowhere' })).rejects.toThrow(/not found/i)
+    await client.close()
+  })
+})

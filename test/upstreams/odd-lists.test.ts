@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { CLIENT_LINES, textOf } from './official-clients.ts'
+import { commandOf } from './support.ts'
+
+const Offer = z.object({ flags: z.array(z.object({ kind: z.string(), item: z.string(), message: z.string() })) })
+
+const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+let operator: ApiClient
+let serverId = ''
+let url = ''
+let flags: string[] = []
+beforeAll(async () => {
+  operator = await signUp(patchbay.origin, 'operator@example.com')
+  // A tool of the server's own, which one of the upstream's would be called as.
+  const own = [{ name: 'odd_sound', method: 'GET', url: 'http://127.0.0.1:1/' }]
+  ;({ serverId, url } = await makeServer(operator, own))
+  const odd = await operator.create(`/servers/${serverId}/upstreams`, {
+    name: 'odd',
+    ...commandOf('odd-lists', 'misfits'),
+  })
+  const good = await operator.create(`/servers/${serverId}/upstreams`, { name: 'good', ...commandOf('sdk-old') })
+  await operator.expectOk('POST', `/upstreams/${good.id}/refresh`)
+  const { body } = await operator.expectOk('POST', `/upstreams/${odd.id}/refresh`)
+  flags = Offer.parse(body).flags.map(({ kind, item, message }) => `${kind} ${item}: ${message}`)
+})
+
+describe.each(CLIENT_LINES)('beside an upstream with lists that are not as MCP has them, for $title', ({ connect }) => {
+  it('the others are listed, and what is sound of it', async () => {
+    const client = await connect(url)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'good_echo',
+      'good_grow',
+      'odd_kind',
+      'odd_lost',
+      'odd_pattern',
+      'odd_recursive',
+      'odd_sound',
+      'odd_wide',
+    ])
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['odd://sound'])
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([])
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['odd_sound'])
+    expect(textOf(await client.callTool({ name: 'odd_pattern' }))).toBe('pattern')
+    expect(textOf(await client.callTool({ name: 'good_echo' }))).toBe('from the older line')
+    await client.close()
+  })
+})
+
+describe('an upstream with lists that are not as MCP has them', () => {
+  it('is flagged for each, with what is the matter', () => {
+    const misfit = (what: string): string => `its ${what} is not as MCP has it: it is left out`
+    expect(flags).toEqual([
+      `tool required: ${misfit('inputSchema.required')}`,
+      `tool hints: ${misfit('annotations.readOnlyHint')}`,
+      `tool icons: ${misfit('icons')}`,
+      `tool meta: ${misfit('_meta')}`,
+      'tool kind: its outputSchema cannot be compiled: type must be JSONType or JSONType[]: banana; it is left out',
+      "tool lost: its outputSchema cannot be compiled: can't resolve reference #/$defs/missing from id #; it is left out",
+      'tool pattern: its outputSchema cannot be compiled: Invalid regular expression: /(/u: Unterminated group; it is left out',
+      'tool wide: its outputSchema is too large, alone or with the others; it is left out',
+      `resource odd://nameless: ${misfit('name')}`,
+      `resource odd://size: ${misfit('size')}`,
+      `template odd://{nameless}: ${misfit('name')}`,
+      `prompt arguments: ${misfit('arguments')}`,
+    ])
+  })
+
+  it('takes no name from a tool of the server: that one answers', async () => {
+    const [line] = CLIENT_LINES
+    const client = await line?.connect(url)
+    expect(textOf((await client?.callTool({ name: 'odd_sound' })) ?? {})).toContain('127.0.0.1:1')
+    await client?.close()
+  })
+})
