@@ -61,6 +61,7 @@ import {
 } from './servers/index.ts'
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
 import {
+  type ConnectionLimits,
   createStdioProcesses,
   createUpstreamCatalogues,
   createUpstreamConnections,
@@ -115,10 +116,16 @@ const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Prom
 export type ServiceOptions = {
   /** How client metadata documents are fetched, in place of from public addresses alone: for tests on loopback. */
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
+  /** Times and sizes of connections to upstreams, in place of the usual ones. */
+  connectionLimits?: Partial<ConnectionLimits>
 }
 
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
-export const buildServices = async (settings: Settings, logger: Logger, { documents }: ServiceOptions = {}) => {
+export const buildServices = async (
+  settings: Settings,
+  logger: Logger,
+  { documents, connectionLimits }: ServiceOptions = {},
+) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
   const bus = createEventBus({ logger })
@@ -231,6 +238,7 @@ export const buildServices = async (settings: Settings, logger: Logger, { docume
         maxResponseBytes: limits.maxResponseBytes,
       },
       clientInfo: { name: 'patchbay', version: VERSION },
+      ...(connectionLimits && { limits: connectionLimits }),
     },
     bus,
   })

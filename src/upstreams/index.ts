@@ -12,7 +12,7 @@ export {
   removeHidden,
   type UpstreamCatalogues,
 } from './catalogue/index.ts'
-export { createStdioProcesses } from './connection/index.ts'
+export { type ConnectionLimits, createStdioProcesses } from './connection/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { listSkippedItems, presentTools, type SkippedItem, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'
