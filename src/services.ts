@@ -65,6 +65,7 @@ import {
   createStdioProcesses,
   createUpstreamCatalogues,
   createUpstreamConnections,
+  createUpstreamReviews,
   createUpstreamService,
 } from './upstreams/index.ts'
 import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
@@ -249,9 +250,12 @@ export const buildServices = async (
     onTrouble: (error, id) => logger.error({ err: error, id }, 'what an upstream offers could not be kept'),
   })
 
+  const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
+
   const execution = createExecutionService({
     connections: upstreamConnections,
     catalogues: upstreamCatalogues,
+    reviews: upstreamReviews,
     db,
     sealing,
     tools,
@@ -305,6 +309,7 @@ export const buildServices = async (
     upstreams,
     upstreamConnections,
     upstreamCatalogues,
+    upstreamReviews,
     execution,
     changes,
     counters,

@@ -12,7 +12,7 @@ import {
   readBlueprint,
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
-import type { UpstreamCatalogues, UpstreamConnections } from '../upstreams/index.ts'
+import type { UpstreamCatalogues, UpstreamConnections, UpstreamReviews } from '../upstreams/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
@@ -28,6 +28,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   instances: InstanceService
   connections: Pick<UpstreamConnections, 'find' | 'sync'>
   catalogues: Pick<UpstreamCatalogues, 'list'>
+  reviews: Pick<UpstreamReviews, 'withApprovedTools'>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
@@ -55,7 +56,10 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
     if (blueprint === undefined) return undefined
-    const sources = await listSources(serverId)
+    const known = await listSources(serverId)
+    const sources = blueprint.server.reviewUpstreamChanges
+      ? { ...known, sources: await parts.reviews.withApprovedTools(known.sources) }
+      : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
     return compileServer(blueprint, sources, { ...parts, onSkipped })
   }

@@ -41,6 +41,14 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
 export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
 
+/** Whether changes of its upstreams wait for a builder. */
+export const auditChangedReview = (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, after),
+    action: 'server.review_changed',
+    change: { reviewUpstreamChanges: { from: before.reviewUpstreamChanges, to: after.reviewUpstreamChanges } },
+  })
+
 /** What a global is: undefined where there is none. */
 type IsSecret = boolean | undefined
 

@@ -16,6 +16,8 @@ export type Server = {
   description: string | undefined
   access: AccessTier
   presentation: Presentation
+  /** Whether changed and new tools of its upstreams wait for a builder before clients see them. */
+  reviewUpstreamChanges: boolean
   /** Users whom the owner of a private server lets in. */
   allowedUserIds: readonly string[]
   createdAt: Date

@@ -10,6 +10,10 @@ const access = z.enum(ACCESS_TIERS)
 // The other presentations join with the steps that serve them.
 const presentation = z.enum(['flat'])
 
+const reviewUpstreamChanges = z
+  .boolean()
+  .describe('whether changed and new tools of its upstreams wait until they are approved')
+
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
 export const CreateServer = z.strictObject({
@@ -24,6 +28,7 @@ export const CreateServer = z.strictObject({
       'ids or e-mail addresses of users whom the owner of a private server lets in; who is no member must have confirmed the address, where mail is sent',
     ),
   presentation: presentation.default('flat'),
+  reviewUpstreamChanges: reviewUpstreamChanges.default(false),
   organizationId: z.uuid().optional(),
 })
 
@@ -39,6 +44,7 @@ export const UpdateServer = z.strictObject({
   access: access.optional(),
   allowedUsers: CreateServer.shape.allowedUsers.unwrap().optional(),
   presentation: presentation.optional(),
+  reviewUpstreamChanges: reviewUpstreamChanges.optional(),
 })
 
 export const TransferServer = z.strictObject({
@@ -61,6 +67,7 @@ export const ServerView = z.object({
   access,
   allowedUsers: z.array(z.string()),
   presentation: z.string(),
+  reviewUpstreamChanges,
   url: z.url().describe('where MCP clients connect'),
   ...times,
 })

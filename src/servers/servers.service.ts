@@ -10,9 +10,16 @@ import {
 import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Announce, Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
+import { approveWhatIsKept } from '../upstreams/index.ts'
 import { findPeople, type Person } from './people.store.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
-import { accessChange, auditChangedAccess, auditNewServer, auditRemovedServer } from './server-audit.ts'
+import {
+  accessChange,
+  auditChangedAccess,
+  auditChangedReview,
+  auditNewServer,
+  auditRemovedServer,
+} from './server-audit.ts'
 import type { ServerRemoval } from './server-removal.ts'
 import { MAX_ALLOWED_USERS } from './servers.schema.ts'
 import * as store from './servers.store.ts'
@@ -60,6 +67,7 @@ export type ServerInput = {
   description?: string | undefined
   access: AccessTier
   presentation: Presentation
+  reviewUpstreamChanges?: boolean | undefined
   allowedUsers: readonly string[]
   organizationId?: string | undefined
 }
@@ -69,6 +77,7 @@ export type ServerChanges = {
   description?: string | null | undefined
   access?: AccessTier | undefined
   presentation?: Presentation | undefined
+  reviewUpstreamChanges?: boolean | undefined
   allowedUsers?: readonly string[] | undefined
 }
 
@@ -118,6 +127,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const server = await store.createServer(tx, {
           ...rest,
           description: rest.description,
+          reviewUpstreamChanges: rest.reviewUpstreamChanges ?? false,
           organizationId,
           ownerId: actor.userId,
           allowedUserIds,
@@ -154,6 +164,10 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (change !== undefined) assertOwnOrManaged(actor, server)
         const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+        if (updated.reviewUpstreamChanges !== server.reviewUpstreamChanges) {
+          await auditChangedReview(tx, actor, server, updated)
+          if (updated.reviewUpstreamChanges) await approveWhatIsKept(tx, id)
+        }
         announce({ type: 'server_changed', serverId: id })
         return updated
       }),

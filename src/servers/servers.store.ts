@@ -14,6 +14,7 @@ type ServerRow = {
   description: string | null
   access: AccessTier
   presentation: Presentation
+  reviewUpstreamChanges: boolean
   allowedUsers: { userId: string }[]
   createdAt: Date
   updatedAt: Date
@@ -27,6 +28,7 @@ export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Serv
   description: description ?? undefined,
   access: row.access,
   presentation: row.presentation,
+  reviewUpstreamChanges: row.reviewUpstreamChanges,
   allowedUserIds: allowedUsers.map(({ userId }) => userId),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
@@ -39,6 +41,7 @@ export type NewServer = {
   description: string | undefined
   access: AccessTier
   presentation: Presentation
+  reviewUpstreamChanges: boolean
   allowedUserIds: readonly string[]
 }
 
@@ -81,11 +84,12 @@ export type ServerPatch = {
   description?: string | null | undefined
   access?: AccessTier | undefined
   presentation?: Presentation | undefined
+  reviewUpstreamChanges?: boolean | undefined
   allowedUserIds?: readonly string[] | undefined
 }
 
 export const updateServer = async (tx: Transaction, id: string, patch: ServerPatch): Promise<Server> => {
-  const { allowedUserIds, name, description, access, presentation } = patch
+  const { allowedUserIds, name, description, access, presentation, reviewUpstreamChanges } = patch
   const row = await tx.server.update({
     where: { id },
     data: {
@@ -93,6 +97,7 @@ export const updateServer = async (tx: Transaction, id: string, patch: ServerPat
       ...(description === undefined ? {} : { description }),
       ...(access === undefined ? {} : { access }),
       ...(presentation === undefined ? {} : { presentation }),
+      ...(reviewUpstreamChanges === undefined ? {} : { reviewUpstreamChanges }),
       ...(allowedUserIds === undefined
         ? {}
         : { allowedUsers: { deleteMany: {}, create: allowedUserIds.map(userId => ({ userId })) } }),

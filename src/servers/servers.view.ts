@@ -32,6 +32,7 @@ export const toServerView = (server: Server, baseUrl: string): z.infer<typeof Se
   access: server.access,
   allowedUsers: [...server.allowedUserIds],
   presentation: server.presentation,
+  reviewUpstreamChanges: server.reviewUpstreamChanges,
   url: serverUrl(baseUrl, server.id),
   ...timesOf(server),
 })

@@ -16,6 +16,7 @@ export { type ConnectionLimits, createStdioProcesses } from './connection/index.
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { listSkippedItems, presentTools, type SkippedItem, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'
+export { approveWhatIsKept, createUpstreamReviews, type UpstreamReviews, upstreamReviewRoutes } from './review/index.ts'
 export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'

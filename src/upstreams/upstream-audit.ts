@@ -43,6 +43,18 @@ export const auditRemovedUpstream = (
 ): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server, 'upstream.removed', upstream), change: ofServer(server) })
 
+/** Names of the tools, as the upstream knows them. */
+export const auditApprovedTools = (
+  tx: Transaction,
+  actor: Actor,
+  server: NamedServer,
+  { upstream, tools }: { upstream: Upstream; tools: readonly string[] },
+): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, server, 'upstream.tools_approved', upstream),
+    change: { ...ofServer(server), count: tools.length, tools: [...tools] },
+  })
+
 /** Everything that can be different about an upstream, by the names of the API. */
 const facetsOf = ({ name, description, isEnabled, config }: Upstream): Readonly<Record<string, unknown>> => {
   const { isEager, ...rest } = config

@@ -542,6 +542,18 @@ const servers: Row[] = [
     statuses: build(409),
   },
   {
+    route: 'GET /api/v1/upstreams/:id/changes',
+    path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}/changes`,
+    statuses: READ,
+  },
+  {
+    // Approving what waits is for tests with a server that has changes reviewed; this one has not.
+    route: 'POST /api/v1/upstreams/:id/approve',
+    path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}/approve`,
+    statuses: build(409),
+    body: ({ fresh }) => ({ version: fresh() }),
+  },
+  {
     route: 'DELETE /api/v1/upstreams/:id',
     path: async ({ spare }) => `/api/v1/upstreams/${await spare.upstream()}`,
     statuses: build(204),

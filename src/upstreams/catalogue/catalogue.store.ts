@@ -1,5 +1,6 @@
 import type { Transaction } from '../../platform/db/index.ts'
-import { Catalogue, type KeptCatalogue } from './catalogue.ts'
+import type { Upstream } from '../upstream.ts'
+import { Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
 
 /** By upstream, what is kept of each: without the content, which may be large. */
 export const listCatalogueHashes = async (
@@ -20,6 +21,12 @@ export const findCatalogue = async (tx: Transaction, upstreamId: string): Promis
   const { source, hash, content, fetchedAt } = row
   const parsed = Catalogue.safeParse(JSON.parse(content))
   return parsed.success ? { source, hash, catalogue: parsed.data, fetchedAt } : undefined
+}
+
+/** Of the upstream as it is configured now. */
+export const findKeptCatalogue = async (tx: Transaction, upstream: Upstream): Promise<KeptCatalogue | undefined> => {
+  const kept = await findCatalogue(tx, upstream.id)
+  return kept?.source === sourceOf(upstream) ? kept : undefined
 }
 
 /** Writes it in place of the one before; answers whether the upstream is still there to have one. */

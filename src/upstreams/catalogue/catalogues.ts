@@ -184,6 +184,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
   }
 
   return {
+    /** What is kept of each, by id; none is asked. */
+    find: read,
     /**
      * What is kept of each, at once. Those of which nothing is kept are asked meanwhile, once: what comes of it is told
      * as a change, now or when their connection is tried again.

@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import type { Transaction } from '../../platform/db/index.ts'
+import { hashOfName } from './tool-review.ts'
+
+/** Rows of one statement: every database takes as many values. */
+const ROWS_AT_ONCE = 500
+
+const chunksOf = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / ROWS_AT_ONCE) }, (_, index) =>
+    items.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE),
+  )
+
+const parseDefinition = (text: string): JsonObject => {
+  const parsed: unknown = JSON.parse(text)
+  return isJsonObject(parsed) ? parsed : {}
+}
+
+/** By upstream, of each tool by the hash of its name: without the definitions, which may be large. */
+export const listApprovedHashes = async (
+  tx: Transaction,
+  upstreamIds: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
+  const rows = await tx.upstreamApproval.findMany({
+    where: { upstreamId: { in: [...upstreamIds] } },
+    select: { upstreamId: true, nameHash: true, hash: true },
+  })
+  const byUpstream = Map.groupBy(rows, ({ upstreamId }) => upstreamId)
+  return new Map([...byUpstream].map(([id, own]) => [id, new Map(own.map(({ nameHash, hash }) => [nameHash, hash]))]))
+}
+
+/** By the hash of the tool's name. */
+export const listApprovedDefinitions = async (
+  tx: Transaction,
+  upstreamId: string,
+  nameHashes: readonly string[],
+): Promise<ReadonlyMap<string, JsonObject>> => {
+  const found = new Map<string, JsonObject>()
+  for (const chunk of chunksOf(nameHashes)) {
+    const rows = await tx.upstreamApproval.findMany({
+      where: { upstreamId, nameHash: { in: chunk } },
+      select: { nameHash: true, definition: true },
+    })
+    for (const { nameHash, definition } of rows) found.set(nameHash, parseDefinition(definition))
+  }
+  return found
+}
+
+type ApprovedTool = { name: string; hash: string; after: JsonObject }
+
+/** In place of what was approved of these tools before. */
+export const putApprovals = async (
+  tx: Transaction,
+  upstreamId: string,
+  tools: readonly ApprovedTool[],
+): Promise<void> => {
+  for (const chunk of chunksOf(tools)) {
+    const rows = chunk.map(({ name, hash, after }) => ({
+      upstreamId,
+      nameHash: hashOfName(name),
+      hash,
+      definition: JSON.stringify(after),
+    }))
+    await tx.upstreamApproval.deleteMany({
+      where: { upstreamId, nameHash: { in: rows.map(({ nameHash }) => nameHash) } },
+    })
+    await tx.upstreamApproval.createMany({ data: rows })
+  }
+}
+
+/** Of all upstreams of a server. */
+export const removeApprovals = async (tx: Transaction, serverId: string): Promise<void> => {
+  await tx.upstreamApproval.deleteMany({ where: { upstream: { serverId } } })
+}

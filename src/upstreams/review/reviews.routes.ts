@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { actorOf, decodeCursor, pageQuery, toPage, uuidParams } from '../../platform/http/index.ts'
+import { ApproveChanges, ApprovedView, UpstreamChangesView } from './reviews.schema.ts'
+import { hashOfName, type WaitingTool } from './tool-review.ts'
+import type { ApprovalWish, UpstreamReviews } from './upstream-reviews.ts'
+
+const config = { access: 'user' } as const
+const tags = ['upstreams']
+
+/** Of a name in a cursor, whose length is bounded: the hash tells apart what begins alike. */
+const CURSOR_CHARS = 100
+const CURSOR = z.tuple([z.string(), z.string()])
+type Place = z.infer<typeof CURSOR>
+
+const placeOf = ({ name }: WaitingTool): Place => [name.slice(0, CURSOR_CHARS).toWellFormed(), hashOfName(name)]
+
+const compare = (a: Place, b: Place): number => {
+  const [one, other] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]]
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+const toWish = (body: z.infer<typeof ApproveChanges>): ApprovalWish =>
+  'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
+
+/** What waits of an upstream where its server has changes reviewed, and its approval. */
+export const upstreamReviewRoutes =
+  ({ upstreamReviews }: { upstreamReviews: UpstreamReviews }): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/upstreams/:id/changes',
+      { config, schema: { tags, params: uuidParams, querystring: pageQuery, response: { 200: UpstreamChangesView } } },
+      async request => {
+        const { limit, cursor } = request.query
+        const review = await upstreamReviews.getReview(actorOf(request), request.params.id)
+        const after = decodeCursor(cursor, CURSOR)
+        const rest = review.waiting
+          .map(tool => ({ tool, place: placeOf(tool) }))
+          .filter(({ place }) => after === undefined || compare(place, after) > 0)
+          .sort((a, b) => compare(a.place, b.place))
+        const { items, nextCursor } = toPage(rest, limit, ({ place }) => place)
+        return {
+          reviewed: review.isReviewed,
+          version: review.version,
+          total: review.waiting.length,
+          items: items.map(({ tool: { name, hash, before, after: now } }) => ({
+            name,
+            hash,
+            before: before ?? null,
+            after: now,
+          })),
+          nextCursor,
+        }
+      },
+    )
+
+    app.post(
+      '/upstreams/:id/approve',
+      { config, schema: { tags, params: uuidParams, body: ApproveChanges, response: { 200: ApprovedView } } },
+      async request => ({
+        approved: await upstreamReviews.approve(actorOf(request), request.params.id, toWish(request.body)),
+      }),
+    )
+  }
