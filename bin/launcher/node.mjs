@@ -62,7 +62,7 @@ export const fetchNode = async (root, stamps) => {
   }
   const place = join(runtime, `fetching-${process.pid}`)
   mkdirSync(place)
-  const args = ['install', '--prefix', place, '--no-save', '--no-package-lock', '--ignore-scripts']
+  const args = ['install', '--prefix', place, '--no-save', '--no-package-lock', '--ignore-scripts', '--prefer-offline']
   await runNpm(ownNode(), [...args, `${platformPackage()}@${FETCHED}`], {
     cwd: place,
     log: logOf(stamps, 'fetch-node'),
