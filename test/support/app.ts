@@ -6,6 +6,7 @@ import { createLogger } from '../../src/platform/logger.ts'
 import { loadSettings, type Settings } from '../../src/platform/settings.ts'
 import { buildServices, type ServiceOptions, type Services } from '../../src/services.ts'
 import { freePort } from './free-port.ts'
+import { runMark } from './leftovers.ts'
 
 export type TestApp = {
   /** `http://localhost:PORT`, really listening. */
@@ -33,7 +34,7 @@ export const startTestApp = async ({
 }: TestAppOptions = {}): Promise<TestApp> => {
   const directory = await mkdtemp(join(tmpdir(), 'patchbay-test-'))
   const port = await freePort()
-  const settings = loadSettings(
+  const given = loadSettings(
     {
       PATCHBAY_PORT: String(port),
       DATABASE_URL: databaseUrl ?? `file:${join(directory, 'patchbay.db')}`,
@@ -43,6 +44,7 @@ export const startTestApp = async ({
     },
     directory,
   )
+  const settings = { ...given, commandEnvironment: { ...given.commandEnvironment, ...runMark() } }
   const logger = createLogger(env.PATCHBAY_LOG_LEVEL ?? 'silent')
   const services = await buildServices(settings, logger, options)
   const app = await buildApp(settings, services, logger)

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { runMark } from '../support/leftovers.ts'
 import {
   callTool,
   commandOf,
@@ -96,7 +97,7 @@ describe('a server over stdio', () => {
     const upstream = openUpstream({ ...hostile(), env: { SHOWN: 'yes; rm -rf /' } })
     const seen: Record<string, string> = JSON.parse(await callTool(upstream, 'environment'))
     delete process.env.PATCHBAY_TEST_SECRET
-    expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', 'SHOWN', 'STARTED_BY_PATCHBAY'])
+    expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', ...Object.keys(runMark()), 'SHOWN', 'STARTED_BY_PATCHBAY'])
     expect(seen.SHOWN).toBe('yes; rm -rf /')
   })
 

@@ -19,6 +19,7 @@ import {
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
 import { resolverOf } from '../net/apis.ts'
 import { freePort } from '../support/free-port.ts'
+import { runMark } from '../support/leftovers.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
 /** Processes that the tests of this file started, or those did: by the home that only they have. */
@@ -84,7 +85,7 @@ export const runServer = async ({
 }: StdioConfig): Promise<{ port: number; stop: () => Promise<void> }> => {
   const given = await freePort()
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, PORT: String(given) },
+    env: { PATH: process.env.PATH, PORT: String(given), ...runMark() },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise(resolve => child.once('exit', resolve))
@@ -126,7 +127,7 @@ export const LEDGER = join(FOLDER, 'processes')
 export const startProcesses = (options: Partial<Parameters<typeof createStdioProcesses>[0]> = {}): StdioProcesses => {
   const processes = createStdioProcesses({
     directory: LEDGER,
-    environment: { PATH: process.env.PATH ?? '', HOME: FOLDER },
+    environment: { PATH: process.env.PATH ?? '', HOME: FOLDER, ...runMark() },
     endGraceMs: 500,
     ...options,
   })

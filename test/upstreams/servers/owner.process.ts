@@ -1,11 +1,12 @@
 /** A Patchbay in small: it starts a server that does not end by itself, says which processes there are, and waits. */
 import { createStdioProcesses } from '../../../src/upstreams/connection/index.ts'
+import { runMark } from '../../support/leftovers.ts'
 
 // As a second Ctrl-C does: without a word to anybody.
 process.once('SIGUSR2', () => process.exit(1))
 
 const [directory = '', hostile = ''] = process.argv.slice(2)
-const processes = createStdioProcesses({ directory, environment: { PATH: process.env.PATH ?? '' } })
+const processes = createStdioProcesses({ directory, environment: { PATH: process.env.PATH ?? '', ...runMark() } })
 const started = await processes.start(
   { command: process.execPath, args: ['--disable-warning=ExperimentalWarning', hostile, 'is-stubborn'], env: {} },
   () => {},
