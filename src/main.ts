@@ -63,16 +63,16 @@ const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise
   return Promise.race([told, fatal.promise])
 }
 
-export type ServeOptions = {
-  /** Says as JSON that it is ready, so that every line of standard output is. */
-  json?: boolean
+export type Installation = {
+  settings: Settings
+  services: Services
+  logger: Logger
+  /** Says that it is ready, to whoever started it. */
+  announce: () => Promise<void>
 }
 
-/** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
-export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
-  const settings = loadSettings()
-  const logger = createLogger(settings.logLevel)
-  const services = await buildServices(settings, logger)
+/** Serves an installation until it is told to stop, and closes it; answers the exit code. Throws what keeps it from starting. */
+export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
   // Not before: a start that waits for another's migration blocks the thread, and could not be interrupted.
   const stopSignal = hearStopSignal()
   try {
@@ -84,7 +84,7 @@ export const serve = async ({ json = false }: ServeOptions = {}): Promise<number
       services.upstreamConnections
         .start()
         .catch(error => logger.error({ err: error }, 'upstreams that are to be connected at once are not'))
-      await announce(settings, services, json)
+      await announce()
       return await untilStop(stopSignal, logger)
     } finally {
       app.beginStop()
@@ -93,4 +93,17 @@ export const serve = async ({ json = false }: ServeOptions = {}): Promise<number
   } finally {
     await services.close()
   }
+}
+
+export type ServeOptions = {
+  /** Says as JSON that it is ready, so that every line of standard output is. */
+  json?: boolean
+}
+
+/** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
+export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
+  const settings = loadSettings()
+  const logger = createLogger(settings.logLevel)
+  const services = await buildServices(settings, logger)
+  return serveInstallation({ settings, services, logger, announce: () => announce(settings, services, json) })
 }

@@ -35,7 +35,12 @@ import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platfor
 import type { Logger } from './platform/logger.ts'
 import { createMailer } from './platform/mail/index.ts'
 import { findMasterKeys } from './platform/master-keys.ts'
-import { createAddressPolicy, createHttpClient, type HttpClientOptions } from './platform/net/index.ts'
+import {
+  type AddressPolicy,
+  createAddressPolicy,
+  createHttpClient,
+  type HttpClientOptions,
+} from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
 import { createUpkeep } from './platform/upkeep.ts'
@@ -119,13 +124,15 @@ export type ServiceOptions = {
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
   /** Times and sizes of connections to upstreams, in place of the usual ones. */
   connectionLimits?: Partial<ConnectionLimits>
+  /** Which addresses upstreams may be at, in place of what the settings say: for the operator's own file of them. */
+  upstreamPolicy?: AddressPolicy
 }
 
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
 export const buildServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy }: ServiceOptions = {},
 ) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
@@ -232,7 +239,7 @@ export const buildServices = async (
     parts: {
       processes,
       network: {
-        policy: createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+        policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
         maxRedirects: limits.maxRedirects,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         ownOrigins: ownOriginsOf(settings),

@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { destination, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
@@ -19,6 +19,11 @@ const REDACTED_PATHS = SECRET_NAMES.flatMap(name => {
   return [key.slice(1, -1).includes('-') ? key : name, `*${key}`, `*.*${key}`]
 })
 
+/** Standard error, where standard output belongs to somebody else. */
+const STDERR = 2
+
 /** One JSON line an event; control characters are escaped by JSON itself. */
-export const createLogger = (level: string): Logger =>
-  pino({ level, base: null, redact: { paths: REDACTED_PATHS, censor: '…' } })
+export const createLogger = (level: string, output: 'stdout' | 'stderr' = 'stdout'): Logger => {
+  const options = { level, base: null, redact: { paths: REDACTED_PATHS, censor: '…' } }
+  return output === 'stdout' ? pino(options) : pino(options, destination({ dest: STDERR, sync: true }))
+}

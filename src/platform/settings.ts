@@ -266,6 +266,13 @@ const readEnvFile = (directory: string): Given => {
   }
 }
 
+/** A variable of the environment, as configuration files of the operator's own refer to it. */
+export const readVariable = (name: string): string | undefined => process.env[name]
+
+/** As `loadSettings`, whatever the environment says of these. */
+export const loadSettingsWith = (fixed: Readonly<Record<string, string>>): Settings =>
+  loadSettings({ ...process.env, ...fixed })
+
 /** An empty value is what compose files and shells write for "not set". */
 const withoutEmpty = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))

@@ -63,6 +63,8 @@ const toUserIds = async (
 }
 
 export type ServerInput = {
+  /** A UUID; left out, it is a new one. */
+  id?: string | undefined
   name: string
   description?: string | undefined
   access: AccessTier

@@ -35,6 +35,7 @@ export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Serv
 })
 
 export type NewServer = {
+  id?: string | undefined
   organizationId: string
   ownerId: string
   name: string
@@ -46,10 +47,11 @@ export type NewServer = {
 }
 
 export const createServer = async (tx: Transaction, data: NewServer): Promise<Server> => {
-  const { allowedUserIds, description, ...rest } = data
+  const { allowedUserIds, description, id, ...rest } = data
   const row = await tx.server.create({
     data: {
       ...rest,
+      ...(id !== undefined && { id }),
       description: description ?? null,
       allowedUsers: { create: allowedUserIds.map(userId => ({ userId })) },
     },
