@@ -23,14 +23,14 @@ const readText = (path: string): string => {
   }
 }
 
-/** Processes of the run, each with its command; vitest's own workers, which it ends itself, are not among them. */
+/** Processes of the run, each with its command; vitest's own, which it ends itself, are not among them. */
 const listOf = (mark: string): { pid: number; command: string }[] =>
   (existsSync('/proc') ? readdirSync('/proc') : [])
     .map(Number)
     .filter(pid => Number.isSafeInteger(pid) && pid !== process.pid)
     .filter(pid => readText(`/proc/${pid}/environ`).split('\0').includes(`${VARIABLE}=${mark}`))
     .map(pid => ({ pid, command: readText(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }))
-    .filter(({ command }) => command !== '' && !command.includes('vitest/dist/workers'))
+    .filter(({ command }) => command !== '' && !command.includes('vitest'))
 
 /** Vitest's globalSetup: after the last test file, nothing may be left of what any of them started. */
 export default function setUp(): () => Promise<void> {

@@ -97,7 +97,13 @@ describe('a server over stdio', () => {
     const upstream = openUpstream({ ...hostile(), env: { SHOWN: 'yes; rm -rf /' } })
     const seen: Record<string, string> = JSON.parse(await callTool(upstream, 'environment'))
     delete process.env.PATCHBAY_TEST_SECRET
-    expect(Object.keys(seen).sort()).toEqual(['HOME', 'PATH', ...Object.keys(runMark()), 'SHOWN', 'STARTED_BY_PATCHBAY'])
+    expect(Object.keys(seen).sort()).toEqual([
+      'HOME',
+      'PATH',
+      'SHOWN',
+      'STARTED_BY_PATCHBAY',
+      ...Object.keys(runMark()),
+    ])
     expect(seen.SHOWN).toBe('yes; rm -rf /')
   })
 
