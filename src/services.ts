@@ -60,6 +60,7 @@ import {
   getServerFor,
   holdings,
   listGlobals,
+  listNamesAtWork,
   listSealingKeyIds,
   uses,
   type VerifyMcpToken,
@@ -70,6 +71,7 @@ import {
   createStdioProcesses,
   createUpstreamCatalogues,
   createUpstreamConnections,
+  createUpstreamOffers,
   createUpstreamReviews,
   createUpstreamService,
 } from './upstreams/index.ts'
@@ -258,6 +260,11 @@ export const buildServices = async (
   })
 
   const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
+  const upstreamOffers = createUpstreamOffers({
+    catalogues: upstreamCatalogues,
+    reviews: upstreamReviews,
+    listToolNames: serverId => listNamesAtWork(db, serverId),
+  })
 
   const execution = createExecutionService({
     connections: upstreamConnections,
@@ -317,6 +324,7 @@ export const buildServices = async (
     upstreamConnections,
     upstreamCatalogues,
     upstreamReviews,
+    upstreamOffers,
     execution,
     changes,
     counters,

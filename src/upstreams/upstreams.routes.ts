@@ -12,6 +12,7 @@ import {
 } from '../platform/http/index.ts'
 import type { UpstreamCatalogues } from './catalogue/index.ts'
 import type { Upstream, UpstreamState } from './upstream.ts'
+import type { UpstreamOffers } from './upstream-offers.ts'
 import { CreateUpstream, UpdateUpstream, UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
 import type { UpstreamService, UpstreamWithGlobals } from './upstreams.service.ts'
 import { toOfferView, toUpstreamView } from './upstreams.view.ts'
@@ -23,21 +24,29 @@ const serverParams = z.object({ uuid: uuidParam })
 type Parts = {
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
+  upstreamOffers: Pick<UpstreamOffers, 'listSkipped'>
   /** How its connection is, in this process. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
 export const upstreamRoutes =
-  ({ upstreams, upstreamCatalogues, stateOf }: Parts): FastifyPluginAsyncZod =>
+  ({ upstreams, upstreamCatalogues, upstreamOffers, stateOf }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    const viewOf = (found: UpstreamWithGlobals) => toUpstreamView(found, stateOf(found.upstream))
+    const viewsOf = async (serverId: string, found: readonly UpstreamWithGlobals[]) => {
+      const skipped = await upstreamOffers.listSkipped(serverId)
+      return found.map(each => toUpstreamView(each, stateOf(each.upstream), skipped.get(each.upstream.id) ?? []))
+    }
+    const viewOf = async (found: UpstreamWithGlobals) => {
+      const skipped = await upstreamOffers.listSkipped(found.upstream.serverId)
+      return toUpstreamView(found, stateOf(found.upstream), skipped.get(found.upstream.id) ?? [])
+    }
 
     app.post(
       '/servers/:uuid/upstreams',
       { config, schema: { tags, params: serverParams, body: CreateUpstream, response: { 201: UpstreamView } } },
       async (request, reply) => {
         const made = await upstreams.createUpstream(actorOf(request), request.params.uuid, request.body)
-        return reply.code(201).send(viewOf(made))
+        return reply.code(201).send(await viewOf(made))
       },
     )
 
@@ -51,7 +60,7 @@ export const upstreamRoutes =
         const page = idPageOf(request.query)
         const found = await upstreams.listUpstreams(actorOf(request), request.params.uuid, page)
         const { items, nextCursor } = toPage(found, page.limit, last => last.upstream.id)
-        return { items: items.map(viewOf), nextCursor }
+        return { items: await viewsOf(request.params.uuid, items), nextCursor }
       },
     )
 
@@ -78,7 +87,9 @@ export const upstreamRoutes =
       { config, schema: { tags, params: uuidParams, response: { 200: UpstreamOfferView } } },
       async request => {
         const upstream = await upstreams.getUpstreamForUse(actorOf(request), request.params.id)
-        return toOfferView(await upstreamCatalogues.refresh(upstream))
+        const kept = await upstreamCatalogues.refresh(upstream)
+        const skipped = await upstreamOffers.listSkipped(upstream.serverId)
+        return toOfferView(kept, skipped.get(upstream.id) ?? [])
       },
     )
 

@@ -78,6 +78,7 @@ export const UpdateUpstream = z.strictObject({
   globals: readOnlyField,
   missingGlobals: readOnlyField,
   state: readOnlyField,
+  skipped: readOnlyField,
   name: prefix.optional(),
   description: description.nullish(),
   transport: transport.optional(),
@@ -104,6 +105,17 @@ const state = z.object({
   nextTryAt: timeSchema.optional(),
 })
 
+const skipped = z
+  .array(
+    z.object({
+      kind: z.enum(['tool', 'resource', 'template', 'prompt']),
+      item: z.string().describe('as the upstream has it'),
+      name: z.string().describe('what it would be called'),
+      reason: z.string(),
+    }),
+  )
+  .describe('what clients do not see because something else has its name')
+
 /** What came of asking an upstream for its lists. */
 export const UpstreamOfferView = z.object({
   tools: z.array(z.string()).describe('names, as the upstream has them'),
@@ -113,6 +125,7 @@ export const UpstreamOfferView = z.object({
   flags: z
     .array(z.object({ kind: z.string(), item: z.string(), message: z.string() }))
     .describe('what was left out or cut, and what holds hidden characters'),
+  skipped,
   fetchedAt: timeSchema,
 })
 
@@ -139,6 +152,7 @@ export const UpstreamView = z.object({
   globals: z.array(z.string()).describe('keys of the globals that it refers to'),
   missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
   state,
+  skipped,
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

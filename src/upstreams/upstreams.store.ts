@@ -90,6 +90,10 @@ export const listUpstreamsOfAnybody = async (tx: Transaction, serverId: string):
   return rows.map(toUpstream)
 }
 
+/** Whether changes of its upstreams wait for a builder; of a server without any they do not. */
+export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
+  (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0
+
 /** Of servers with an enabled upstream that is to be connected at once. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: { removedAt: null } } })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
+import type { SkippedItem } from './present-tools.ts'
 import { globalsIn } from './resolve-config.ts'
 import type { UpstreamConfig, UpstreamState } from './upstream.ts'
 import type { UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
@@ -16,12 +17,19 @@ const toStateView = (state: UpstreamState): View['state'] => {
 
 const namesOf = (items: readonly CatalogueItem[]): string[] => items.map(({ name }) => removeHidden(name))
 
-export const toOfferView = ({ catalogue, fetchedAt }: KeptCatalogue): z.infer<typeof UpstreamOfferView> => ({
+const toSkippedView = (skipped: readonly SkippedItem[]): View['skipped'] =>
+  skipped.map(({ kind, item, name, reason }) => ({ kind, item, name, reason }))
+
+export const toOfferView = (
+  { catalogue, fetchedAt }: KeptCatalogue,
+  skipped: readonly SkippedItem[],
+): z.infer<typeof UpstreamOfferView> => ({
   tools: namesOf(catalogue.tools),
   resources: namesOf(catalogue.resources),
   resourceTemplates: namesOf(catalogue.resourceTemplates),
   prompts: namesOf(catalogue.prompts),
   flags: [...catalogue.flags],
+  skipped: toSkippedView(skipped),
   fetchedAt: fetchedAt.toISOString(),
 })
 
@@ -34,7 +42,11 @@ const toPlaceView = (config: UpstreamConfig) => {
 }
 
 /** As the builder wrote it: globals by their keys, so that no secret can be in it. */
-export const toUpstreamView = ({ upstream, missingGlobals }: UpstreamWithGlobals, state: UpstreamState): View => {
+export const toUpstreamView = (
+  { upstream, missingGlobals }: UpstreamWithGlobals,
+  state: UpstreamState,
+  skipped: readonly SkippedItem[],
+): View => {
   const { config } = upstream
   return {
     id: upstream.id,
@@ -54,6 +66,7 @@ export const toUpstreamView = ({ upstream, missingGlobals }: UpstreamWithGlobals
     globals: [...globalsIn(config)],
     missingGlobals: [...missingGlobals],
     state: toStateView(state),
+    skipped: toSkippedView(skipped),
     createdAt: upstream.createdAt.toISOString(),
     updatedAt: upstream.updatedAt.toISOString(),
   }

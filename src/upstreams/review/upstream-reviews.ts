@@ -5,7 +5,7 @@ import { findKeptCatalogue, type UpstreamCatalogues } from '../catalogue/index.t
 import { listAllowedTools, type UpstreamSource } from '../present-tools.ts'
 import type { Upstream } from '../upstream.ts'
 import { auditApprovedTools, type NamedServer } from '../upstream-audit.ts'
-import { findUpstream, listUpstreamsOfAnybody } from '../upstreams.store.ts'
+import { findUpstream, isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
 import { listApprovedDefinitions, listApprovedHashes, putApprovals, removeApprovals } from './approvals.store.ts'
 import {
   definitionOf,
@@ -108,14 +108,23 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     })
   }
 
+  /** The sources as clients see them: with the tools that are approved, as they were approved. */
+  const withApprovedTools = async (sources: readonly UpstreamSource[]): Promise<UpstreamSource[]> => {
+    const reviewed = await listReviewed(db, sources)
+    return reviewed.map(({ source: { upstream, kept }, live }) => ({
+      upstream,
+      kept: { ...kept, catalogue: { ...kept.catalogue, tools: live } },
+    }))
+  }
+
   return {
-    /** The sources as clients see them: with the tools that are approved, as they were approved. */
-    withApprovedTools: async (sources: readonly UpstreamSource[]): Promise<UpstreamSource[]> => {
-      const reviewed = await listReviewed(db, sources)
-      return reviewed.map(({ source: { upstream, kept }, live }) => ({
-        upstream,
-        kept: { ...kept, catalogue: { ...kept.catalogue, tools: live } },
-      }))
+    withApprovedTools,
+
+    /** What clients of a server see of its upstreams, before names meet; by the names of the upstreams. None is asked. */
+    listLiveSources: async (serverId: string): Promise<UpstreamSource[]> => {
+      const upstreams = (await listUpstreamsOfAnybody(db, serverId)).filter(({ isEnabled }) => isEnabled)
+      const sources = await listSourcesOf(upstreams)
+      return (await isServerReviewed(db, serverId)) ? withApprovedTools(sources) : sources
     },
 
     getReview: async (actor: Actor, id: string): Promise<UpstreamReview> => {
