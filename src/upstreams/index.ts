@@ -12,6 +12,16 @@ export {
   removeHidden,
   type UpstreamCatalogues,
 } from './catalogue/index.ts'
+export {
+  type ConfigFile,
+  type ConfigVariable,
+  draftUpstreams,
+  fillPlace,
+  type GlobalDraft,
+  type Machine,
+  readConfigFile,
+  type UpstreamDraft,
+} from './config-files/index.ts'
 export { type ConnectionLimits, createStdioProcesses } from './connection/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { presentTools, type UpstreamSource } from './present-tools.ts'

@@ -1,0 +1,16 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { readVariable } from '../platform/settings.ts'
+import type { Machine } from '../upstreams/index.ts'
+
+/** Where tools keep their files here; the project is the folder that the command runs in. */
+export const thisMachine = (): Machine => {
+  const home = readVariable('HOME') ?? homedir()
+  return {
+    platform: process.platform,
+    home,
+    appData: readVariable('APPDATA') ?? join(home, 'AppData/Roaming'),
+    configHome: readVariable('XDG_CONFIG_HOME') ?? join(home, '.config'),
+    project: process.cwd(),
+  }
+}

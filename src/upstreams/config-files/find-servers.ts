@@ -1,0 +1,102 @@
+import { dirname } from 'node:path'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { ConfigInput } from './config-text.ts'
+import type { ConfigTool } from './config-tools.ts'
+import type { FoundServer, FoundServers, Unusable } from './found-server.ts'
+import type { ParsedConfig } from './parse-config.ts'
+import { readEntry } from './read-entry.ts'
+
+export type FileContext = {
+  tool: ConfigTool
+  home: string
+  /** The project that the file belongs to; undefined for a file of the user's own. */
+  project: string | undefined
+  /** Whose own servers of Claude Code's file are taken besides those for everywhere. */
+  directory: string
+}
+
+const objectAt = (root: JsonObject, ...path: string[]): JsonObject | undefined => {
+  let at: JsonValue | undefined = root
+  for (const key of path) at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+  return isJsonObject(at) ? at : undefined
+}
+
+/** OpenCode's section, which Gemini's settings have as well, for other things. */
+const opencodeServers = (root: JsonObject): JsonObject | undefined => {
+  const section = objectAt(root, 'mcp')
+  const entries = Object.entries(section ?? {}).filter(([, value]) => isJsonObject(value) && 'type' in value)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/** The tables of servers that a file holds, whichever tool's it is. */
+const listSections = (root: JsonObject, directory: string): JsonObject[] =>
+  [
+    objectAt(root, 'mcpServers'),
+    objectAt(root, 'servers'),
+    objectAt(root, 'mcp', 'servers'),
+    objectAt(root, 'context_servers'),
+    objectAt(root, 'mcp_servers'),
+    objectAt(root, 'projects', directory, 'mcpServers'),
+    opencodeServers(root),
+  ].filter(section => section !== undefined)
+
+const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** What VS Code asks its user for, with the first use. */
+const readInputs = (root: JsonObject): Map<string, ConfigInput> => {
+  const listed = [root.inputs, objectAt(root, 'mcp')?.inputs].flatMap(list => (Array.isArray(list) ? list : []))
+  return new Map(
+    listed.filter(isJsonObject).flatMap(input => {
+      const id = textOf(input.id)
+      if (id === undefined) return []
+      const about = textOf(input.description)
+      return [[id, { fallback: textOf(input.default), about, isSecret: input.password === true ? true : undefined }]]
+    }),
+  )
+}
+
+const knownNames = ({ home, project }: FileContext): Map<string, string> => {
+  const known = new Map([
+    ['userHome', home],
+    ['pathSeparator', '/'],
+    ['/', '/'],
+  ])
+  if (project === undefined) return known
+  const name = project.slice(dirname(project).length).replace(/^[\\/]/, '')
+  return known.set('workspaceFolder', project).set('workspaceRoot', project).set('workspaceFolderBasename', name)
+}
+
+const namesIn = (list: JsonValue | undefined): ReadonlySet<string> =>
+  new Set(Array.isArray(list) ? list.filter(item => typeof item === 'string') : [])
+
+/** What a tool says beside its servers of which of them are used: Gemini CLI's lists, and Claude Code's of a project. */
+const readSwitches = (root: JsonObject, directory: string) => {
+  const section = objectAt(root, 'mcp')
+  const allowed = namesIn(section?.allowed)
+  const off = new Set([
+    ...namesIn(section?.excluded),
+    ...namesIn(objectAt(root, 'projects', directory)?.disabledMcpServers),
+  ])
+  return (name: string): boolean => !off.has(name) && (allowed.size === 0 || allowed.has(name))
+}
+
+const SECTIONS = 'mcpServers, servers, context_servers, mcp_servers or mcp'
+
+/** The servers that a configuration file names. */
+export const findServers = ({ root, repeated }: ParsedConfig, context: FileContext): FoundServers => {
+  const servers: FoundServer[] = []
+  const unusable: Unusable[] = []
+  const sections = listSections(root, context.directory)
+  const inputs = readInputs(root)
+  const known = knownNames(context)
+  const isOn = readSwitches(root, context.directory)
+  for (const [name, entry] of sections.flatMap(section => Object.entries(section))) {
+    const read = readEntry(name, entry, { tool: context.tool, inputs, known })
+    if (read.ok) servers.push({ ...read.value, isEnabled: read.value.isEnabled && isOn(name) })
+    else unusable.push({ name, why: read.error })
+  }
+  const twice = [...new Set(repeated)].filter(key => sections.some(section => Object.hasOwn(section, key)))
+  const notes = twice.map(key => `"${key}" is there twice: the last one holds.`)
+  if (sections.length === 0) notes.push(`It names no servers: there is no ${SECTIONS}.`)
+  return { servers, unusable, notes }
+}

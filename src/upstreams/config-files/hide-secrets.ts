@@ -1,0 +1,125 @@
+import { type ConfigPart, type ConfigText, plainText } from './config-text.ts'
+import type { FoundPlace } from './found-server.ts'
+import { isPlaceholder, looksSecret, namesSecret } from './secret-looks.ts'
+
+/** A secret that stands in the file. `name`: what it is called there. */
+export type SecretPart = { kind: 'secret'; name: string; value: string }
+export type HiddenText = readonly (ConfigPart | SecretPart)[]
+
+/** A place whose secrets are told from the rest. */
+export type HiddenPlace =
+  | {
+      transport: 'stdio'
+      command: HiddenText
+      args: readonly HiddenText[]
+      env: Readonly<Record<string, HiddenText>>
+      cwd: HiddenText | undefined
+    }
+  | { transport: 'http' | 'sse'; url: HiddenText; headers: Readonly<Record<string, HiddenText>> }
+
+const secret = (name: string, value: string): SecretPart => ({ kind: 'secret', name, value })
+
+/** `Bearer` and the like in front of what is secret (RFC 9110 §11.4). */
+const SCHEME = /^(Bearer|Basic|Token|ApiKey) +(?=\S)/i
+
+/** A place to be filled in is asked for, as a variable would be. */
+const askedFor = (name: string, written: string): ConfigPart => ({
+  kind: 'variable',
+  name,
+  source: 'input',
+  fallback: undefined,
+  written,
+  isSecret: true,
+})
+
+/** A text that has a name: a variable of an environment, or a header. */
+const hideNamed = (name: string, text: ConfigText): HiddenText => {
+  const plain = plainText(text)
+  if (plain === undefined || plain === '') return text
+  const scheme = SCHEME.exec(plain)?.[0] ?? ''
+  const rest = plain.slice(scheme.length)
+  if (!namesSecret(name) && !looksSecret(rest) && scheme === '') return text
+  const hidden = isPlaceholder(rest) ? askedFor(name, rest) : secret(name, rest)
+  return scheme === '' ? [hidden] : [{ kind: 'text', text: scheme }, hidden]
+}
+
+const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)$/
+const FLAG_WITH_VALUE = /^(--?([A-Za-z][A-Za-z0-9_-]*)=)(.+)$/s
+const HEADER_ARGUMENT = /^([A-Za-z][A-Za-z0-9-]*: ?)(.+)$/s
+
+const hideArgument = (text: ConfigText, before: ConfigText | undefined): HiddenText => {
+  const plain = plainText(text)
+  if (plain === undefined) return text
+  const flag = FLAG.exec((before && plainText(before)) ?? '')?.[1]
+  if (flag !== undefined && namesSecret(flag) && !plain.startsWith('-')) return hideNamed(flag, text)
+  const [, front = '', name = '', value = ''] = FLAG_WITH_VALUE.exec(plain) ?? []
+  if (value !== '' && (namesSecret(name) || looksSecret(value))) {
+    return [{ kind: 'text', text: front }, ...hideNamed(name, [{ kind: 'text', text: value }])]
+  }
+  // As mcp-remote takes headers: `--header "Authorization: Bearer …"`.
+  const [, label = '', content = ''] = HEADER_ARGUMENT.exec(plain) ?? []
+  const header = label.replace(/: ?$/, '')
+  if (content !== '' && namesSecret(header)) {
+    return [{ kind: 'text', text: label }, ...hideNamed(header, [{ kind: 'text', text: content }])]
+  }
+  return looksSecret(plain) ? [secret(flag ?? 'argument', plain)] : text
+}
+
+const PARAMETER = /([?&])([^=&#]+)=([^&#]+)/g
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Parameters of a URL that are secret; percent-encoded again by who fills them in. */
+const hideInUrl = (text: ConfigText): HiddenText => {
+  const plain = plainText(text)
+  if (plain === undefined) return text
+  const parts: (ConfigPart | SecretPart)[] = []
+  let at = 0
+  for (const match of plain.matchAll(PARAMETER)) {
+    const [whole, mark = '', name = '', value = ''] = match
+    if (!namesSecret(decode(name)) && !looksSecret(decode(value))) continue
+    parts.push({ kind: 'text', text: `${plain.slice(at, match.index)}${mark}${name}=` })
+    parts.push(isPlaceholder(decode(value)) ? askedFor(decode(name), value) : secret(decode(name), decode(value)))
+    at = match.index + whole.length
+  }
+  if (at < plain.length) parts.push({ kind: 'text', text: plain.slice(at) })
+  return parts
+}
+
+const CREDENTIALS = /^(https?:\/\/)([^/?#@]*)@/i
+
+/** A URL with who signs in, taken apart: upstreams have that in a header. */
+const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText | undefined } => {
+  const plain = plainText(url)
+  const [whole = '', scheme = '', userInfo] = CREDENTIALS.exec(plain ?? '') ?? []
+  if (plain === undefined || userInfo === undefined) return { url, header: undefined }
+  const encoded = Buffer.from(decode(userInfo)).toString('base64')
+  return {
+    url: [{ kind: 'text', text: `${scheme}${plain.slice(whole.length)}` }],
+    header: [{ kind: 'text', text: 'Basic ' }, secret('Authorization', encoded)],
+  }
+}
+
+const hideRecord = (record: Readonly<Record<string, ConfigText>>): Record<string, HiddenText> =>
+  Object.fromEntries(Object.entries(record).map(([name, text]) => [name, hideNamed(name, text)]))
+
+/** Tells what is likely a secret from the rest: by what it is called, and by how it looks. */
+export const hideSecrets = (place: FoundPlace): HiddenPlace => {
+  if (place.transport === 'stdio') {
+    const { args, env } = place
+    return { ...place, args: args.map((arg, at) => hideArgument(arg, args[at - 1])), env: hideRecord(env) }
+  }
+  const { url, header } = takeCredentials(place.url)
+  const credentials = header === undefined ? {} : { Authorization: header }
+  return {
+    transport: place.transport,
+    url: hideInUrl(url),
+    headers: { ...credentials, ...hideRecord(place.headers) },
+  }
+}

@@ -1,0 +1,87 @@
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { parse as parseToml, TomlError } from 'smol-toml'
+import { z } from 'zod'
+import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+
+export type ConfigSyntax = 'json' | 'toml'
+
+/** Why a file is no configuration, and where: from 1, as editors count. */
+export type ConfigFault = { message: string; line?: number; column?: number }
+
+/** A file's content. `repeated` are keys of an object that are there twice, of which the last holds. */
+export type ParsedConfig = { root: JsonObject; repeated: readonly string[] }
+
+/** Largest file read: some tools keep their whole history in it. */
+export const MAX_CONFIG_FILE_BYTES = 32 * 1_024 * 1_024
+/** Of arrays and objects; tools need six. */
+const MAX_DEPTH = 200
+
+const placeOf = (text: string, offset: number): { line: number; column: number } => {
+  const before = text.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: offset - lineStart + 1 }
+}
+
+/** As jsonc-parser names it, in words: `CommaExpected` is "comma expected". */
+const inWords = ({ error }: ParseError): string =>
+  printParseErrorCode(error)
+    .replaceAll(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+    .toLowerCase()
+
+/** Deepest nesting outside of strings and comments, without recursion: the parser has some. */
+const depthOf = (text: string): number => {
+  const scanner = createScanner(text, true)
+  let depth = 0
+  let deepest = 0
+  while (scanner.getPosition() < text.length) {
+    scanner.scan()
+    if (scanner.getTokenLength() !== 1) continue
+    const mark = text[scanner.getTokenOffset()]
+    if (mark === '{' || mark === '[') deepest = Math.max(deepest, ++depth)
+    else if (mark === '}' || mark === ']') depth--
+  }
+  return deepest
+}
+
+const toValue = (node: Node | undefined, repeated: string[]): JsonValue => {
+  if (node?.type === 'array') return (node.children ?? []).map(child => toValue(child, repeated))
+  if (node?.type !== 'object')
+    return z.union([z.string(), z.number(), z.boolean(), z.null()]).parse(node?.value ?? null)
+  const members = new Map<string, JsonValue>()
+  for (const { children = [] } of node.children ?? []) {
+    const key = String(children[0]?.value)
+    if (members.has(key)) repeated.push(key)
+    members.set(key, toValue(children[1], repeated))
+  }
+  // Own properties whatever their names: `__proto__` is one like any other.
+  return Object.fromEntries(members)
+}
+
+const parseJsonText = (text: string): Result<ParsedConfig, ConfigFault> => {
+  if (depthOf(text) > MAX_DEPTH) return failure({ message: `it is nested more than ${MAX_DEPTH} deep` })
+  const errors: ParseError[] = []
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  const [first] = errors
+  if (first !== undefined) return failure({ message: inWords(first), ...placeOf(text, first.offset) })
+  const repeated: string[] = []
+  const root = tree === undefined ? {} : toValue(tree, repeated)
+  return isJsonObject(root) ? success({ root, repeated }) : failure({ message: 'it is no object', line: 1, column: 1 })
+}
+
+const parseTomlText = (text: string): Result<ParsedConfig, ConfigFault> => {
+  try {
+    // By way of JSON, so that dates are texts.
+    const root: unknown = JSON.parse(JSON.stringify(parseToml(text)))
+    return isJsonObject(root) ? success({ root, repeated: [] }) : failure({ message: 'it is no table' })
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const [message = 'it is no TOML'] = error.message.split('\n')
+    return failure({ message: message.replace(/^Invalid TOML document: /, ''), line: error.line, column: error.column })
+  }
+}
+
+/** Reads JSON with comments and commas at the end, or TOML. */
+export const parseConfig = (text: string, syntax: ConfigSyntax): Result<ParsedConfig, ConfigFault> => {
+  const withoutMark = text.replace(/^\uFEFF/, '')
+  return syntax === 'toml' ? parseTomlText(withoutMark) : parseJsonText(withoutMark)
+}

@@ -1,0 +1,63 @@
+import { open } from 'node:fs/promises'
+import { dirname, extname } from 'node:path'
+import { failure, type Result, success } from '../../kernel/index.ts'
+import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
+import { findServers } from './find-servers.ts'
+import type { FoundServers } from './found-server.ts'
+import { type ConfigFault, MAX_CONFIG_FILE_BYTES, parseConfig } from './parse-config.ts'
+
+export type ConfigFile = FoundServers & { path: string; tool: ConfigTool }
+
+/** `message` completes "The file …"; `isAbsent`: there is none. */
+export type ConfigFileFault = { message: string; isAbsent: boolean }
+
+const READ_FAULTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'is not there'],
+  ['ENOTDIR', 'is not there'],
+  ['EISDIR', 'is a folder, not a file'],
+  ['EACCES', 'may not be read by this user'],
+  ['EPERM', 'may not be read by this user'],
+])
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+const readText = async (path: string): Promise<Result<string, ConfigFileFault>> => {
+  try {
+    await using file = await open(path, 'r')
+    const { size } = await file.stat()
+    if (size > MAX_CONFIG_FILE_BYTES) {
+      return failure({
+        message: `has ${size} bytes, more than the ${MAX_CONFIG_FILE_BYTES} that are read`,
+        isAbsent: false,
+      })
+    }
+    return success(await file.readFile('utf8'))
+  } catch (error) {
+    const message = READ_FAULTS.get(codeOf(error))
+    if (message === undefined) throw error
+    return failure({ message, isAbsent: message === 'is not there' })
+  }
+}
+
+const explain = ({ message, line, column }: ConfigFault): string => {
+  const where = line === undefined || column === undefined ? '' : ` at line ${line}, column ${column}`
+  return `cannot be read${where}: ${message}`
+}
+
+/** The project of a file that lies in one: the folder above `.vscode`, `.cursor` and the like, or its own. */
+const projectOf = (path: string, { home }: Machine): string | undefined => {
+  const folder = dirname(path)
+  const project = /[\\/]\.[A-Za-z]+$/.test(folder) ? dirname(folder) : folder
+  return project === home || folder === home ? undefined : project
+}
+
+/** Reads the servers that a configuration file names. `path` is absolute. */
+export const readConfigFile = async (path: string, machine: Machine): Promise<Result<ConfigFile, ConfigFileFault>> => {
+  const text = await readText(path)
+  if (!text.ok) return text
+  const parsed = parseConfig(text.value, extname(path).toLowerCase() === '.toml' ? 'toml' : 'json')
+  if (!parsed.ok) return failure({ message: explain(parsed.error), isAbsent: false })
+  const tool = toolOfFile(path, machine)
+  const context = { tool, home: machine.home, project: projectOf(path, machine), directory: machine.project }
+  return success({ path, tool, ...findServers(parsed.value, context) })
+}

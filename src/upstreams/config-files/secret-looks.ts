@@ -1,0 +1,50 @@
+const WORDS_OF_SECRETS: ReadonlySet<string> = new Set(
+  'token secret password passwd passphrase pwd pass key apikey credential credentials auth authorization bearer cookie pat jwt dsn'.split(
+    ' ',
+  ),
+)
+/** With one of these at its end, a name is of where a secret is, or how large, and not of the secret. */
+const WORDS_OF_OTHERS: ReadonlySet<string> = new Set(
+  'file path dir directory id name url uri host port type mode method count limit ttl timeout expiry scheme header prefix region version enabled'.split(
+    ' ',
+  ),
+)
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(word => word !== '')
+
+/** Whether what is called so is likely a secret: `GITHUB_TOKEN`, `x-api-key`, `--password`. */
+export const namesSecret = (name: string): boolean => {
+  const words = wordsOf(name)
+  return !WORDS_OF_OTHERS.has(words.at(-1) ?? '') && words.some(word => WORDS_OF_SECRETS.has(word))
+}
+
+/** How widely used services begin their keys and tokens; and texts that carry a password. */
+const KNOWN_SECRETS = [
+  /^(?:sk|pk|rk|pat|key|secret|ntn|hf|npm|pbk|lin_api|dop_v1|shpat|figd|tvly|fc|bb_live|r8|gsk|xai|ctx7sk)[-_][A-Za-z0-9_-]{12,}$/,
+  /^gh[pousr]_[A-Za-z0-9]{20,}$/,
+  /^github_pat_[A-Za-z0-9_]{20,}$/,
+  /^glpat-[A-Za-z0-9_-]{16,}$/,
+  /^xox[abeprs]-[A-Za-z0-9-]{10,}$/,
+  /^A(?:KIA|SIA|Iza)[A-Za-z0-9_-]{16,}$/,
+  /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/,
+  /^-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@/i,
+]
+
+/** Long, and by no hand: letters and digits in a mix that no name has. */
+const isRandom = (text: string): boolean =>
+  /^[A-Za-z0-9_-]{32,}$/.test(text) &&
+  /\d/.test(text) &&
+  (/^[0-9a-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)))
+
+/** Whether a text is likely a secret by itself, whatever it is called. */
+export const looksSecret = (text: string): boolean => KNOWN_SECRETS.some(known => known.test(text)) || isRandom(text)
+
+/** Whether a text stands where somebody is to write a value: `<your token>`, `YOUR_API_KEY`. */
+export const isPlaceholder = (text: string): boolean =>
+  /^<[^<>]*>$|^\[[^[\]]*\]$|^(?:your|my|insert|enter|replace)[-_ ].*$|^x{3,}$|^\.{3}$|^changeme$/i.test(text.trim())
