@@ -1,9 +1,9 @@
 /**
- * A server over stdio that behaves as its first argument says. What it does well is the least of the older era; each of
- * its tools does one thing that a server should not.
+ * A server over stdio that behaves as its first argument says, or the file after an @ in it. What it does well is the
+ * least of the older era; each of its tools does one thing that a server should not.
  */
 import { spawn } from 'node:child_process'
-import { writeSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 type Message = {
@@ -12,14 +12,15 @@ type Message = {
   params?: { name?: string; arguments?: Record<string, unknown> }
 }
 
-const behaviour = process.argv[2] ?? 'serve'
+const given = process.argv[2] ?? 'serve'
+const behaviour = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given
 const MEBIBYTE = 1_024 * 1_024
 
 /** All of it, before anything else is done. */
-const write = (text: string): void => {
+const write = (text: string, to = 1): void => {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
-      rest = rest.subarray(writeSync(1, rest))
+      rest = rest.subarray(writeSync(to, rest))
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
     }
@@ -101,6 +102,9 @@ switch (behaviour) {
     break
   case 'is-silent':
     setInterval(() => {}, 1e6)
+    break
+  case 'floods':
+    for (let i = 0; i < 100; i++) write(`${'x'.repeat(MEBIBYTE)}\n`, 2)
     break
   case 'is-stubborn':
     process.on('SIGTERM', () => {})

@@ -1,0 +1,158 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { textOf } from './official-clients.ts'
+import { commandOf, gone } from './support.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'patchbay-hostile-'))
+/** How the process of `turncoat` behaves from its next start on. */
+const behaviour = join(folder, 'behaviour')
+const behaveAs = (how: string): void => writeFileSync(behaviour, how)
+
+/** Upstreams that never serve, and what is said of each. */
+const BAD = [
+  ['lost', { ...commandOf('hostile'), command: '/nowhere/server' }, 'There is no command /nowhere/server'],
+  ['exits', commandOf('hostile', 'exits'), 'The process ended with exit code 3'],
+  ['rubbish', commandOf('hostile', 'prints-rubbish'), 'The process printed 100 lines that are no MCP'],
+  ['floods', commandOf('hostile', 'floods'), 'The process wrote more than 64 MiB in 10 s'],
+  ['silent', commandOf('hostile', 'is-silent'), 'The process did not answer within 4000 ms of its start'],
+] as const
+
+const State = z.object({
+  state: z.object({ kind: z.string(), why: z.string().optional(), nextTryAt: z.string().optional() }),
+})
+
+let app: TestApp
+let operator: ApiClient
+let url = ''
+let client: Client
+const ids = new Map<string, string>()
+const idOf = (name: string): string => ids.get(name) ?? ''
+const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
+const stateOf = async (name: string) =>
+  State.parse((await operator.expectOk('GET', `/upstreams/${idOf(name)}`)).body).state
+const refresh = (name: string) => operator.send('POST', `/upstreams/${idOf(name)}/refresh`)
+/** Everything else on the same server goes on as if nothing were. */
+const expectNeighboursWell = async (): Promise<void> => {
+  expect(textOf(await call('good_echo'))).toBe('from the older line')
+}
+
+beforeAll(async () => {
+  behaveAs('serve')
+  app = await startTestApp({
+    env: { PATCHBAY_ALLOW_STDIO: 'true' },
+    services: { connectionLimits: { startTimeoutMs: 4_000, retryDelaysMs: [60_000] } },
+  })
+  operator = await signUp(app.origin, 'operator@example.com')
+  const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+  url = `${app.origin}/s/${serverId}`
+  const attach = async (name: string, body: object): Promise<void> => {
+    ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
+  }
+  await attach('good', commandOf('sdk-old'))
+  await attach('turncoat', commandOf('hostile', `@${behaviour}`))
+  await attach('slow', { ...commandOf('hostile'), timeoutMs: 500 })
+  for (const [name, command] of BAD) await attach(name, command)
+  await Promise.all([refresh('good'), refresh('slow'), refresh('turncoat')])
+  client = new Client({ name: 'official', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+})
+
+afterAll(async () => {
+  await client.close()
+  await app.close()
+  const ledger = join(app.settings.dataDirectory, 'processes')
+  expect(existsSync(ledger) ? readdirSync(ledger) : []).toEqual([])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('beside commands that never serve', () => {
+  it('the others are listed at once, and the list says who is missing', async () => {
+    const listed = await client.request({ method: 'tools/list' }, z.looseObject({ tools: z.array(z.unknown()) }))
+    expect(listed.tools.length).toBeGreaterThan(2)
+    const said = JSON.stringify(listed._meta)
+    for (const [name] of BAD) expect(said).toContain(`"${name}"`)
+    await expectNeighboursWell()
+  })
+
+  it.each(BAD)('each is told with its reason, to the builder and to the model: %s', async (name, _command, why) => {
+    const refused = await refresh(name)
+    expect([refused.status, refused.body]).toEqual([
+      503,
+      expect.objectContaining({ detail: expect.stringContaining(why) }),
+    ])
+    expect(await stateOf(name)).toMatchObject({
+      kind: 'failed',
+      why: expect.stringContaining(why),
+      nextTryAt: expect.any(String),
+    })
+    await expect(call(`${name}_anything`)).rejects.toThrow(`${name}_anything`)
+    await expectNeighboursWell()
+  })
+})
+
+describe('a command that serves and then does not', () => {
+  it.each([
+    ['dies', 'die', 'The process ended with exit code 7'],
+    ['prints a line of 100 MB', 'long-line', 'The process printed a line of more than 10485760 bytes'],
+    ['prints 100 MB in lines', 'many-lines', 'The process wrote more than 64 MiB in 10 s'],
+  ])('answers the call that it %s in with what happened, and the next one as ever', async (_, tool, why) => {
+    const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
+    expect(failed.isError).toBe(true)
+    expect(textOf(failed)).toMatch(/^The upstream "turncoat" did not do this: /)
+    expect(textOf(failed)).toContain(why)
+    expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('and never answers ends the call with its time', async () => {
+    const failed = await call('slow_hang')
+    expect(textOf(failed)).toContain('did not do this: The upstream did not answer within 500 ms')
+    expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('is heard once where it answers twice, and through rubbish', async () => {
+    expect(textOf(await call('turncoat_twice'))).toBe('first')
+    expect(textOf(await call('turncoat_chatter'))).toBe('after rubbish')
+    expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('keeps its tools in the list while it does not start, with an error for whoever calls one, and comes back', async () => {
+    const pid = Number(textOf(await call('turncoat_pid')))
+    behaveAs('exits')
+    process.kill(pid, 'SIGKILL')
+    await gone([pid])
+    const failed = await call('turncoat_echo', { text: 'a' })
+    expect(textOf(failed)).toMatch(/exit code 3; its log may say why\..* It is tried again in \d+ s/)
+    expect(await stateOf('turncoat')).toMatchObject({ kind: 'failed', why: expect.stringContaining('exit code 3') })
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('turncoat_echo')
+    await expectNeighboursWell()
+    behaveAs('serve')
+    expect(textOf(await call('turncoat_echo', { text: 'back' }))).toBe('back')
+    expect(await stateOf('turncoat')).toEqual({ kind: 'connected' })
+  })
+
+  it('takes what it forked with it when it is switched off, whatever group that is in', async () => {
+    const pids = textOf(await call('turncoat_fork'))
+      .split(' ')
+      .map(Number)
+    const pid = Number(textOf(await call('turncoat_pid')))
+    expect(pids).toHaveLength(2)
+    await operator.expectOk('PATCH', `/upstreams/${idOf('turncoat')}`, { enabled: false })
+    await gone([pid, ...pids])
+    expect(await stateOf('turncoat')).toEqual({ kind: 'disabled' })
+    await expect(call('turncoat_echo')).rejects.toThrow('turncoat_echo')
+    await expectNeighboursWell()
+  })
+})
+
+it('of all that failed nothing runs, and what was started is written down', () => {
+  const ledger = join(app.settings.dataDirectory, 'processes')
+  const entries = readdirSync(ledger).map(file => readFileSync(join(ledger, file), 'utf8'))
+  // Those of the two that are still well.
+  expect(entries).toHaveLength(2)
+})
