@@ -71,6 +71,7 @@ import {
   createStdioProcesses,
   createUpstreamCatalogues,
   createUpstreamConnections,
+  createUpstreamExchange,
   createUpstreamOffers,
   createUpstreamReviews,
   createUpstreamService,
@@ -266,8 +267,11 @@ export const buildServices = async (
     listToolNames: serverId => listNamesAtWork(db, serverId),
   })
 
+  const upstreamExchange = createUpstreamExchange(upstreamConnections)
+
   const execution = createExecutionService({
     connections: upstreamConnections,
+    exchange: upstreamExchange,
     catalogues: upstreamCatalogues,
     reviews: upstreamReviews,
     db,
@@ -337,6 +341,7 @@ export const buildServices = async (
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
+      upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()

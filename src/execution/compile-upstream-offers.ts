@@ -1,13 +1,31 @@
-import { isJsonObject, type JsonObject, type StopSignal } from '../kernel/index.ts'
-import { askUpstream, explainUpstreamFault, findUpstreamRefusal, type UpstreamSource } from '../upstreams/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
+import {
+  askUpstream,
+  type CallLink,
+  explainUpstreamFault,
+  findUpstreamRefusal,
+  type UpstreamSource,
+} from '../upstreams/index.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
 import { maskResult, type UpstreamToolParts } from './compile-upstream-tools.ts'
-import { type CompiledOffers, isRefused, type PassedAnswer } from './compiled-server.ts'
+import {
+  type CallContext,
+  type CompiledOffers,
+  isRefused,
+  type PassedAnswer,
+  type RefusedAnswer,
+} from './compiled-server.ts'
+import { maskedTell, withLink } from './linked-request.ts'
+import { canComplete, canSubscribe, offeredCapabilities } from './offer-capabilities.ts'
 import { nameAllOffers, type OfferNaming, type OfferOwner } from './offer-names.ts'
-import { listReaders, routeOffers } from './offer-routes.ts'
+import { listReaders, type OfferRoutes, routeOffers } from './offer-routes.ts'
 
 /** JSON-RPC 2.0 §5.1. */
+const METHOD_NOT_FOUND = -32_601
 const INTERNAL_ERROR = -32_603
+
+const refused = (message: string, code = INTERNAL_ERROR): RefusedAnswer => ({ refused: { code, message } })
+const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
 
 type OfferParts = Omit<UpstreamToolParts, 'recorder'> & OfferNaming
 
@@ -20,48 +38,98 @@ const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedA
   return { passed: { ...answer.passed, contents } }
 }
 
+/** Whose prompt or resource the `ref` of a completion names, and the ref as that upstream knows it. */
+const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string | undefined) => {
+  if (!isJsonObject(ref)) return undefined
+  if (ref.type === 'ref/prompt' && typeof ref.name === 'string') {
+    const route = routes.findPrompt(ref.name, group)
+    return route && { owner: route.owner, ref: { ...ref, name: route.own } }
+  }
+  if (ref.type !== 'ref/resource' || typeof ref.uri !== 'string') return undefined
+  const route = routes.findTemplate(ref.uri, group) ?? routes.findResource(ref.uri, group)
+  return route && { owner: route.owner, ref: { ...ref, uri: route.own } }
+}
+
 /** Resources, templates and prompts of upstreams, and how each is asked for. Undefined where no upstream offers any. */
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker }: OpenedGlobals,
-  { connections, onInternalError, ...naming }: OfferParts,
+  { connections, exchange, onInternalError, ...naming }: OfferParts,
 ): CompiledOffers | undefined => {
-  if (sources.length === 0) return undefined
+  const [first] = sources
+  if (first === undefined) return undefined
   const { lists, groupLists, names } = nameAllOffers(sources, naming)
   const routes = routeOffers(names, listReaders(sources), naming)
   const ask = async (
     owner: OfferOwner,
     method: string,
     params: JsonObject,
-    signal: StopSignal,
+    { signal, link }: CallContext,
   ): Promise<PassedAnswer> => {
     const connection = connections.find(owner.id)
-    const refused = (message: string, code = INTERNAL_ERROR): PassedAnswer => ({ refused: { code, message } })
-    if (connection === undefined) return refused(`The upstream "${owner.name}" is disabled, or was removed.`)
+    if (connection === undefined) return refused(gone(owner))
+    const send = (own: CallLink | undefined) => askUpstream(connection, { method, params }, signal, own)
     try {
-      return { passed: maskResult(await askUpstream(connection, { method, params }, signal), masker) }
+      return { passed: maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
     } catch (error) {
-      const said = findUpstreamRefusal(error)
-      if (said !== undefined) return refused(masker.text(said.message), said.code)
-      const why = explainUpstreamFault(error, owner.name, connection.state())
-      if (why === undefined) onInternalError(error)
-      return refused(why === undefined ? 'Internal error' : masker.text(why))
+      return explain(error, owner)
     }
   }
+  const explain = (error: unknown, owner: OfferOwner): RefusedAnswer => {
+    const said = findUpstreamRefusal(error)
+    if (said !== undefined) return refused(masker.text(said.message), said.code)
+    const why = explainUpstreamFault(error, owner.name, connections.find(owner.id)?.state())
+    if (why === undefined) onInternalError(error)
+    return refused(why === undefined ? 'Internal error' : masker.text(why))
+  }
+  const completers = new Set(sources.filter(canComplete).map(({ upstream }) => upstream.id))
+  const publishers = new Set(sources.filter(canSubscribe).map(({ upstream }) => upstream.id))
+  const { serverId } = first.upstream
   return {
     ...lists,
     groups: groupLists,
-    readResource: (uri, { signal }, group) => {
+    capabilities: offeredCapabilities(sources),
+    readResource: (uri, context, group) => {
       const route = routes.findResource(uri, group)
       if (route === undefined) return undefined
       const { owner, own } = route
-      return ask(owner, 'resources/read', { uri: own }, signal).then(answer => renameContents(answer, own, uri))
+      return ask(owner, 'resources/read', { uri: own }, context).then(answer => renameContents(answer, own, uri))
     },
-    getPrompt: (name, args, { signal }, group) => {
+    getPrompt: (name, args, context, group) => {
       const route = routes.findPrompt(name, group)
       if (route === undefined) return undefined
       const { owner, own } = route
-      return ask(owner, 'prompts/get', args === undefined ? { name: own } : { name: own, arguments: args }, signal)
+      return ask(owner, 'prompts/get', args === undefined ? { name: own } : { name: own, arguments: args }, context)
+    },
+    complete: (params, context, group) => {
+      const found = findCompleted(params, routes, group)
+      if (found === undefined) return undefined
+      const { owner, ref } = found
+      // One of several upstreams may have nothing to suggest.
+      if (!completers.has(owner.id)) return Promise.resolve({ passed: { completion: { values: [] } } })
+      const { _meta, ...asked } = params
+      return ask(owner, 'completion/complete', { ...asked, ref }, context)
+    },
+    subscribe: (uri, onUpdated, group) => {
+      const route = routes.findResource(uri, group)
+      if (route === undefined) return undefined
+      const { owner, own } = route
+      if (!publishers.has(owner.id)) {
+        const why = `The upstream "${owner.name}" does not tell of changes of its resources`
+        return Promise.resolve(refused(why, METHOD_NOT_FOUND))
+      }
+      const tell = ({ uri: updated }: JsonObject): void => {
+        if (updated === own) onUpdated(uri)
+        else if (typeof updated === 'string') onUpdated(routes.uriFor(owner.id, updated))
+      }
+      return exchange.subscriptions
+        .subscribe(owner.id, own, tell)
+        .then(stop => ({ stop }))
+        .catch((error: unknown) => explain(error, owner))
+    },
+    listenToLogs: (level, listener) => {
+      void exchange.logs.lowerLevel(serverId, level)
+      return exchange.logs.listen(serverId, maskedTell(listener, masker))
     },
   }
 }

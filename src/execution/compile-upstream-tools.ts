@@ -1,18 +1,27 @@
 import { newExecutionId } from '../history/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import {
+  type CallLink,
   callUpstreamTool,
   explainUpstreamFault,
   presentTools,
   toUpstreamToolCall,
   type Upstream,
   type UpstreamConnections,
+  type UpstreamExchange,
   type UpstreamSource,
   type UpstreamToolCall,
 } from '../upstreams/index.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
-import { type BlocksResult, type CompiledTool, isPassed, type PassedResult } from './compiled-server.ts'
+import {
+  type BlocksResult,
+  type CallContext,
+  type CompiledTool,
+  isPassed,
+  type PassedResult,
+} from './compiled-server.ts'
 import { errorResult } from './faults.ts'
+import { withLink } from './linked-request.ts'
 import type { Masker } from './masking.ts'
 import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
 import { maskStrings } from './shape.ts'
@@ -23,6 +32,7 @@ export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: read
 
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
   connections: Pick<UpstreamConnections, 'find'>
+  exchange: Pick<UpstreamExchange, 'logs' | 'subscriptions'>
 }
 
 /** What a call takes; what describes the tool is not in it. */
@@ -58,15 +68,16 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
 const callOnce = async (
   { upstream, item }: UpstreamTool,
   args: JsonObject,
-  signal: Parameters<CompiledTool['call']>[1]['signal'],
+  { signal, link }: CallContext,
   masker: Masker,
-  { connections, onInternalError }: UpstreamToolParts,
+  { connections, exchange, onInternalError }: UpstreamToolParts,
 ): Promise<BlocksResult | PassedResult> => {
   // By its id with each call: what it was when the server was mounted may be closed.
   const connection = connections.find(upstream.id)
   if (connection === undefined) return errorResult(`The upstream "${upstream.name}" is disabled, or was removed.`)
   try {
-    return { passed: maskResult(await callUpstreamTool(connection, item, args, signal), masker) }
+    const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
+    return { passed: maskResult(await withLink(link, upstream.id, masker, exchange, call), masker) }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state())
     if (why === undefined) onInternalError(error)
@@ -92,11 +103,13 @@ const compileOne = (
     annotations: isJsonObject(annotations) ? annotations : undefined,
     more,
     isReadOnly: false,
-    call: async (given, { caller, client, signal }) => {
+    isLinked: true,
+    call: async (given, context) => {
+      const { caller, client } = context
       const startedAt = new Date()
       const startedMs = performance.now()
       const args = isJsonObject(given) ? given : {}
-      const result = await callOnce(tool, args, signal, masker, parts)
+      const result = await callOnce(tool, args, context, masker, parts)
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)
       const body = JSON.stringify({ name: item.name, arguments: args })

@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
+import type { CallLink, LogLevel } from '../upstreams/index.ts'
 
 export type { AccessPolicy, Caller } from '../servers/index.ts'
 export type { ToolAnnotations } from '../toolkits/index.ts'
+export type { CallLink, LogLevel } from '../upstreams/index.ts'
 
 /** Content blocks of a tool's answer (specification, server/tools#tool-result). */
 export type ContentBlock =
@@ -35,6 +37,8 @@ export type CallContext = {
   client: string | undefined
   /** Aborted when the caller is gone or has cancelled. */
   signal: StopSignal
+  /** Where what is called may speak to its client: an upstream. */
+  link?: CallLink | undefined
 }
 
 /** One tool of a mounted server; `call` runs the whole way (resolve, send, shape, record) and never throws. */
@@ -53,16 +57,20 @@ export type CompiledTool = {
    * implies is no such word, nor what an upstream says of its tools; of one that calls another the inner one decides.
    */
   isReadOnly: boolean
+  /** Whether it may speak to its client while it runs, so that its context should have a link: an upstream's does. */
+  isLinked?: boolean | undefined
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedResult>
 }
 
 /** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */
 export type OfferedItem = { name: string; json: JsonObject }
 
-/** What an upstream answered, or why not, as a JSON-RPC error. */
-export type PassedAnswer = PassedResult | { refused: { code: number; message: string } }
+/** Why an upstream did not do something, as a JSON-RPC error. */
+export type RefusedAnswer = { refused: { code: number; message: string } }
+/** What an upstream answered, or why not. */
+export type PassedAnswer = PassedResult | RefusedAnswer
 
-export const isRefused = (answer: PassedAnswer): answer is Exclude<PassedAnswer, PassedResult> => 'refused' in answer
+export const isRefused = (answer: object): answer is RefusedAnswer => 'refused' in answer
 
 export type OfferLists = {
   resources: readonly OfferedItem[]
@@ -75,12 +83,26 @@ type Ask<Arguments extends readonly unknown[]> = (
   ...asked: [...Arguments, context: CallContext, group?: string]
 ) => Promise<PassedAnswer> | undefined
 
+/** What the upstreams of a server can do besides, by which it says what it can do itself. */
+export type OfferedCapabilities = { completions: boolean; logging: boolean; subscribe: boolean }
+
 /** Resources and prompts of a server's upstreams. What is asked for answers undefined where none has it; never rejects. */
 export type CompiledOffers = OfferLists & {
   /** Of each upstream by itself, where the server groups. */
   groups?: ReadonlyMap<string, OfferLists> | undefined
   readResource: Ask<[uri: string]>
   getPrompt: Ask<[name: string, args: JsonObject | undefined]>
+  /** `params` are those of `completion/complete`; undefined as well where they name nothing. */
+  complete: Ask<[params: JsonObject]>
+  capabilities: OfferedCapabilities
+  /** `onUpdated` gets the URI of what is updated, which may be a part of the resource. Undefined: nobody has it. */
+  subscribe: (
+    uri: string,
+    onUpdated: (uri: string) => void,
+    group?: string,
+  ) => Promise<{ stop: () => void } | RefusedAnswer> | undefined
+  /** Asks for log messages from a level on, and tells those that come while nobody calls; answers how to stop. */
+  listenToLogs: (level: LogLevel, listener: (params: JsonObject) => void) => () => void
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

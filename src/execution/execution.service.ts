@@ -12,7 +12,7 @@ import {
   readBlueprint,
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
-import type { UpstreamCatalogues, UpstreamConnections, UpstreamReviews } from '../upstreams/index.ts'
+import type { UpstreamCatalogues, UpstreamConnections, UpstreamExchange, UpstreamReviews } from '../upstreams/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
@@ -28,6 +28,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   instances: InstanceService
   connections: Pick<UpstreamConnections, 'find' | 'sync'>
   catalogues: Pick<UpstreamCatalogues, 'list'>
+  exchange: UpstreamExchange
   reviews: Pick<UpstreamReviews, 'withApprovedTools'>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }

@@ -10,7 +10,7 @@ import { renderPassed } from './result.ts'
 import type { Router } from './router.ts'
 
 /** What only an upstream can answer. */
-const ASKING: ReadonlySet<string> = new Set(['resources/read', 'prompts/get'])
+const ASKING: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete'])
 
 /** Whether the request may have to be asked of an upstream: if so, it is under way like a call. */
 export const mayBeAsked = ({ offers }: Router, { method }: RequestMessage): boolean =>
@@ -20,6 +20,7 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
   if (method === 'resources/read') {
     return typeof params?.uri === 'string' ? offers?.readResource(params.uri, call) : undefined
   }
+  if (method === 'completion/complete') return params === undefined ? undefined : offers?.complete(params, call)
   const args = params?.arguments
   if (typeof params?.name !== 'string' || (args !== undefined && !isJsonObject(args))) return undefined
   return offers?.getPrompt(params.name, args, call)

@@ -56,12 +56,20 @@ export const answerList = (router: Router, { id, method, params }: RequestMessag
     : bytesAnswer(id, { head: router.listHead[era], rest: [page] })
 }
 
+const SUBSCRIBING: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe'])
+
 /** Resources and prompts that no upstream has: asking for one by name is asking for an unknown one. */
-export const answerMissing = ({ server }: Router, { id, method, params }: RequestMessage): Answer | undefined => {
-  if (method === 'resources/read') {
+export const answerMissing = (
+  { server, offers }: Router,
+  { id, method, params }: RequestMessage,
+): Answer | undefined => {
+  if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
     if (typeof uri !== 'string') return refuse(id, invalidParams('Invalid params: uri is missing or no string'))
     return refuse(id, invalidParams(`Resource not found: ${uri}`, { uri }))
+  }
+  if (method === 'completion/complete' && offers !== undefined) {
+    return refuse(id, invalidParams('Invalid params: ref names no prompt and no resource template of this server'))
   }
   if (method === 'prompts/get') {
     const name = params?.name

@@ -72,6 +72,7 @@ export const createFeeds = (now: () => number) => {
       return { feed: known, after: wanted.sequence }
     },
     forgetBroken,
+    notify,
     hasOpenStream: (): boolean => connections().length > 0,
     end,
   }

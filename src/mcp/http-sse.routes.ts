@@ -48,7 +48,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
 
-  const newSession = (serverId: string, caller: Caller): Session => ({
+  const newSession = (serverId: string, caller: Caller, notify: Session['notify']): Session => ({
     serverId,
     subject: caller?.userId,
     version: SESSION_VERSIONS[0],
@@ -57,6 +57,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     logLevel: undefined,
     calls: undefined,
     feeds: undefined,
+    notify,
+    ties: undefined,
   })
 
   const endWhenDone = ({ isEnding, session, stream }: Connection): void => {
@@ -90,7 +92,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
         endWhenDone(connection)
       },
     }
-    const session = newSession(serverId, caller)
+    const session = newSession(serverId, caller, json => stream.send(messageEvent(json)))
     const connection: Connection = { serverId, stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
     mounted.subscribe(subscriber)
@@ -118,8 +120,11 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     const { answer, call } = serveRequest(mounted.router, session, message, caller, report)
     if (call === undefined) send(answer)
     else {
-      const stopProgress = startProgress(message, json => stream.send(messageEvent(json)))
+      const say = (json: string): void => stream.send(messageEvent(json))
+      const stopProgress = call.link === undefined ? startProgress(message, say) : undefined
+      if (call.link !== undefined) call.say = say
       const deliver = (done: Answer): void => {
+        call.say = undefined
         stopProgress?.()
         endCall(session, call)
         if (!call.signal.aborted) send(done)

@@ -23,6 +23,36 @@ const isFilter = (value: JsonValue | undefined): value is JsonObject =>
   (value.resourceSubscriptions === undefined ||
     (Array.isArray(value.resourceSubscriptions) && value.resourceSubscriptions.every(uri => typeof uri === 'string')))
 
+/** Resources that one stream may be subscribed to. */
+const MAX_SUBSCRIPTIONS = 500
+
+const urisOf = ({ resourceSubscriptions: uris }: JsonObject): string[] =>
+  Array.isArray(uris) ? [...new Set(uris.filter(uri => typeof uri === 'string'))] : []
+
+/** Subscriptions to resources: those of the wanted ones that an upstream takes. */
+type Resources = { uris: readonly string[]; listen: (onUpdated: (uri: string) => void) => void; stop: () => void }
+const NO_RESOURCES: Resources = { uris: [], listen: () => {}, stop: () => {} }
+
+/** Which of them are taken is said first of all, so they are asked for before the stream is opened; never rejects. */
+const subscribeAll = async ({ router }: Mounted, wanted: readonly string[]): Promise<Resources> => {
+  let tell = (_uri: string): void => {}
+  const taken = await Promise.all(
+    wanted.map(async uri => {
+      const answer = await router.offers?.subscribe(uri, updated => tell(updated))
+      return answer === undefined || 'refused' in answer ? [] : [{ uri, stop: answer.stop }]
+    }),
+  )
+  return {
+    uris: taken.flat().map(({ uri }) => uri),
+    listen: onUpdated => {
+      tell = onUpdated
+    },
+    stop: () => {
+      for (const { stop } of taken.flat()) stop()
+    },
+  }
+}
+
 const stamped = (method: string, subscription: string, rest = ''): string =>
   messageEvent(
     `{"jsonrpc":"2.0","method":"${method}","params":{${rest}"_meta":{"${META.subscriptionId}":${subscription}}}}`,
@@ -39,29 +69,32 @@ export type CheckRoom = (mounted: Mounted) => Refusal | undefined
 /**
  * Serves `subscriptions/listen`, the one long stream of the stateless era (2026-07-28, basic/utilities/subscriptions):
  * acknowledges what of the filter is served, tags every message with the request's id, and ends with a result when
- * it is us who ends it. Only changes of lists happen here so far: of tools, and where there are upstreams of the others.
+ * it is us who ends it. Lists of tools change on every server; those of resources and prompts, and resources themselves,
+ * where there are upstreams.
  */
-export const createListen =
-  (checkRoom: CheckRoom, access: StreamAccess): Listen =>
-  (exchange, mounted, caller, { id, params }) => {
-    const filter = params?.notifications
-    if (!isFilter(filter)) {
-      const why = invalidParams('Invalid params: notifications is missing or no subscription filter')
-      writeAnswer(exchange, errorAnswer(id, why))
-      return
-    }
-    const full = checkRoom(mounted)
-    if (full !== undefined) {
-      writeAnswer(exchange, errorAnswer(id, full))
-      return
-    }
+export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen => {
+  const open = (
+    exchange: Exchange,
+    mounted: Mounted,
+    caller: Caller,
+    { id }: RequestMessage,
+    filter: JsonObject,
+    resources: Resources,
+  ): void => {
     const subscription = idText(id)
     const hasOffers = mounted.router.offers !== undefined
     const wanted = FLAGS.filter(flag => filter[flag] === true && (hasOffers || flag === 'toolsListChanged'))
     const kinds = new Set<ListKind>(wanted.map(flag => KINDS[flag]))
-    const honoured = `"notifications":${JSON.stringify(Object.fromEntries(wanted.map(flag => [flag, true])))},`
-    const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, honoured)
-    const stream = mounted.openStream(exchange, acknowledged, () => mounted.unsubscribe(subscriber))
+    const honoured = {
+      ...Object.fromEntries(wanted.map(flag => [flag, true])),
+      ...(resources.uris.length > 0 && { resourceSubscriptions: resources.uris }),
+    }
+    const notifications = `"notifications":${JSON.stringify(honoured)},`
+    const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, notifications)
+    const stream = mounted.openStream(exchange, acknowledged, () => {
+      resources.stop()
+      mounted.unsubscribe(subscriber)
+    })
     const end = (): void => stream.end(farewell(mounted, subscription))
     const subscriber = {
       listChanged: (kind: ListKind) => {
@@ -70,7 +103,31 @@ export const createListen =
       ...access.watch(exchange, mounted, caller, stream, end),
       end,
     }
+    resources.listen(uri => {
+      stream.send(stamped('notifications/resources/updated', subscription, `"uri":${JSON.stringify(uri)},`))
+    })
     // Nothing that could ever be sent: the stream has said all it has to say.
-    if (kinds.size === 0) end()
+    if (kinds.size === 0 && resources.uris.length === 0) end()
     else mounted.subscribe(subscriber)
   }
+
+  return (exchange, mounted, caller, request) => {
+    const filter = request.params?.notifications
+    const refuse = (reason: Refusal): void => writeAnswer(exchange, errorAnswer(request.id, reason))
+    if (!isFilter(filter)) {
+      refuse(invalidParams('Invalid params: notifications is missing or no subscription filter'))
+      return
+    }
+    const uris = urisOf(filter)
+    if (uris.length > MAX_SUBSCRIPTIONS) {
+      refuse(invalidParams(`A stream may be subscribed to ${MAX_SUBSCRIPTIONS} resources`))
+      return
+    }
+    const full = checkRoom(mounted)
+    if (full !== undefined) refuse(full)
+    else if (uris.length === 0) open(exchange, mounted, caller, request, filter, NO_RESOURCES)
+    else {
+      void subscribeAll(mounted, uris).then(resources => open(exchange, mounted, caller, request, filter, resources))
+    }
+  }
+}

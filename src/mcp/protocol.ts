@@ -47,12 +47,12 @@ export const META = {
   absentUpstreams: 'patchbay/absentUpstreams',
 } as const
 
-export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
-export const findLogLevel = (level: unknown): LogLevel | undefined => LOG_LEVELS.find(known => known === level)
+export { findLogLevel, type LogLevel } from '../upstreams/index.ts'
 
 /** What is listed, and told of when it changes. */
 export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
+/** The notification that a resource is not what it was. */
+export const resourceUpdated = (uri: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
 export const listChangedMethod = (kind: ListKind): string => `notifications/${kind}/list_changed`

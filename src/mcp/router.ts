@@ -1,4 +1,4 @@
-import type { CompiledOffers, CompiledServer, CompiledTool, OfferedItem } from '../execution/index.ts'
+import type { CompiledOffers, CompiledServer, CompiledTool, OfferedItem, OfferLists } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import { createListing, type Era, type ListItem, type Listing } from './listing.ts'
 import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
@@ -10,6 +10,9 @@ export type ServerInfo = { name: string; version: string }
 
 /** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
+
+/** How upstreams are asked, without what only the lists are made of. */
+export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
 
 export type RoutedTool = {
   tool: Omit<CompiledTool, Description>
@@ -25,7 +28,7 @@ export type RoutedTool = {
 export type Router = {
   server: Omit<CompiledServer, 'tools' | 'offers' | 'absent'>
   /** How upstreams are asked for what they offer besides tools. */
-  offers: Pick<CompiledOffers, 'readResource' | 'getPrompt'> | undefined
+  offers: RoutedOffers | undefined
   tools: ReadonlyMap<string, RoutedTool>
   /** By method. */
   lists: ReadonlyMap<string, Listing>
@@ -53,6 +56,22 @@ const OFFER_CAPABILITIES = {
   resources: { listChanged: true },
   prompts: { listChanged: true },
 } as const satisfies JsonObject
+
+const capabilitiesOf = (offers: CompiledOffers | undefined): JsonObject => {
+  if (offers === undefined) return CAPABILITIES
+  const { completions, logging, subscribe } = offers.capabilities
+  return {
+    ...OFFER_CAPABILITIES,
+    ...(subscribe && { resources: { ...OFFER_CAPABILITIES.resources, subscribe: true } }),
+    ...(completions && { completions: {} }),
+    ...(logging && { logging: {} }),
+  }
+}
+
+const routeOffers = (offers: CompiledOffers): RoutedOffers => {
+  const { resources: _resources, resourceTemplates: _templates, prompts: _prompts, groups: _groups, ...routed } = offers
+  return routed
+}
 
 const routeTool = (compiled: CompiledTool): RoutedTool => {
   const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
@@ -103,17 +122,16 @@ export const buildRouter = (
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const tools = compiled.toSorted(byName)
   const listed = tools.map(tool => ({ name: tool.name, render: (era: Era) => renderTool(tool, era) }))
-  const capabilities = offers === undefined ? CAPABILITIES : OFFER_CAPABILITIES
-  // Log levels are set once per session there; the stateless era names one in each request.
+  const capabilities = capabilitiesOf(offers)
   const initializeTail = JSON.stringify({
-    capabilities: { ...capabilities, logging: {} },
+    capabilities,
     serverInfo,
     ...instructions,
   }).slice(1)
   const statelessHead = `{"resultType":"complete","_meta":${JSON.stringify(meta)}`
   return {
     server,
-    offers: offers && { readResource: offers.readResource, getPrompt: offers.getPrompt },
+    offers: offers && routeOffers(offers),
     tools: new Map(tools.map(tool => [tool.name, routeTool(tool)])),
     lists: new Map([
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),

@@ -27,8 +27,8 @@ export type RunCallOptions = {
 }
 
 /**
- * Answers a POST with what a call brings: JSON, or an event stream once the call is slow and the client has asked
- * for progress.
+ * Answers a POST with what a call brings: JSON, or an event stream once there is something to say before: the call is
+ * slow and the client has asked for progress, or an upstream speaks to the client.
  *
  * A client that goes away cancels its call, as the stateless era wants it (basic/transports, "Cancellation"). The
  * session era asks not to take a lost connection for a cancellation, and there a streamed answer goes on, for the
@@ -38,18 +38,22 @@ export type RunCallOptions = {
 export const runCall = ({ exchange, request, call, answer, stream, onDone, report }: RunCallOptions): void => {
   const { raw } = exchange
   let streamed: StreamedAnswer | undefined
-  const stopProgress = acceptsEventStream(exchange.headers)
-    ? startProgress(request, json => {
-        streamed ??= stream()
-        streamed.send(json)
-      })
-    : undefined
+  const send = (json: string): void => {
+    streamed ??= stream()
+    streamed.send(json)
+  }
+  const canStream = acceptsEventStream(exchange.headers)
+  // What has a link to its client says itself how far it is.
+  const stopProgress = canStream && call.link === undefined ? startProgress(request, send) : undefined
+  if (canStream && call.link !== undefined) call.say = send
   raw.on('close', () => {
     if (raw.writableFinished || streamed?.isResumable === true) return
+    call.say = undefined
     call.signal.abort()
     stopProgress?.()
   })
   const deliver = (done: Answer): void => {
+    call.say = undefined
     stopProgress?.()
     onDone?.()
     if (streamed !== undefined) streamed.end(call.signal.aborted ? undefined : answerText(done))

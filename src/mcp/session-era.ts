@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.t
 import { type Answer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import { askUpstream, mayBeAsked } from './ask-upstream.ts'
 import { type Call, createCall } from './call.ts'
+import { createCallLink } from './call-links.ts'
 import {
   answerList,
   answerMissing,
@@ -15,6 +16,7 @@ import { clientName } from './envelope.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage } from './message.ts'
 import { ERROR, findLogLevel, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from './protocol.ts'
 import type { Router } from './router.ts'
+import { listenToLogs, subscribe, unsubscribe } from './session-ties.ts'
 import { beginCall, cancelCalls, type Session } from './sessions.ts'
 
 /** What a client tells of itself when it begins (basic/lifecycle, "Initialization"). */
@@ -58,16 +60,18 @@ export const isIntroduction = (value: Introduction | Refusal): value is Introduc
 /** A request in a session, and whether it is under way: then it can be cancelled. */
 export type Underway = { answer: Answer; call?: undefined } | { answer: Promise<Answer>; call: Call }
 
-const setLevel = (session: Session, { id, params }: RequestMessage): Answer => {
+const setLevel = (router: Router, session: Session, { id, params }: RequestMessage): Answer => {
   const level = findLogLevel(params?.level)
   if (level === undefined) return errorAnswer(id, invalidParams('Invalid params: level is no log level'))
   session.logLevel = level
+  listenToLogs(router, session, level)
   return resultAnswer(id, '{}')
 }
 
 const startCall = (router: Router, session: Session, request: RequestMessage, call: Call, report: ReportFault) => {
   const found = findTool(router, request.params)
   if (isRefusal(found)) return errorAnswer(request.id, found)
+  if (found.tool.isLinked === true) call.link = createCallLink(request, call, session, session.logLevel)
   beginCall(session, call)
   return callTool(router, found, request, call, 'session', report)
 }
@@ -82,8 +86,29 @@ const startAsking = (
 ): Underway | undefined => {
   if (!mayBeAsked(router, request)) return undefined
   const call = createCall(request.id, caller, session.client)
+  call.link = createCallLink(request, call, session, session.logLevel)
   const answer = askUpstream(router, request, call, 'session', report)
   if (answer === undefined) return undefined
+  beginCall(session, call)
+  return { answer, call }
+}
+
+/** Undefined where no upstream has the resource. */
+const startSubscribing = (
+  router: Router,
+  session: Session,
+  request: RequestMessage,
+  caller: Call['caller'],
+): Underway | undefined => {
+  const uri = request.params?.uri
+  if (router.offers === undefined || typeof uri !== 'string') return undefined
+  if (request.method === 'resources/unsubscribe') {
+    unsubscribe(session, uri)
+    return { answer: resultAnswer(request.id, '{}') }
+  }
+  const call = createCall(request.id, caller, session.client)
+  const answer = subscribe(router, session, request, uri, call)
+  if (!(answer instanceof Promise)) return answer && { answer }
   beginCall(session, call)
   return { answer, call }
 }
@@ -106,7 +131,14 @@ export const serveRequest = (
     case 'ping':
       return { answer: resultAnswer(id, '{}') }
     case 'logging/setLevel':
-      return { answer: setLevel(session, request) }
+      return { answer: setLevel(router, session, request) }
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      return (
+        startSubscribing(router, session, request, caller) ?? {
+          answer: answerMissing(router, request) ?? answerUnknown(request, 'session'),
+        }
+      )
     case 'initialize':
       return { answer: errorAnswer(id, refusal(400, ERROR.invalidRequest, 'This session is initialized already')) }
     default:

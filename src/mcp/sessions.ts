@@ -4,6 +4,7 @@ import type { Feeds } from './feeds.ts'
 import type { RequestId } from './message.ts'
 import type { LogLevel, SessionVersion } from './protocol.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'
+import { cutTies, type SessionTies } from './session-ties.ts'
 
 /** What changes while a session lasts. Everything beyond its last use is made when it is first needed. */
 export type Session = {
@@ -16,6 +17,9 @@ export type Session = {
   /** Requests under way, for `notifications/cancelled`; nothing keeps a client from using an id twice. */
   calls: Call[] | undefined
   feeds: Feeds | undefined
+  /** In place of its feeds, where its transport has one stream for everything. */
+  notify: ((json: string) => void) | undefined
+  ties: SessionTies | undefined
 }
 
 /**
@@ -43,10 +47,11 @@ export const cancelCalls = (calls: readonly Call[] | undefined, id: RequestId): 
 
 const isBusy = ({ calls, feeds }: Session): boolean => (calls?.length ?? 0) > 0 || feeds?.hasOpenStream() === true
 
-/** Cancels its calls under way and ends its streams. */
+/** Cancels its calls under way, ends its streams, and all that upstreams do for it. */
 export const endSession = (session: Session): void => {
   for (const call of session.calls ?? []) call.signal.abort()
   session.feeds?.end()
+  cutTies(session)
 }
 
 export type SessionsOptions = {
@@ -86,7 +91,9 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   const forget = ({ living }: ServerSessions, unusedMs: number): void => {
     const at = now()
     for (const [id, session] of living) {
-      if (at - session.lastUsedAt > unusedMs && !isBusy(session)) living.delete(id)
+      if (at - session.lastUsedAt <= unusedMs || isBusy(session)) continue
+      living.delete(id)
+      cutTies(session)
     }
   }
   const hasRoom = (known: ServerSessions): boolean => {
@@ -95,7 +102,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   }
 
   const add = (known: ServerSessions, id: string, { serverId, subject, version, client }: SessionClaims): Session => {
-    const unused = { logLevel: undefined, calls: undefined, feeds: undefined }
+    const unused = { logLevel: undefined, calls: undefined, feeds: undefined, notify: undefined, ties: undefined }
     const session: Session = { serverId, subject, version, client, lastUsedAt: now(), ...unused }
     known.living.set(id, session)
     return session
@@ -151,7 +158,10 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
       ended.set(id, now())
       endSession(session)
     },
-    close: (): void => clearInterval(timer),
+    close: (): void => {
+      clearInterval(timer)
+      for (const { living } of byServer.values()) for (const session of living.values()) cutTies(session)
+    },
   }
 }
 export type Sessions = ReturnType<typeof createSessions>

@@ -1,7 +1,8 @@
-import type { Caller } from '../execution/index.ts'
+import type { Caller, CallLink } from '../execution/index.ts'
 import { errorAnswer } from './answer.ts'
 import { askUpstream, mayBeAsked } from './ask-upstream.ts'
-import { createCall } from './call.ts'
+import { type Call, createCall } from './call.ts'
+import { createCallLink } from './call-links.ts'
 import { answerAtOnce, callTool, findTool, isRefusal, type ReportFault } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
 import { messageEvent } from './event-stream.ts'
@@ -11,7 +12,7 @@ import type { Listen } from './listen.ts'
 import { metaOf, type NotificationMessage, type RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { checkParamHeaders } from './param-headers.ts'
-import { META } from './protocol.ts'
+import { findLogLevel, META } from './protocol.ts'
 import { runCall, type StreamedAnswer } from './run-call.ts'
 
 export type ServeStateless = (
@@ -31,6 +32,10 @@ const streamAnswer = (exchange: Exchange, mounted: Mounted): StreamedAnswer => {
   }
 }
 
+/** In this era each request says whether it wants log messages. */
+const linkOf = (request: RequestMessage, call: Call): CallLink =>
+  createCallLink(request, call, call, findLogLevel(metaOf(request.params)?.[META.logLevel]) ?? 'none')
+
 /** Serves one POST of the stateless era, whose version is one that we speak. */
 export const createStateless = (listen: Listen, report: ReportFault): ServeStateless => {
   const call = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage): void => {
@@ -47,6 +52,7 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
       return
     }
     const under = createCall(id, caller, clientName(metaOf(params)?.[META.clientInfo]))
+    if (found.tool.isLinked === true) under.link = linkOf(request, under)
     const answer = callTool(router, found, request, under, 'stateless', report)
     runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })
   }
@@ -55,6 +61,7 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     const { router } = mounted
     if (!mayBeAsked(router, request)) return false
     const under = createCall(request.id, caller, clientName(metaOf(request.params)?.[META.clientInfo]))
+    under.link = linkOf(request, under)
     const answer = askUpstream(router, request, under, 'stateless', report)
     if (answer === undefined) return false
     runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })

@@ -1,13 +1,12 @@
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { z } from 'zod'
+import { ProtocolError, type RequestOptions, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type StopSignal } from '../kernel/index.ts'
+import { Anything } from './anything.ts'
+import type { CallLink } from './call-link.ts'
 import type { CatalogueItem } from './catalogue/index.ts'
 import { removeHidden } from './catalogue/index.ts'
-import { type UpstreamConnection, UpstreamError } from './connection/index.ts'
+import { type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
+import { askWithLink } from './exchange/ask-with-link.ts'
 import type { UpstreamState } from './upstream.ts'
-
-/** Our own, so that nothing of a result is lost or looked at. */
-const Anything = z.custom<JsonObject>(isJsonObject)
 
 /** The keyword of a schema by which an argument goes into a header as well (2026-07-28, basic/transports). */
 const HEADER_KEYWORD = '"x-mcp-header"'
@@ -59,14 +58,37 @@ export const explainUpstreamFault = (
   return undefined
 }
 
-/** A request to an upstream, and its result as it is. Rejects as `run` of a connection does. */
+/** `meta`: what is to go into `_meta`, if anything. */
+type Send = (client: UpstreamClient, meta: JsonObject | undefined, options: RequestOptions) => Promise<JsonObject>
+
+const run = (
+  connection: UpstreamConnection,
+  link: CallLink | undefined,
+  signal: AbortSignal,
+  send: Send,
+): Promise<JsonObject> =>
+  link === undefined
+    ? connection.run((client, options) => send(client, undefined, options), signal)
+    : askWithLink(connection, link, signal, send)
+
+/**
+ * A request to an upstream, and its result as it is; whoever is behind the `link` hears how it goes. Rejects as `run` of
+ * a connection does.
+ */
 export const askUpstream = (
   connection: UpstreamConnection,
   request: { method: string; params: JsonObject },
   stop: StopSignal,
+  link?: CallLink,
 ): Promise<JsonObject> =>
   withAbortSignal(stop, async signal => {
-    const result = await connection.run((client, options) => client.request(request, Anything, options), signal)
+    const result = await run(connection, link, signal, (client, meta, options) =>
+      client.request(
+        meta === undefined ? request : { ...request, params: { ...request.params, _meta: meta } },
+        Anything,
+        options,
+      ),
+    )
     const { resultType: _resultType, ...passed } = result
     return passed
   })
@@ -91,14 +113,15 @@ const callWithHeaders = (
   { name, headerSchema }: UpstreamToolCall,
   args: JsonObject,
   stop: StopSignal,
+  link: CallLink | undefined,
 ): Promise<JsonObject> =>
-  withAbortSignal(stop, async signal => {
+  withAbortSignal(stop, signal => {
     const toolDefinition = { name, inputSchema: { ...headerSchema, type: 'object' as const } }
-    const result: unknown = await connection.run(
-      (client, options) => client.callTool({ name, arguments: args }, { ...options, toolDefinition }),
-      signal,
-    )
-    return isJsonObject(result) ? result : {}
+    return run(connection, link, signal, async (client, _meta, options) => {
+      const params = { name, arguments: args, ...(_meta !== undefined && { _meta }) }
+      const result: unknown = await client.callTool(params, { ...options, toolDefinition })
+      return isJsonObject(result) ? result : {}
+    })
   })
 
 /** Calls a tool; answers its result as it is. Rejects as `run` of a connection does. */
@@ -107,11 +130,12 @@ export const callUpstreamTool = async (
   tool: UpstreamToolCall,
   args: JsonObject,
   stop: StopSignal,
+  link?: CallLink,
 ): Promise<JsonObject> => {
   const request = { method: 'tools/call', params: { name: tool.name, arguments: args } }
   const passed =
     tool.headerSchema === undefined
-      ? await askUpstream(connection, request, stop)
-      : await callWithHeaders(connection, tool, args, stop)
+      ? await askUpstream(connection, request, stop, link)
+      : await callWithHeaders(connection, tool, args, stop, link)
   return Array.isArray(passed.content) ? passed : { ...passed, content: [] }
 }

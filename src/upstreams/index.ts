@@ -1,3 +1,4 @@
+export { type CallLink, findLogLevel, isLevelWanted, LOG_LEVELS, type LogLevel } from './call-link.ts'
 export {
   askUpstream,
   callUpstreamTool,
@@ -23,6 +24,7 @@ export {
   type UpstreamDraft,
 } from './config-files/index.ts'
 export { type ConnectionLimits, createStdioProcesses } from './connection/index.ts'
+export { createUpstreamExchange, type UpstreamExchange } from './exchange/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { presentTools, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'

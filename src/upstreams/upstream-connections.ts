@@ -48,6 +48,7 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
   const closing = new Set<Promise<unknown>>()
   const notified = new Set<(upstream: Upstream, notification: Notification) => void>()
   const entered = new Set<(upstream: Upstream, state: UpstreamState) => void>()
+  const replaced = new Set<(upstreamId: string) => void>()
   let isClosed = false
 
   const letGo = ({ connection }: Held): void => {
@@ -92,13 +93,17 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
   const hold = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
     const before = servers.get(serverId) ?? new Map<string, Held>()
     const after = new Map<string, Held>()
+    const closed: string[] = []
     for (const each of loaded) {
       const { id } = each.upstream
       const key = keyOf(each)
       const known = before.get(id)
       before.delete(id)
       const isSame = known?.key === key
-      if (known !== undefined && !isSame) letGo(known)
+      if (known !== undefined && !isSame) {
+        letGo(known)
+        closed.push(id)
+      }
       // The same object where it is the same: the connection reads it.
       const held: Held =
         known !== undefined && isSame ? Object.assign(known, each) : { ...each, key, connection: undefined }
@@ -112,6 +117,7 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     if (after.size === 0) servers.delete(serverId)
     else servers.set(serverId, after)
     for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
+    for (const id of closed) for (const listener of replaced) listener(id)
   }
 
   /**
@@ -169,6 +175,10 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     },
     onState: (listener: (upstream: Upstream, state: UpstreamState) => void): void => {
       entered.add(listener)
+    },
+    /** Tells of connections that were closed because their upstream is not what it was: `find` has another, if any. */
+    onReplaced: (listener: (upstreamId: string) => void): void => {
+      replaced.add(listener)
     },
     /** Connects what is to be connected at once. */
     start: async (): Promise<void> => {

@@ -22,7 +22,7 @@ describe('initialize', () => {
     expect(response.headers['mcp-session-id']).toMatch(/^[\x21-\x7e]+$/)
     expect(replyOf(response).result).toEqual({
       protocolVersion: version,
-      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {}, logging: {} },
+      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
       serverInfo: { name: 'patchbay', version: '0.1.0', title: 'Weather' },
       instructions: 'Says how the weather is.',
     })

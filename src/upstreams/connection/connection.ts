@@ -5,6 +5,7 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts
 import { createListeners } from './listeners.ts'
 import { type OpenConnection, openConnection, type UpstreamClient, type UpstreamOffer } from './open-connection.ts'
 import { createOutputLog, type LogLine, maskSecrets } from './output-log.ts'
+import { createProgressTokens, type OnProgress } from './progress-tokens.ts'
 import type { RemoteNetwork } from './remote-transport.ts'
 import { findFault } from './sdk-errors.ts'
 import { createSharedConnection } from './shared-connection.ts'
@@ -31,6 +32,7 @@ export type UpstreamConnectionOptions = {
   parts: UpstreamParts
   /** For a connection of one client of ours, which answers what the upstream asks. */
   offer?: UpstreamOffer
+  /** Whose tokens it goes by, where the upstream asks for authorization by OAuth. */
 }
 
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
@@ -47,8 +49,11 @@ export type UpstreamConnection = {
   state: () => UpstreamState
   /** Answers how to stop hearing. */
   onState: (listener: (state: UpstreamState) => void) => () => void
-  /** Changed lists, updated resources, log messages, and whatever else the upstream tells unasked. */
+  /** Changed lists, updated resources, log messages, and whatever else the upstream tells, but for progress. */
   onNotification: (listener: (notification: Notification) => void) => () => void
+  /** A token for `_meta.progressToken` of one request, and how to stop hearing of its progress. */
+  hearProgress: (listener: OnProgress) => { token: string; stop: () => void }
+  /** Tokens that it has shown, and may be shown to nobody else. */
   /** What the process said beside the protocol, and what became of it. */
   log: () => readonly LogLine[]
   /** Keeps an idle process up, for as long as a subscription lasts, say; answers how to let go. */
@@ -91,12 +96,14 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...parts.limits }
   const log = createOutputLog({ now: () => new Date() })
   const notifications = createListeners<Notification>()
+  const progress = createProgressTokens()
   let secrets: readonly string[] = []
   let isOlderEra = false
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
     secrets = config.secrets
+    // What keeps it from being authorized is said as it is, before anything is asked of the upstream.
     log.hide(secrets)
     const make = (): Promise<OpenConnection> =>
       openConnection({
@@ -109,7 +116,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
         isOlderEra: isOlderEra && config.transport === 'stdio',
         onActivity,
-        onNotification: notifications.tell,
+        onNotification: told =>
+          told.method === 'notifications/progress' ? progress.tell(told.params) : notifications.tell(told),
         signal,
       })
     try {
@@ -184,6 +192,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     state: shared.state,
     onState: shared.onState,
     onNotification: notifications.add,
+    hearProgress: progress.take,
     log: log.list,
     hold: shared.hold,
     close: shared.close,

@@ -134,6 +134,8 @@ const createClient = ({ clientInfo, offer, config, ...options }: OpenConnectionO
     jsonSchemaValidator: NO_VALIDATION,
     listMaxPages: MAX_LIST_PAGES,
   })
+  // The SDK's own handler forgets a request before it has told the last of its progress.
+  client.removeNotificationHandler('notifications/progress')
   offer.prepare?.(client)
   client.fallbackNotificationHandler = async notification => options.onNotification(notification)
   return client

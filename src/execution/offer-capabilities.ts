@@ -1,0 +1,21 @@
+import { isJsonObject } from '../kernel/index.ts'
+import type { UpstreamSource } from '../upstreams/index.ts'
+import type { OfferedCapabilities } from './compiled-server.ts'
+
+/** Whether an upstream tells of changed resources, and may be asked to. */
+export const canSubscribe = ({ upstream, kept }: UpstreamSource): boolean => {
+  const { resources } = kept.catalogue.capabilities
+  return upstream.config.features.resources && isJsonObject(resources) && resources.subscribe === true
+}
+
+export const canComplete = ({ upstream, kept }: UpstreamSource): boolean => {
+  const { prompts, resources } = upstream.config.features
+  return (prompts || resources) && kept.catalogue.capabilities.completions !== undefined
+}
+
+/** What stands behind the capabilities that a server with these upstreams declares. */
+export const offeredCapabilities = (sources: readonly UpstreamSource[]): OfferedCapabilities => ({
+  completions: sources.some(canComplete),
+  logging: sources.some(({ kept }) => kept.catalogue.capabilities.logging !== undefined),
+  subscribe: sources.some(canSubscribe),
+})

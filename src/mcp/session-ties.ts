@@ -1,0 +1,76 @@
+import type { JsonObject } from '../kernel/index.ts'
+import { isLevelWanted } from '../upstreams/index.ts'
+import { type Answer, errorAnswer, invalidParams, refusal, resultAnswer } from './answer.ts'
+import type { Call } from './call.ts'
+import { logNotice } from './call-links.ts'
+import type { RequestMessage } from './message.ts'
+import { type LogLevel, resourceUpdated } from './protocol.ts'
+import type { Router } from './router.ts'
+import type { Session } from './sessions.ts'
+
+/** What binds a session to the upstreams of its server. */
+export type SessionTies = {
+  /** By URI, how each subscription is ended. */
+  subscriptions: Map<string, () => void>
+  stopLogs: (() => void) | undefined
+}
+
+/** Resources that one session may be subscribed to at once. */
+const MAX_SUBSCRIPTIONS = 500
+
+const tiesOf = (session: Session): SessionTies => {
+  session.ties ??= { subscriptions: new Map(), stopLogs: undefined }
+  return session.ties
+}
+
+/** Ends all that upstreams do for a session that is over. */
+export const cutTies = (session: Session): void => {
+  session.ties?.stopLogs?.()
+  for (const stop of session.ties?.subscriptions.values() ?? []) stop()
+  session.ties = undefined
+}
+
+/** Tells the client by the stream that it has open for that, if any. */
+const notify = (session: Session, json: string): void => {
+  if (session.notify === undefined) session.feeds?.notify(json)
+  else session.notify(json)
+}
+
+/** Has upstreams tell what they log, from a level on, also while this session asks them nothing. */
+export const listenToLogs = ({ offers }: Router, session: Session, level: LogLevel): void => {
+  if (offers?.capabilities.logging !== true) return
+  const ties = tiesOf(session)
+  ties.stopLogs?.()
+  ties.stopLogs = offers.listenToLogs(level, (message: JsonObject) => {
+    if (isLevelWanted(message.level, level)) notify(session, logNotice(message))
+  })
+}
+
+/** Subscribes the session to a resource; undefined where no upstream has it. */
+export const subscribe = (
+  { offers }: Router,
+  session: Session,
+  { id }: RequestMessage,
+  uri: string,
+  call: Call,
+): Promise<Answer> | Answer | undefined => {
+  const { subscriptions } = tiesOf(session)
+  if (subscriptions.has(uri)) return resultAnswer(id, '{}')
+  if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
+    return errorAnswer(id, invalidParams(`A session may subscribe to ${MAX_SUBSCRIPTIONS} resources`))
+  }
+  return offers
+    ?.subscribe(uri, updated => notify(session, resourceUpdated(updated)))
+    ?.then(taken => {
+      if ('refused' in taken) return errorAnswer(id, refusal(200, taken.refused.code, taken.refused.message))
+      // It was cancelled, or its session ended, while the upstream was asked.
+      if (call.signal.aborted || subscriptions.has(uri)) taken.stop()
+      else subscriptions.set(uri, taken.stop)
+      return resultAnswer(id, '{}')
+    })
+}
+
+export const unsubscribe = (session: Session, uri: string): void => {
+  session.ties?.subscriptions.get(uri)?.()
+  session.ties?.subscriptions.delete(uri)
+}

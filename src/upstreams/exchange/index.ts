@@ -1,0 +1,1 @@
+export { createUpstreamExchange, type UpstreamExchange } from './upstream-exchange.ts'

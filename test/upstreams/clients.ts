@@ -1,0 +1,127 @@
+import {
+  Client as Client2,
+  type ClientOptions,
+  StreamableHTTPClientTransport as Http2,
+} from '@modelcontextprotocol/client'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport as Sse1 } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ResultSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { onTestFinished } from 'vitest'
+import { z } from 'zod'
+
+export const CLIENT_KINDS = ['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const
+export type ClientKind = (typeof CLIENT_KINDS)[number]
+
+type LogLevel = 'debug' | 'info' | 'warning' | 'error'
+type CallOptions = { signal?: AbortSignal; onprogress?: (progress: object) => void }
+type Answer = Record<string, unknown>
+
+/** What the clients of both generations and eras can do, as far as the tests use it. */
+export type AnyClient = {
+  callTool: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<Answer>
+  request: (method: string, params?: Record<string, unknown>) => Promise<Answer>
+  /** For the session, or in the stateless era for the requests from now on. */
+  setLevel: (level: LogLevel) => Promise<void>
+  /** Answers how to end it. */
+  subscribe: (uri: string) => Promise<() => Promise<void>>
+  capabilities: () => Record<string, unknown>
+  /** Log messages so far. */
+  logs: { level: string; logger?: unknown; data?: unknown }[]
+  /** URIs of resources that were told as updated. */
+  updated: string[]
+  close: () => Promise<void>
+}
+
+export type ClientExtras = {
+  token?: string
+  capabilities?: NonNullable<ClientOptions['capabilities']>
+  /** Sets its handlers, before it is connected. */
+  prepare1?: (client: Client1) => void
+  prepare2?: (client: Client2) => void
+}
+
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+const INFO = { name: 'official', version: '1.0.0' }
+const Anything = z.record(z.string(), z.unknown())
+
+const connectFirst = async (url: string, isSse: boolean, extras: ClientExtras): Promise<AnyClient> => {
+  const { capabilities = {}, token, prepare1 } = extras
+  const client = new Client1(INFO, { capabilities })
+  const logs: AnyClient['logs'] = []
+  const updated: string[] = []
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(params))
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri))
+  prepare1?.(client)
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
+  await client.connect(
+    isSse ? new Sse1(new URL(`${url}/sse`), { requestInit }) : new Http1(new URL(url), { requestInit }),
+  )
+  return {
+    callTool: (name, given = {}, options) => client.callTool({ name, arguments: given }, undefined, options),
+    request: (method, params = {}) => client.request({ method, params }, ResultSchema),
+    setLevel: async level => void (await client.setLoggingLevel(level)),
+    subscribe: async uri => {
+      await client.subscribeResource({ uri })
+      return async () => void (await client.unsubscribeResource({ uri }))
+    },
+    capabilities: () => ({ ...client.getServerCapabilities() }),
+    logs,
+    updated,
+    close: () => client.close(),
+  }
+}
+
+const connectSecond = async (url: string, isStateless: boolean, extras: ClientExtras): Promise<AnyClient> => {
+  const { capabilities = {}, token, prepare2 } = extras
+  const client = new Client2(INFO, {
+    capabilities,
+    versionNegotiation: { mode: isStateless ? { pin: '2026-07-28' } : 'legacy' },
+  })
+  const logs: AnyClient['logs'] = []
+  const updated: string[] = []
+  client.setNotificationHandler('notifications/message', ({ params }) => void logs.push(params))
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri))
+  prepare2?.(client)
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
+  await client.connect(new Http2(new URL(url), { requestInit }))
+  let meta = {}
+  return {
+    callTool: (name, given = {}, options) => client.callTool({ name, arguments: given, _meta: meta }, options),
+    request: (method, params = {}) => client.request({ method, params: { ...params, _meta: meta } }, Anything),
+    setLevel: async level => {
+      if (isStateless) meta = { [LOG_LEVEL]: level }
+      else await client.setLoggingLevel(level)
+    },
+    subscribe: async uri => {
+      if (isStateless) {
+        const subscription = await client.listen({ resourceSubscriptions: [uri] })
+        return () => subscription.close()
+      }
+      await client.subscribeResource({ uri })
+      return async () => void (await client.unsubscribeResource({ uri }))
+    },
+    capabilities: () => ({ ...client.getServerCapabilities() }),
+    logs,
+    updated,
+    close: () => client.close(),
+  }
+}
+
+/** A connected official client of one generation and era, for as long as a test. */
+export const connectClient = async (kind: ClientKind, url: string, extras: ClientExtras = {}): Promise<AnyClient> => {
+  const client = kind.startsWith('sdk 1')
+    ? await connectFirst(url, kind === 'sdk 1 over sse', extras)
+    : await connectSecond(url, kind === 'sdk 2 stateless', extras)
+  onTestFinished(() => client.close())
+  return client
+}
+
+const Content = z.object({ content: z.array(z.object({ text: z.string() })) })
+
+/** The JSON in the text that a tool answered. */
+export const jsonOf = <T>(answer: Answer): T => JSON.parse(Content.parse(answer).content[0]?.text ?? 'null')

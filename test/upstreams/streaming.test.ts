@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { type AnyClient, type ClientKind, connectClient, jsonOf } from './clients.ts'
+import { commandOf, everythingCommand, startEverything } from './support.ts'
+
+const SESSIONS: readonly ClientKind[] = ['sdk 1', 'sdk 1 over sse', 'sdk 2']
+const KINDS: readonly ClientKind[] = [...SESSIONS, 'sdk 2 stateless']
+
+describe('what an upstream says while it works', () => {
+  const patchbay = runPatchbay(undefined, {
+    PATCHBAY_ALLOW_STDIO: 'true',
+    PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1',
+  })
+  let operator: ApiClient & { userId: string }
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+
+  const makeServer = async (upstreams: Readonly<Record<string, object>>): Promise<string> => {
+    const { id: serverId } = await operator.create('/servers', { name: 'Streaming', access: 'public' })
+    for (const [name, body] of Object.entries(upstreams)) {
+      const { id } = await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })
+      await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    }
+    return serverId
+  }
+  const connect = (kind: ClientKind, serverId: string, options?: Parameters<typeof connectClient>[2]) =>
+    connectClient(kind, `${patchbay.origin}/s/${serverId}`, options)
+  const toldOf = async (client: AnyClient, prefix: string): Promise<{ told: string[]; subscribed: string[] }> =>
+    jsonOf(await client.callTool(`${prefix}_told`))
+
+  describe.each(KINDS)('to %s', kind => {
+    it('is progress, under the token of the call', async () => {
+      const serverId = await makeServer({ talks: commandOf('talks-old') })
+      const client = await connect(kind, serverId)
+      const [first, second] = [[], []] as [unknown[], unknown[]]
+      await Promise.all([
+        client.callTool('talks_count', {}, { onprogress: step => first.push(step) }),
+        client.callTool('talks_count', {}, { onprogress: step => second.push(step) }),
+        client.callTool('talks_count'),
+      ])
+      const steps = [1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` }))
+      expect(first).toEqual(steps)
+      expect(second).toEqual(steps)
+    })
+
+    it('is log messages, from the level on that the client has asked for', async () => {
+      const serverId = await makeServer({ talks: commandOf('talks-old') })
+      const client = await connect(kind, serverId)
+      await client.setLevel('warning')
+      await client.callTool('talks_say', { a: 1 })
+      await vi.waitFor(() =>
+        expect(client.logs).toEqual([
+          { level: 'warning', logger: 'talks', data: { a: 1 } },
+          { level: 'error', logger: 'talks', data: { a: 1 } },
+        ]),
+      )
+      expect((await toldOf(client, 'talks')).told).toEqual(
+        kind === 'sdk 2 stateless' ? ['level warning'] : ['level warning'],
+      )
+    })
+
+    it('ends where the client gives up, and the upstream hears of it', async () => {
+      const serverId = await makeServer({ talks: commandOf('talks-old') })
+      const client = await connect(kind, serverId)
+      const stop = new AbortController()
+      const call = client.callTool('talks_wait', {}, { signal: stop.signal })
+      await vi.waitFor(async () => expect((await toldOf(client, 'talks')).told).toEqual(['waiting']))
+      stop.abort()
+      await expect(call).rejects.toThrow()
+      await vi.waitFor(async () => expect((await toldOf(client, 'talks')).told).toEqual(['waiting', 'cancelled']))
+    })
+  })
+
+  it('keeps a call up that takes longer than one operation may', async () => {
+    const serverId = await makeServer({ every: { ...everythingCommand(), timeoutMs: 700 } })
+    const client = await connect('sdk 2', serverId)
+    const steps: unknown[] = []
+    const args = { duration: 1.5, steps: 5 }
+    const done = await client.callTool('every_trigger-long-running-operation', args, { onprogress: s => steps.push(s) })
+    expect(done).toMatchObject({ content: [{ text: expect.stringContaining('completed') }] })
+    expect(steps).toEqual([1, 2, 3, 4, 5].map(progress => ({ progress, total: 5 })))
+    expect(await client.callTool('every_trigger-long-running-operation', args)).toMatchObject({ isError: true })
+  })
+
+  it('comes over HTTP as well', async () => {
+    const port = await startEverything('streamableHttp')
+    const serverId = await makeServer({ far: { transport: 'http', url: `http://127.0.0.1:${port}/mcp` } })
+    const client = await connect('sdk 1', serverId)
+    await client.setLevel('debug')
+    const steps: unknown[] = []
+    const args = { duration: 0.3, steps: 3 }
+    await client.callTool('far_trigger-long-running-operation', args, { onprogress: step => steps.push(step) })
+    expect(steps).toEqual([1, 2, 3].map(progress => ({ progress, total: 3 })))
+    await client.callTool('far_toggle-simulated-logging')
+    await vi.waitFor(() => expect(client.logs.length).toBeGreaterThan(0))
+  })
+
+  it('reaches nobody else: a log message goes to the client whose call it is', async () => {
+    const serverId = await makeServer({ talks: commandOf('talks-old') })
+    const [one, other] = [await connect('sdk 2', serverId), await connect('sdk 1', serverId)]
+    await one.setLevel('debug')
+    await other.setLevel('debug')
+    await one.callTool('talks_say', { for: 'one' })
+    await other.callTool('talks_say', { for: 'other' })
+    await vi.waitFor(() => expect(other.logs).toHaveLength(3))
+    await wait(50)
+    expect(one.logs.map(({ data }) => data)).toEqual([{ for: 'one' }, { for: 'one' }, { for: 'one' }])
+    expect(other.logs.map(({ data }) => data)).toEqual([{ for: 'other' }, { for: 'other' }, { for: 'other' }])
+  })
+})
