@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor.ts'
 import { keyCommand } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { serveCommand } from './serve.ts'
+import { stdioCommand } from './stdio.ts'
 import { tokenCommand } from './token.ts'
 import { userCommand } from './user.ts'
 
@@ -22,6 +23,7 @@ export const buildProgram = (): Command => {
     .description('Turns HTTP APIs and existing MCP servers into hosted, secured MCP servers.')
     .version(VERSION)
     .addCommand(serveCommand())
+    .addCommand(stdioCommand())
     .addCommand(migrateCommand())
     .addCommand(doctorCommand())
     .addCommand(demoCommand())

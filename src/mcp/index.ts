@@ -1,5 +1,6 @@
 export type { Authorize } from './admission.ts'
 export { createInProcessClient, type InProcessClient } from './in-process-client.ts'
 export { inspectorPages } from './inspector.pages.ts'
+export { encodeParamHeaders, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 export { createMcpRegistry, type McpRegistry } from './registry.ts'
 export { mcpRoutes } from './routes.ts'

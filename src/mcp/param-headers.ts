@@ -37,6 +37,23 @@ const valueAt = (root: JsonValue | undefined, path: readonly string[]): JsonValu
   return value
 }
 
+/** Of visible ASCII, without blanks at its ends or what would be taken for Base64 (2026-07-28, "x-mcp-header"). */
+const PLAIN = /^(?!=\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/** The headers of a call with these arguments, as a client sends them. */
+export const encodeParamHeaders = (
+  declared: readonly ParamHeader[],
+  args: JsonValue | undefined,
+): Record<string, string> =>
+  Object.fromEntries(
+    declared.flatMap(({ path, header }) => {
+      const value = valueAt(args, path)
+      if (value === undefined || value === null || typeof value === 'object') return []
+      const text = String(value)
+      return [[header, PLAIN.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`]]
+    }),
+  )
+
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /** What is given must be repeated, and equal; what is not given is not looked for. */

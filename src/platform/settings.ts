@@ -72,6 +72,10 @@ const ENVIRONMENT = z.object({
     .transform(origins => origins.map(text => new URL(text).origin))
     .default([]),
   PATCHBAY_ALLOW_STDIO: flag.default(false),
+  PATCHBAY_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no access token')
+    .optional(),
   PATCHBAY_SIGNUP: oneOf(['open', 'invite', 'closed']).default('open'),
   PATCHBAY_TENANCY: oneOf(['multi', 'single']).default('multi'),
   PATCHBAY_OIDC_ISSUER: z
@@ -178,6 +182,8 @@ const toSettings = (
   allowStdio: env.PATCHBAY_ALLOW_STDIO,
   /** What every command of an upstream sees of our environment, besides the variables that are named for it. */
   commandEnvironment: commandEnvironmentOf(given),
+  /** What the commands show a running Patchbay: a personal access token. */
+  token: env.PATCHBAY_TOKEN,
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
@@ -245,6 +251,7 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
     case 'PATCHBAY_OIDC_NAME':
       return oidcNameOf(env) ?? 'none'
     case 'PATCHBAY_MASTER_KEY':
+    case 'PATCHBAY_TOKEN':
     case 'PATCHBAY_OIDC_CLIENT_SECRET':
       return given === undefined ? 'none' : 'set'
     case 'DATABASE_URL':

@@ -23,7 +23,7 @@ export {
   readConfigFile,
   type UpstreamDraft,
 } from './config-files/index.ts'
-export { type ConnectionLimits, createStdioProcesses } from './connection/index.ts'
+export { type ConnectionLimits, createLineReader, createStdioProcesses } from './connection/index.ts'
 export { createUpstreamExchange, type UpstreamExchange } from './exchange/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export { presentTools, type UpstreamSource } from './present-tools.ts'

@@ -24,6 +24,7 @@ describe('the command line', () => {
         'key generate',
         'migrate',
         'serve',
+        'stdio',
         'token create',
         'user create',
         'user reset-second-factor',
@@ -47,6 +48,8 @@ describe('the command line', () => {
     [['migrate', 'extra']],
     [['user', 'create', '--email', 'ada@example.com']],
     [['user', 'create', '--password', 'correct horse battery', '--email']],
+    [['stdio']],
+    [['stdio', '--server', '00000000-0000-4000-8000-000000000000', '--config', 'mcp.json']],
     [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--scopes', 'read,everything']],
     [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--expires-in-days', 'soon']],
   ])('answers bad usage with one line and exit code 2: %j', async args => {
