@@ -43,6 +43,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('server_changed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('server_removed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('resync', () => registry.invalidateAll())
+  services.upstreamOutages.onChange(registry.refreshOutages)
   // What is kept of tokens is forgotten by then: the services listen first.
   bus.subscribe('access_changed', ({ userId }) => registry.checkAccess(userId))
   bus.subscribe('resync', () => registry.checkAccess(undefined))

@@ -73,6 +73,7 @@ import {
   createUpstreamConnections,
   createUpstreamExchange,
   createUpstreamOffers,
+  createUpstreamOutages,
   createUpstreamReviews,
   createUpstreamService,
 } from './upstreams/index.ts'
@@ -267,12 +268,14 @@ export const buildServices = async (
     listToolNames: serverId => listNamesAtWork(db, serverId),
   })
 
+  const upstreamOutages = createUpstreamOutages({ connections: upstreamConnections, bus })
   const upstreamExchange = createUpstreamExchange(upstreamConnections)
 
   const execution = createExecutionService({
     connections: upstreamConnections,
     exchange: upstreamExchange,
     catalogues: upstreamCatalogues,
+    outages: upstreamOutages,
     reviews: upstreamReviews,
     db,
     sealing,
@@ -327,6 +330,7 @@ export const buildServices = async (
     upstreams,
     upstreamConnections,
     upstreamCatalogues,
+    upstreamOutages,
     upstreamReviews,
     upstreamOffers,
     execution,

@@ -1,6 +1,7 @@
 import type { Sealing } from '../platform/sealing.ts'
-import { type Global, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
+import { type Global, type Instance, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
+import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import {
@@ -9,8 +10,16 @@ import {
   type UpstreamSources,
   type UpstreamToolParts,
 } from './compile-upstream-tools.ts'
-import type { CompiledServer, CompiledTool } from './compiled-server.ts'
+import type { CompiledServer } from './compiled-server.ts'
+import { cutText, onOneLine } from './group-texts.ts'
+import { compileGroupedTools, GET_TOOLS } from './grouped-tools.ts'
 import { createMasker } from './masking.ts'
+import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './tool-groups.ts'
+
+/** Of what an upstream failed with: it may quote whatever a process printed. */
+const MAX_OUTAGE_CHARS = 300
+/** Why a list lacks an upstream that nothing is known to be wrong with. */
+const NOT_HEARD = 'It has not answered yet.'
 
 /** Opens the secrets of a server; throws SealError where one does not open. */
 export const openGlobals = (globals: readonly Global[], sealing: Sealing): OpenedGlobals => {
@@ -27,30 +36,74 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
   return { values, secretKeys, masker: createMasker(secrets) }
 }
 
+type ServerParts = ExecutionParts &
+  UpstreamToolParts & {
+    sealing: Sealing
+    outages: Pick<UpstreamOutages, 'find'>
+    onSkipped: (tool: string, reason: string) => void
+  }
+
+const compileInstances = (
+  instances: readonly Instance[],
+  opened: OpenedGlobals,
+  parts: ServerParts,
+): CompiledInstance[] =>
+  instances.flatMap(instance => {
+    const compiled = checkDefinition(instance.tool)
+    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts) }]
+    parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
+    return []
+  })
+
+/** What an upstream failed with, cleaned of secrets: it was told to us, and goes to everybody. */
+const tellOutages =
+  (outages: ServerParts['outages'], { masker }: OpenedGlobals) =>
+  (upstream: Upstream): string | undefined => {
+    const why = outages.find(upstream)
+    return why === undefined ? undefined : cutText(onOneLine(masker.text(why)), MAX_OUTAGE_CHARS)
+  }
+
+const explainGrouped: CompiledServer['explainMissing'] = (kind, name) =>
+  kind === 'tools' ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}` : undefined
+
 /**
  * Makes one immutable value out of a server's rows, after which a call reads no database.
  * `onSkipped` hears of tools that cannot be compiled, such as one that another version saved.
  */
 export const compileServer = (
-  { server, globals, instances }: ServerBlueprint,
+  { server, globals, instances, toolkits }: ServerBlueprint,
   { sources, absent }: UpstreamSources,
-  parts: ExecutionParts & UpstreamToolParts & { sealing: Sealing; onSkipped: (tool: string, reason: string) => void },
+  parts: ServerParts,
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
-  const tools: CompiledTool[] = []
-  for (const instance of instances) {
-    const compiled = checkDefinition(instance.tool)
-    if (compiled.ok) tools.push(compileTool(instance, compiled.value, opened, parts))
-    else parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
-  }
-  return {
+  const own = compileInstances(instances, opened, parts)
+  const isGrouped = server.presentation === 'grouped'
+  const outageOf = tellOutages(parts.outages, opened)
+  const explainOff = sources.length === 0 ? undefined : explainOffFeature(sources)
+  const common = {
     id: server.id,
     name: server.name,
     description: server.description,
     access: policyOf(server),
-    absent,
-    explainMissing: sources.length === 0 ? undefined : explainOffFeature(sources),
-    offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped: server.presentation === 'grouped' }),
+    missing: absent.map(upstream => ({ upstream: upstream.name, why: outageOf(upstream) ?? NOT_HEARD })),
+    offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
+  }
+  if (isGrouped) {
+    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf })
+    const groups = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
+    return {
+      ...common,
+      tellsOutages: upstreams.length > 0,
+      groups: groups.map(({ name }) => name),
+      explainMissing: (kind, name) => explainGrouped(kind, name) ?? explainOff?.(kind, name),
+      tools: compileGroupedTools(groups),
+    }
+  }
+  const tools = own.map(({ tool }) => tool)
+  return {
+    ...common,
+    tellsOutages: absent.length > 0,
+    explainMissing: explainOff,
     tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     ),

@@ -4,6 +4,7 @@ import {
   type CallLink,
   callUpstreamTool,
   explainUpstreamFault,
+  type PresentedTool,
   presentTools,
   toUpstreamToolCall,
   type Upstream,
@@ -27,8 +28,8 @@ import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
 import { maskStrings } from './shape.ts'
 import { shortenRequest } from './shorten-request.ts'
 
-/** `absent`: names of upstreams that were never heard yet, so that the lists lack what they offer. */
-export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly string[] }
+/** `absent`: upstreams that were never heard yet, so that the lists lack what they offer. */
+export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
   connections: Pick<UpstreamConnections, 'find'>
@@ -134,6 +135,16 @@ const compileOne = (
   }
 }
 
+/** One tool of an upstream; `name`: as history knows it, and clients where each tool stands by itself. */
+export const compileUpstreamTool = (
+  { upstream: { id, serverId, name: upstreamName }, item, name }: PresentedTool,
+  globals: OpenedGlobals,
+  parts: UpstreamToolParts,
+): CompiledTool => {
+  const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
+  return compileOne(tool, item.declared, globals, parts)
+}
+
 /** Says of a name that an upstream's prefix begins whether what it may name is a feature that is off. */
 export const explainOffFeature = (sources: readonly UpstreamSource[]) => {
   // No more of the upstreams is kept.
@@ -163,8 +174,5 @@ export const compileUpstreamTools = (
     own.map(({ name }) => name),
   )
   for (const { name, reason } of skipped) parts.onSkipped(name, reason)
-  return tools.map(({ upstream: { id, serverId, name: upstreamName }, item, name }) => {
-    const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
-    return compileOne(tool, item.declared, globals, parts)
-  })
+  return tools.map(tool => compileUpstreamTool(tool, globals, parts))
 }

@@ -20,8 +20,11 @@ export type BlocksResult = {
   isError?: boolean
 }
 
-/** One text block and no more, as the UTF-8 that it came as: decoding a long text only to encode it again is dear. */
-export type LongText = { utf8: Buffer }
+/**
+ * One text block and no more, as the UTF-8 that it came as: decoding a long text only to encode it again is dear.
+ * `structuredAs`: the text is JSON, and structured content besides, under this name.
+ */
+export type LongText = { utf8: Buffer; structuredAs?: string }
 
 export type ToolResult = BlocksResult | LongText
 
@@ -57,6 +60,8 @@ export type CompiledTool = {
    * implies is no such word, nor what an upstream says of its tools; of one that calls another the inner one decides.
    */
   isReadOnly: boolean
+  /** Of a tool that calls others: whether it calls one that is read-only, with these arguments. */
+  isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
   /** Whether it may speak to its client while it runs, so that its context should have a link: an upstream's does. */
   isLinked?: boolean | undefined
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedResult>
@@ -105,6 +110,9 @@ export type CompiledOffers = OfferLists & {
   listenToLogs: (level: LogLevel, listener: (params: JsonObject) => void) => () => void
 }
 
+/** An upstream of which nothing is known that it offers. */
+export type MissingUpstream = { upstream: string; why: string }
+
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */
 export type CompiledServer = {
   id: string
@@ -113,8 +121,12 @@ export type CompiledServer = {
   access: AccessPolicy
   /** In a fixed order: by name. */
   tools: readonly CompiledTool[]
-  /** Upstreams that the lists lack, by name. */
-  absent?: readonly string[] | undefined
+  /** Upstreams that the lists lack, and why they do. */
+  missing?: readonly MissingUpstream[] | undefined
+  /** Whether it says of upstreams that they have failed, so that it is made anew when that changes. */
+  tellsOutages?: boolean | undefined
+  /** Names of the groups of a server that groups. */
+  groups?: readonly string[] | undefined
   /** Why a tool or prompt of that name is not there, where more is known than that. */
   explainMissing?: ((kind: 'tools' | 'prompts', name: string) => string | undefined) | undefined
   /** Where it has upstreams. */

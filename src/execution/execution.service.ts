@@ -12,7 +12,13 @@ import {
   readBlueprint,
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
-import type { UpstreamCatalogues, UpstreamConnections, UpstreamExchange, UpstreamReviews } from '../upstreams/index.ts'
+import type {
+  UpstreamCatalogues,
+  UpstreamConnections,
+  UpstreamExchange,
+  UpstreamOutages,
+  UpstreamReviews,
+} from '../upstreams/index.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
@@ -29,6 +35,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   connections: Pick<UpstreamConnections, 'find' | 'sync'>
   catalogues: Pick<UpstreamCatalogues, 'list'>
   exchange: UpstreamExchange
+  outages: Pick<UpstreamOutages, 'find'>
   reviews: Pick<UpstreamReviews, 'withApprovedTools'>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
@@ -51,7 +58,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const kept = known.get(upstream.id)
       return kept === undefined ? [] : { upstream, kept }
     })
-    return { sources, absent: upstreams.flatMap(({ id, name }) => (known.has(id) ? [] : name)) }
+    return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
   }
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {

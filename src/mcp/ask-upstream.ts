@@ -3,6 +3,7 @@ import { isJsonObject } from '../kernel/index.ts'
 import { type Answer, errorAnswer, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { ReportFault } from './dispatcher.ts'
+import { groupOf } from './groups.ts'
 import type { Era } from './listing.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
@@ -18,12 +19,12 @@ export const mayBeAsked = ({ offers }: Router, { method }: RequestMessage): bool
 
 const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call) => {
   if (method === 'resources/read') {
-    return typeof params?.uri === 'string' ? offers?.readResource(params.uri, call) : undefined
+    return typeof params?.uri === 'string' ? offers?.readResource(params.uri, call, groupOf(params)) : undefined
   }
   if (method === 'completion/complete') return params === undefined ? undefined : offers?.complete(params, call)
   const args = params?.arguments
   if (typeof params?.name !== 'string' || (args !== undefined && !isJsonObject(args))) return undefined
-  return offers?.getPrompt(params.name, args, call)
+  return offers?.getPrompt(params.name, args, call, groupOf(params))
 }
 
 /** The stateless era wants it said how long what was read may be kept: not at all, unless the upstream says so. */

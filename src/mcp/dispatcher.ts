@@ -2,6 +2,7 @@ import { isLongText, isPassed } from '../execution/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { type Answer, bytesAnswer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
+import { findGroupLists } from './groups.ts'
 import type { Era } from './listing.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
@@ -50,10 +51,12 @@ export const callTool = async (
 export const answerList = (router: Router, { id, method, params }: RequestMessage, era: Era): Answer | undefined => {
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
-  const page = listing.find(params?.cursor, era)
+  const group = router.groups && findGroupLists(router.groups, method, params)
+  if (group !== undefined && 'code' in group) return refuse(id, group)
+  const page = (group?.lists.get(method) ?? listing).find(params?.cursor, era)
   return page === undefined
     ? refuse(id, invalidParams('Invalid params: unknown cursor'))
-    : bytesAnswer(id, { head: router.listHead[era], rest: [page] })
+    : bytesAnswer(id, { head: (group?.head ?? router.listHead)[era], rest: [page] })
 }
 
 const SUBSCRIBING: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe'])

@@ -43,8 +43,8 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-  /** Ours, of a list: names of upstreams whose items are not in it. */
-  absentUpstreams: 'patchbay/absentUpstreams',
+  /** Ours, of a list: upstreams whose items are not in it, each with the reason. */
+  missing: 'patchbay/missing',
 } as const
 
 export { findLogLevel, type LogLevel } from '../upstreams/index.ts'

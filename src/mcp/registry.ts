@@ -2,6 +2,7 @@ import type { CompiledServer } from '../execution/index.ts'
 import { createAbsences } from './absences.ts'
 import { createMounted, type Mounted } from './mounted.ts'
 import { buildRouter, type ServerInfo } from './router.ts'
+import { createSoon } from './soon.ts'
 import { createTurns } from './turns.ts'
 
 /** What this folder writes to the log; pino's logger is one. */
@@ -30,6 +31,9 @@ const BEAT_INTERVAL_MS = 15_000
 
 /** Builds at once, of all servers: a large one takes its time on the thread that answers calls. */
 const BUILDS_AT_ONCE = 2
+
+/** Upstreams mostly fail together: what they share is down. */
+const OUTAGE_MS = 250
 
 /** A first mount failed a moment ago; it is not tried again yet. */
 export class RecentFailure extends Error {
@@ -171,6 +175,8 @@ export const createMcpRegistry = ({
     }
   }
 
+  const outages = createSoon(OUTAGE_MS, serverId => void refresh(serverId))
+
   return {
     /**
      * A server ready for requests, mounted if it was not; undefined when there is none. At once when it is mounted.
@@ -189,6 +195,12 @@ export const createMcpRegistry = ({
     },
     /** Resolves once what the server was at the time of the call, or is since, is live. Not mounted: nothing to do. */
     refresh,
+    /** As `refresh`, after an upstream has failed or works again: soon, and only where clients are told of it. */
+    refreshOutages: (serverId: string): void => {
+      const mounted = slots.get(serverId)?.mounted
+      // One that is being mounted may have been compiled before.
+      if (slots.has(serverId) && mounted?.router.server.tellsOutages !== false) outages.add(serverId)
+    },
     /** Forgets a server that is gone; its streams end. */
     release,
     /** Builds everything anew, after changes may have been missed. */
@@ -218,6 +230,7 @@ export const createMcpRegistry = ({
       isClosing = true
       clearInterval(idleTimer)
       clearInterval(beatTimer)
+      outages.clear()
       for (const { mounted } of slots.values()) mounted?.end()
     },
   }

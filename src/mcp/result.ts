@@ -55,6 +55,7 @@ export const renderPassed = (router: Router, { passed }: PassedResult, era: Era,
 /** Bytes escaped at once: what this makes of them still counts as small where V8 keeps its strings. */
 const PIECE_BYTES = 64 * 1_024
 const CLOSING = Buffer.from('"}]}}')
+const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
  * UTF-8 as it stands between the quotes of a JSON string, in pieces. Read as Latin-1, each byte is a character, of
@@ -69,8 +70,13 @@ const escapeUtf8 = (utf8: Buffer): Buffer[] => {
   return pieces
 }
 
+const closeLongText = ({ utf8, structuredAs }: LongText): Buffer[] =>
+  structuredAs === undefined
+    ? [CLOSING]
+    : [Buffer.from(`"}],"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
+
 /** A result of one long text, and the bracket that closes the envelope. */
-export const renderLongText = (router: Router, { utf8 }: LongText, era: Era): Json => ({
+export const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
   head: `${era === 'stateless' ? `${router.statelessHead},` : '{'}"content":[{"type":"text","text":"`,
-  rest: [...escapeUtf8(utf8), CLOSING],
+  rest: [...escapeUtf8(text.utf8), ...closeLongText(text)],
 })

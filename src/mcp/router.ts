@@ -1,5 +1,13 @@
-import type { CompiledOffers, CompiledServer, CompiledTool, OfferedItem, OfferLists } from '../execution/index.ts'
+import type {
+  CompiledOffers,
+  CompiledServer,
+  CompiledTool,
+  MissingUpstream,
+  OfferedItem,
+  OfferLists,
+} from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
+import type { GroupLists } from './groups.ts'
 import { createListing, type Era, type ListItem, type Listing } from './listing.ts'
 import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
@@ -10,6 +18,9 @@ export type ServerInfo = { name: string; version: string }
 
 /** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
+
+/** What precedes the members of a page, the opening bracket included. */
+export type ListHead = Readonly<Record<Era, string>>
 
 /** How upstreams are asked, without what only the lists are made of. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
@@ -26,14 +37,15 @@ export type RoutedTool = {
  * were made of. A change makes a new one; calls under way keep the one they began with.
  */
 export type Router = {
-  server: Omit<CompiledServer, 'tools' | 'offers' | 'absent'>
+  server: Omit<CompiledServer, 'tools' | 'offers' | 'missing'>
   /** How upstreams are asked for what they offer besides tools. */
   offers: RoutedOffers | undefined
   tools: ReadonlyMap<string, RoutedTool>
   /** By method. */
   lists: ReadonlyMap<string, Listing>
-  /** What precedes the members of a page, the opening bracket included. */
-  listHead: Readonly<Record<Era, string>>
+  listHead: ListHead
+  /** What each group lists by itself, where the server groups. */
+  groups: ReadonlyMap<string, GroupLists> | undefined
   /** The result of initialize in each version. */
   initialize: (version: SessionVersion) => string
   /** The result of server/discover. */
@@ -96,30 +108,43 @@ const EMPTY_LISTS: readonly NamedList[] = [
 const toItems = (items: readonly OfferedItem[]): ListItem[] =>
   items.map(({ name, json }) => ({ name, render: () => JSON.stringify(json) }))
 
-const offerLists = ({ resources, resourceTemplates, prompts }: CompiledOffers): readonly NamedList[] => [
+const offerLists = ({ resources, resourceTemplates, prompts }: OfferLists): readonly NamedList[] => [
   ['resources/list', createListing('resources', toItems(resources), 'uri')],
   ['resources/templates/list', createListing('resourceTemplates', toItems(resourceTemplates), 'uriTemplate')],
   ['prompts/list', createListing('prompts', toItems(prompts))],
 ]
 
 /** What a list lacks is said before its items. */
-const buildListHead = (meta: JsonObject, absent: readonly string[], cacheScope: string): Router['listHead'] => {
-  const lacking = absent.length === 0 ? {} : { [META.absentUpstreams]: [...absent] }
+const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], cacheScope: string): ListHead => {
+  const lacking = missing.length === 0 ? {} : { [META.missing]: [...missing] }
   const stateless = { resultType: 'complete', _meta: { ...meta, ...lacking }, ttlMs: LIST_TTL_MS, cacheScope }
   return {
-    session: absent.length === 0 ? '{' : `${JSON.stringify({ _meta: lacking }).slice(0, -1)},`,
+    session: missing.length === 0 ? '{' : `${JSON.stringify({ _meta: lacking }).slice(0, -1)},`,
     stateless: `${JSON.stringify(stateless).slice(0, -1)},`,
   }
 }
 
-export const buildRouter = (
-  { tools: compiled, offers, absent = [], ...server }: CompiledServer,
-  info: ServerInfo,
-): Router => {
+/** A toolkit lists tools only. */
+const buildGroups = (
+  { groups, offers, missing = [] }: CompiledServer,
+  headOf: (missing: readonly MissingUpstream[]) => ListHead,
+): Router['groups'] =>
+  groups &&
+  new Map(
+    groups.map(name => {
+      const offered = offers?.groups?.get(name)
+      const head = headOf(missing.filter(({ upstream }) => upstream === name))
+      return [name, { lists: new Map(offered === undefined ? EMPTY_LISTS : offerLists(offered)), head }]
+    }),
+  )
+
+export const buildRouter = (compiledServer: CompiledServer, info: ServerInfo): Router => {
+  const { tools: compiled, offers, missing = [], ...server } = compiledServer
   const serverInfo = { ...info, title: server.name }
   const instructions = server.description === undefined ? {} : { instructions: server.description }
   const meta = { [META.serverInfo]: serverInfo }
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
+  const headOf = (lacking: readonly MissingUpstream[]): ListHead => buildListHead(meta, lacking, cacheScope)
   const tools = compiled.toSorted(byName)
   const listed = tools.map(tool => ({ name: tool.name, render: (era: Era) => renderTool(tool, era) }))
   const capabilities = capabilitiesOf(offers)
@@ -137,7 +162,8 @@ export const buildRouter = (
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),
       ['tools/list', createListing('tools', listed)],
     ]),
-    listHead: buildListHead(meta, absent, cacheScope),
+    listHead: headOf(missing),
+    groups: buildGroups(compiledServer, headOf),
     initialize: version => `{"protocolVersion":"${version}",${initializeTail}`,
     discover: JSON.stringify({
       supportedVersions: STATELESS_VERSIONS,

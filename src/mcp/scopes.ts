@@ -23,7 +23,8 @@ const scopeFor = ({ tools }: Router, { method, params }: RequestMessage, held: S
   if (READING.has(method)) return 'mcp:read'
   if (method !== 'tools/call') return undefined
   const name = params?.name
-  const isReadOnly = typeof name === 'string' && tools.get(name)?.tool.isReadOnly === true
+  const tool = typeof name === 'string' ? tools.get(name)?.tool : undefined
+  const isReadOnly = tool?.isReadOnly === true || tool?.isReadOnlyCall?.(params?.arguments) === true
   return isReadOnly && !held.has('mcp:call') ? 'mcp:read' : 'mcp:call'
 }
 

@@ -1,4 +1,4 @@
-import type { CompiledTool } from '../execution/index.ts'
+import { type CompiledTool, renderToolJson } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import type { Era } from './listing.ts'
 import { wrapOutputSchema } from './output-wrap.ts'
@@ -12,14 +12,5 @@ const outputSchemaFor = (tool: CompiledTool, era: Era): JsonObject | undefined =
     ? wrapOutputSchema(tool.outputSchema)
     : tool.outputSchema
 
-/** A tool's JSON as tools/list shows it (server/tools, "Tool"). */
-export const renderTool = (tool: CompiledTool, era: Era): string =>
-  JSON.stringify({
-    name: tool.name,
-    title: tool.title,
-    description: tool.description,
-    inputSchema: tool.inputSchema,
-    outputSchema: outputSchemaFor(tool, era),
-    annotations: tool.annotations,
-    ...tool.more,
-  })
+/** A tool's JSON as tools/list shows it. */
+export const renderTool = (tool: CompiledTool, era: Era): string => renderToolJson(tool, outputSchemaFor(tool, era))

@@ -4,6 +4,15 @@ import { listAllInstances } from './instances.store.ts'
 import type { ServerBlueprint } from './server.ts'
 import { toServer } from './servers.store.ts'
 
+const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
+  const rows = await tx.toolkit.findMany({
+    where: { tools: { some: { instances: { some: { serverId } } } } },
+    select: { id: true, title: true, description: true },
+    orderBy: { id: 'asc' },
+  })
+  return rows.map(({ description, ...toolkit }) => ({ ...toolkit, description: description ?? undefined }))
+}
+
 /** Everything a server is made of; for the runtime, which is nobody's actor. Undefined: no such server. */
 export const readBlueprint = async (tx: Transaction, serverId: string): Promise<ServerBlueprint | undefined> => {
   const row = await tx.server.findUnique({
@@ -11,6 +20,10 @@ export const readBlueprint = async (tx: Transaction, serverId: string): Promise<
     include: { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } },
   })
   if (row === null) return undefined
-  const [globals, instances] = await Promise.all([listGlobals(tx, serverId), listAllInstances(tx, serverId)])
-  return { server: toServer(row), globals, instances }
+  const [globals, instances, toolkits] = await Promise.all([
+    listGlobals(tx, serverId),
+    listAllInstances(tx, serverId),
+    row.presentation === 'grouped' ? listToolkitsAtWork(tx, serverId) : [],
+  ])
+  return { server: toServer(row), globals, instances, toolkits }
 }

@@ -5,7 +5,7 @@ import type { Tool } from '../toolkits/index.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/** `grouped`, `search`, `auto` and `passthrough` are served once their steps are built. */
+/** `search`, `auto` and `passthrough` are served once their steps are built. */
 export type Presentation = 'flat' | 'grouped' | 'search' | 'auto' | 'passthrough'
 
 export type Server = {
@@ -54,4 +54,10 @@ export type Instance = {
 }
 
 /** Everything a server is made of, read at once: what execution compiles. */
-export type ServerBlueprint = { server: Server; globals: readonly Global[]; instances: readonly Instance[] }
+export type ServerBlueprint = {
+  server: Server
+  globals: readonly Global[]
+  instances: readonly Instance[]
+  /** Where their tools are shown by toolkit: those of the instances, the oldest first. */
+  toolkits: readonly { id: string; title: string; description: string | undefined }[]
+}

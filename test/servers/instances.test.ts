@@ -38,6 +38,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
       access: 'private',
       allowedUsers: [],
       presentation: 'flat',
+      reviewUpstreamChanges: false,
       url: `${patchbay.settings.baseUrl}/s/${id}`,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
@@ -57,6 +58,10 @@ describe.each(databaseKinds)('servers on $kind', kind => {
       body: { errors: [{ path: 'organizationId' }, { path: 'ownerId' }, { path: 'url' }] },
     })
     expect(await ada.send('PATCH', `/servers/${id}`, { presentation: 'grouped' })).toMatchObject({
+      status: 200,
+      body: { presentation: 'grouped' },
+    })
+    expect(await ada.send('PATCH', `/servers/${id}`, { presentation: 'search' })).toMatchObject({
       status: 400,
       body: { errors: [{ path: 'presentation' }] },
     })

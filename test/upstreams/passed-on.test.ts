@@ -234,7 +234,12 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     const listed = await client.request({ method: 'tools/list' }, z.looseObject({}))
     expect(listed).toMatchObject({
       tools: [{ name: 'good_echo' }, { name: 'good_grow' }],
-      _meta: { 'patchbay/absentUpstreams': ['gone', 'mute'] },
+      _meta: {
+        'patchbay/missing': [
+          { upstream: 'gone', why: expect.stringContaining('code 3') },
+          { upstream: 'mute', why: 'It has not answered yet.' },
+        ],
+      },
     })
   })
 

@@ -1,0 +1,174 @@
+import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import type { CompiledTool, LongText } from './compiled-server.ts'
+import { errorResult } from './faults.ts'
+import { describeGroups, listNames, quoteName } from './group-texts.ts'
+import { boundError } from './resolve.ts'
+import { renderToolJson } from './tool-json.ts'
+
+/** A toolkit or an upstream, as a server that groups shows it. */
+export type ToolGroup = {
+  name: string
+  description: string | undefined
+  /** What it failed with, while it cannot be used. */
+  outage: string | undefined
+  /** By the names that they have in the group; undefined where nobody has heard yet which there are. */
+  tools: readonly CompiledTool[] | undefined
+  /** Why it shows no tools at all; then it is no group for clients, unless they ask for it. */
+  off?: string | undefined
+}
+
+/** What calls take: all else that describes a tool is in the bytes. */
+type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly'>
+
+type OpenGroup = {
+  name: string
+  tools: ReadonlyMap<string, GroupedTool>
+  json: LongText
+}
+
+export const GET_TOOLS = 'get_dynamic_tools'
+const CALL_TOOL = 'call_dynamic_tool'
+
+const GROUP = { type: 'string', description: 'The name of a group' } as const
+
+const objectSchema = (properties: JsonObject, required: string[]): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+const GET_SCHEMA = objectSchema({ group: GROUP }, ['group'])
+const CALL_SCHEMA = objectSchema(
+  {
+    group: GROUP,
+    name: { type: 'string', description: 'The name of a tool in it' },
+    args: { type: 'object', description: 'Its arguments, by its inputSchema' },
+  },
+  ['group', 'name'],
+)
+const GET_OUTPUT: JsonObject = {
+  type: 'object',
+  properties: { tools: { type: 'array', items: { type: 'object' } } },
+  required: ['tools'],
+}
+
+const openGroup = ({ name }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
+  name,
+  tools: new Map(tools.map(({ name: own, call, isReadOnly }) => [own, { call, isReadOnly }])),
+  json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
+})
+
+/** Where a name that a client gave leads; the texts of failures are for the model, and say what there is. */
+const createFinder = (groups: readonly ToolGroup[]) => {
+  const opened = new Map<string, OpenGroup>()
+  const closed = new Map<string, string>()
+  for (const group of groups) {
+    const { name, tools, off, outage } = group
+    if (off !== undefined) closed.set(name, off)
+    else if (tools !== undefined) opened.set(name, openGroup(group, tools))
+    else closed.set(name, `The group ${quoteName(name)} is not there yet: ${outage ?? 'it has not answered so far'}`)
+  }
+  const names = groups.filter(({ off }) => off === undefined).map(({ name }) => name)
+  const hint = listNames('The groups', names)
+  const findGroup = (name: string): Result<OpenGroup, string> => {
+    const group = opened.get(name)
+    if (group !== undefined) return success(group)
+    const why = closed.get(name)
+    return failure(why ?? `There is no group ${quoteName(name)}. ${hint}`)
+  }
+  const findTool = (groupName: string, name: string): Result<GroupedTool, string> => {
+    const found = findGroup(groupName)
+    if (!found.ok) return found
+    const tool = found.value.tools.get(name)
+    if (tool !== undefined) return success(tool)
+    const { name: group, tools } = found.value
+    const there = listNames('Its tools', [...tools.keys()])
+    return failure(`There is no tool ${quoteName(name)} in the group ${quoteName(group)}. ${there}`)
+  }
+  return { hint, findGroup, findTool }
+}
+type Finder = ReturnType<typeof createFinder>
+
+/** The arguments of one of our own two tools, where they are an object of what it takes. */
+const checkArguments = (given: JsonValue | undefined, known: readonly string[]): Result<JsonObject, string> => {
+  if (!isJsonObject(given)) return failure('The arguments must be an object.')
+  const unknown = Object.keys(given).find(key => !known.includes(key))
+  if (unknown === undefined) return success(given)
+  return failure(`There is no parameter ${quoteName(unknown)}. ${listNames('The parameters', known)}`)
+}
+
+const readText = (given: JsonObject, key: string, hint: string): Result<string, string> => {
+  const value = given[key]
+  if (typeof value === 'string') return success(value)
+  return failure(`"${key}" is ${value === undefined ? 'missing' : 'no string'}. ${hint}`)
+}
+
+const readArgs = ({ args }: JsonObject): Result<JsonObject, string> => {
+  // Models send null for what they leave out.
+  if (args === undefined || args === null) return success({})
+  return isJsonObject(args) ? success(args) : failure('"args" must be an object: the arguments of the tool by name.')
+}
+
+const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool => {
+  const find = (given: JsonValue | undefined): Result<OpenGroup, string> => {
+    const checked = checkArguments(given, ['group'])
+    if (!checked.ok) return checked
+    const group = readText(checked.value, 'group', finder.hint)
+    return group.ok ? finder.findGroup(group.value) : group
+  }
+  return {
+    name: GET_TOOLS,
+    title: undefined,
+    description: `Lists the tools of a group, to be called with ${CALL_TOOL}. The groups:\n${describeGroups(groups)}`,
+    inputSchema: GET_SCHEMA,
+    outputSchema: GET_OUTPUT,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    isReadOnly: true,
+    call: async given => {
+      const found = find(given)
+      return found.ok ? found.value.json : errorResult(boundError(found.error))
+    },
+  }
+}
+
+type Inner = { tool: GroupedTool; args: JsonObject }
+
+const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool => {
+  const find = (given: JsonValue | undefined): Result<Inner, string> => {
+    const checked = checkArguments(given, ['group', 'name', 'args'])
+    if (!checked.ok) return checked
+    const group = readText(checked.value, 'group', finder.hint)
+    if (!group.ok) return group
+    const name = readText(checked.value, 'name', `${GET_TOOLS} lists the tools of a group.`)
+    if (!name.ok) return name
+    const tool = finder.findTool(group.value, name.value)
+    if (!tool.ok) return tool
+    const args = readArgs(checked.value)
+    return args.ok ? success({ tool: tool.value, args: args.value }) : args
+  }
+  return {
+    name: CALL_TOOL,
+    title: undefined,
+    description: `Calls a tool that ${GET_TOOLS} has listed.`,
+    inputSchema: CALL_SCHEMA,
+    outputSchema: undefined,
+    annotations: undefined,
+    isReadOnly: false,
+    isLinked: groups.some(({ tools }) => tools?.some(({ isLinked }) => isLinked)),
+    isReadOnlyCall: given => {
+      const found = find(given)
+      return found.ok && found.value.tool.isReadOnly
+    },
+    call: async (given, context) => {
+      const found = find(given)
+      return found.ok ? found.value.tool.call(found.value.args, context) : errorResult(boundError(found.error))
+    },
+  }
+}
+
+/** The two tools that stand for those of all groups. What a call of the second brings is the inner tool's own. */
+export const compileGroupedTools = (groups: readonly ToolGroup[]): CompiledTool[] => {
+  const finder = createFinder(groups)
+  const shown = groups.filter(({ off }) => off === undefined)
+  return [compileCall(finder, groups), compileGet(finder, shown)]
+}

@@ -1,0 +1,292 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { countTokens } from '../../src/context/index.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { connectClient } from './clients.ts'
+import { commandOf, everythingCommand } from './support.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const Listed = z.looseObject({
+  tools: z.array(z.looseObject({ name: z.string(), description: z.string().optional() })),
+  _meta: z.record(z.string(), z.unknown()).optional(),
+})
+const Text = z.looseObject({
+  content: z.tuple([z.looseObject({ text: z.string() })]).rest(z.looseObject({})),
+  isError: z.boolean().optional(),
+})
+const Tools = z.looseObject({ structuredContent: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
+const Resources = z.looseObject({
+  resources: z.array(z.looseObject({ uri: z.string() })),
+  nextCursor: z.string().optional(),
+})
+const Templates = z.looseObject({ resourceTemplates: z.array(z.looseObject({ uriTemplate: z.string() })) })
+const Prompts = z.looseObject({ prompts: z.array(z.looseObject({ name: z.string() })) })
+const Contents = z.looseObject({ contents: z.array(z.looseObject({ uri: z.string() })) })
+const Messages = z.looseObject({ messages: z.array(z.looseObject({ content: z.looseObject({}) })) })
+
+type Kind = 'sdk 1' | 'sdk 2 stateless'
+const ERAS: readonly Kind[] = ['sdk 1', 'sdk 2 stateless']
+
+describe('a server that groups', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const api = runFakeApi()
+  let operator: ApiClient & { userId: string }
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+
+  const makeGrouped = async (access = 'public'): Promise<string> =>
+    (await operator.create('/servers', { name: 'Grouped', access, presentation: 'grouped' })).id
+  const attach = async (serverId: string, body: object): Promise<string> =>
+    (await operator.create(`/servers/${serverId}/upstreams`, body)).id
+  const attachKnown = async (serverId: string, body: object): Promise<string> => {
+    const id = await attach(serverId, body)
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    return id
+  }
+  const urlOf = (serverId: string): string => `${patchbay.origin}/s/${serverId}`
+  const open = async (kind: Kind, serverId: string, token?: string) => {
+    const client = await connectClient(kind, urlOf(serverId), token === undefined ? {} : { token })
+    return {
+      ...client,
+      get: async (group: unknown) => client.callTool('get_dynamic_tools', { group }),
+      call: async (group: unknown, name: unknown, given?: unknown) =>
+        client.callTool('call_dynamic_tool', { group, name, ...(given === undefined ? {} : { args: given }) }),
+      describe: async (): Promise<string> => {
+        const { tools } = Listed.parse(await client.request('tools/list'))
+        return tools.find(({ name }) => name === 'get_dynamic_tools')?.description ?? ''
+      },
+    }
+  }
+  const textOf = (answer: unknown): string => Text.parse(answer).content[0].text
+
+  /** Four HTTP tools in two toolkits, one of which has the title of an upstream, and an upstream of npm. */
+  const makeMixed = async () => {
+    const tools = [
+      { name: 'forecast', method: 'GET', url: `${api.origin}/forecast/{{string:city}}`, description: 'Tomorrow' },
+      { name: 'report', method: 'POST', url: `${api.origin}/report`, outputSchema: { type: 'object' } },
+    ]
+    const { serverId, toolkitId } = await makeServer(operator, tools, { server: { presentation: 'grouped' } })
+    await operator.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'every', description: 'Weather\nby city.' })
+    await attachKnown(serverId, { name: 'every', description: 'What npm has.', ...everythingCommand() })
+    return { serverId, toolkitId }
+  }
+
+  it.each(ERAS)('has two tools: one lists those of a toolkit or upstream, the other calls them (%s)', async kind => {
+    const { serverId } = await makeMixed()
+    const client = await open(kind, serverId)
+    const { tools, _meta } = Listed.parse(await client.request('tools/list'))
+    expect(tools.map(({ name }) => name)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
+    expect(_meta?.['patchbay/missing']).toBeUndefined()
+    expect(tools).toMatchObject([
+      {
+        inputSchema: { properties: { group: { type: 'string' }, name: { type: 'string' }, args: { type: 'object' } } },
+      },
+      { inputSchema: { properties: { group: { type: 'string' } }, required: ['group'] } },
+    ])
+    expect(tools[1]?.description).toMatch(
+      /- every \(\d+ tools\): What npm has\.\n- every 2 \(2 tools\): Weather by city\.$/,
+    )
+
+    const answer = await client.get('every')
+    const { structuredContent } = Tools.parse(answer)
+    expect(JSON.parse(textOf(answer))).toEqual(structuredContent.tools)
+    expect(structuredContent.tools.find(({ name }) => name === 'echo')).toMatchObject({
+      description: expect.any(String),
+      inputSchema: { properties: { message: { type: 'string' } } },
+    })
+    const own = Tools.parse(await client.get('every 2')).structuredContent.tools
+    expect(own).toMatchObject([
+      {
+        name: 'forecast',
+        description: 'Tomorrow',
+        inputSchema: { required: ['city'] },
+        annotations: { readOnlyHint: true },
+      },
+      { name: 'report', outputSchema: { type: 'object' } },
+    ])
+
+    expect(textOf(await client.call('every', 'echo', { message: 'hello' }))).toBe('Echo: hello')
+    expect(await client.call('every', 'get-structured-content', { location: 'New York' })).toMatchObject({
+      structuredContent: { temperature: expect.any(Number) },
+    })
+    expect(textOf(await client.call('every 2', 'forecast', { city: 'Oslo' }))).toContain('/forecast/Oslo')
+    expect(await client.call('every 2', 'report')).toMatchObject({ structuredContent: { method: 'POST' } })
+  })
+
+  it('records the inner tool, and what is wrong with its arguments is the inner tool’s to say', async () => {
+    const { serverId } = await makeMixed()
+    const client = await open('sdk 1', serverId)
+    const refused = await client.call('every 2', 'forecast', { town: 'Oslo' })
+    expect(refused.isError).toBe(true)
+    expect(textOf(refused)).toContain('There is no parameter "town"')
+    await client.call('every 2', 'forecast', { city: 'Oslo' })
+    await client.call('every', 'echo', { message: 'hello' })
+    const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions`)
+    expect(body).toMatchObject({
+      items: [
+        { tool: 'every_echo', outcome: 'ok', request: { url: 'mcp:every/echo' } },
+        { tool: 'forecast', outcome: 'ok' },
+        { tool: 'forecast', outcome: 'error' },
+      ],
+    })
+  })
+
+  it.each(ERAS)('answers what is wrong with the arguments of its own two tools, and what there is (%s)', async kind => {
+    const { serverId } = await makeMixed()
+    const client = await open(kind, serverId)
+    const wrong = async (answer: Promise<unknown>): Promise<string> => {
+      const result = await answer
+      expect(result).toMatchObject({ isError: true })
+      return textOf(result)
+    }
+    expect(await wrong(client.get('nothing'))).toBe('There is no group "nothing". The groups: "every", "every 2".')
+    expect(await wrong(client.get(undefined))).toBe('"group" is missing. The groups: "every", "every 2".')
+    expect(await wrong(client.get(5))).toBe('"group" is no string. The groups: "every", "every 2".')
+    expect(await wrong(client.get('x\u200b'.repeat(10_000)))).toMatch(/^There is no group "x{99}…"\./)
+    expect(await wrong(client.call('nothing', 'echo'))).toContain('The groups: "every", "every 2".')
+    expect(await wrong(client.call('every 2', 'every_echo'))).toBe(
+      'There is no tool "every_echo" in the group "every 2". Its tools: "forecast", "report".',
+    )
+    expect(await wrong(client.call('every', '__proto__'))).toContain('Its tools: "echo"')
+    expect(await wrong(client.call('every', undefined))).toContain('"name" is missing.')
+    expect(await wrong(client.call('every', 'echo', 'text'))).toContain('"args" must be an object')
+    expect(await wrong(client.callTool('call_dynamic_tool', { group: 'every', name: 'echo', arguments: {} }))).toBe(
+      'There is no parameter "arguments". The parameters: "group", "name", "args".',
+    )
+    await expect(client.callTool('every_echo', { message: 'x' })).rejects.toThrow('in groups: see get_dynamic_tools')
+    const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions`)
+    expect(body).toMatchObject({ items: [] })
+  })
+
+  it.each(ERAS)('lists resources, templates and prompts of all groups, or of one (%s)', async kind => {
+    const serverId = await makeGrouped()
+    await attachKnown(serverId, { name: 'alpha', ...commandOf('large', 'alpha') })
+    await attachKnown(serverId, { name: 'beta', ...commandOf('large', 'beta') })
+    const client = await open(kind, serverId)
+    const listAll = async (params: Record<string, unknown> = {}) => {
+      const all: z.infer<typeof Resources>['resources'] = []
+      let cursor: string | undefined
+      do {
+        const page = Resources.parse(
+          await client.request('resources/list', { ...params, ...(cursor === undefined ? {} : { cursor }) }),
+        )
+        expect(page.resources.length).toBeLessThanOrEqual(200)
+        all.push(...page.resources)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return all
+    }
+    const all = await listAll()
+    expect(all).toHaveLength(902)
+    expect(new Set(all.map(({ uri }) => uri)).size).toBe(902)
+    const uris = (await listAll({ group: 'beta' })).map(({ uri }) => uri)
+    expect(uris).toHaveLength(451)
+    expect(uris.every(uri => uri.startsWith('beta'))).toBe(true)
+    const shared = all.filter(({ name }) => name === 'shared')
+    expect(shared).toMatchObject([
+      {
+        uri: 'alpha+file:///shared',
+        mimeType: 'text/plain',
+        size: 12,
+        annotations: { audience: ['user'], priority: 0.5 },
+      },
+      { uri: 'beta+file:///shared' },
+    ])
+    const { resourceTemplates } = Templates.parse(await client.request('resources/templates/list'))
+    expect(resourceTemplates).toMatchObject([
+      { uriTemplate: 'alpha+file:///made/{id}', mimeType: 'text/plain' },
+      { uriTemplate: 'beta+file:///made/{id}' },
+    ])
+    const { prompts } = Prompts.parse(await client.request('prompts/list', { group: 'alpha' }))
+    expect(prompts).toMatchObject([{ name: 'alpha_ask', arguments: [{ name: 'topic', required: true }] }])
+
+    const read = async (uri: string, params = {}) =>
+      Contents.parse(await client.request('resources/read', { uri, ...params })).contents
+    expect(await read('beta+file:///shared')).toEqual([
+      { uri: 'beta+file:///shared', mimeType: 'text/plain', text: 'file:///shared of beta' },
+      { uri: 'file:///shared#image', mimeType: 'image/png', blob: 'AAAA' },
+    ])
+    expect(await read('alpha+file:///made/7')).toMatchObject([{ text: 'file:///made/7 of alpha' }, {}])
+    expect(await read('beta:///007')).toMatchObject([{ text: 'beta:///007 of beta' }, {}])
+    expect(await read('file:///shared', { group: 'alpha' })).toMatchObject([{ text: 'file:///shared of alpha' }, {}])
+    await expect(read('file:///shared')).rejects.toThrow('Resource not found')
+    const get = async (name: string, params = {}) =>
+      Messages.parse(await client.request('prompts/get', { name, arguments: { topic: 'x' }, ...params })).messages
+    expect(await get('beta_ask')).toMatchObject([{ content: { text: 'ask of beta' } }])
+    expect(await get('ask', { group: 'alpha' })).toMatchObject([{ content: { text: 'ask of alpha' } }])
+
+    for (const method of ['resources/list', 'resources/templates/list', 'prompts/list']) {
+      await expect(client.request(method, { group: 'nothing' })).rejects.toThrow('Unknown group: nothing')
+      await expect(client.request(method, { group: 5 })).rejects.toThrow('group is no string')
+    }
+    expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
+  })
+
+  it('costs a model a few hundred tokens, whatever its thousands of tools', async () => {
+    const serverId = await makeGrouped()
+    await attachKnown(serverId, { name: 'alpha', ...commandOf('large', 'alpha') })
+    await attachKnown(serverId, { name: 'beta', ...commandOf('large', 'beta') })
+    const client = await open('sdk 1', serverId)
+    const { tools } = Listed.parse(await client.request('tools/list'))
+    expect(await countTokens(JSON.stringify(tools))).toBeLessThan(400)
+    expect(Tools.parse(await client.get('beta')).structuredContent.tools).toHaveLength(1_000)
+    expect(await client.call('beta', 'tool_999', { text: 'x' })).toMatchObject({
+      content: [{ text: 'tool_999 of beta: {"text":"x"}' }],
+      structuredContent: { given: { text: 'x' } },
+      _meta: { 'example.com/own': 'beta' },
+    })
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+    const flat = Listed.parse(await client.request('tools/list')).tools
+    expect(await countTokens(JSON.stringify(flat))).toBeGreaterThan(10_000)
+  })
+
+  it.each(['legacy', 'auto'] as const)(
+    'becomes flat and grouped again while clients are connected (%s)',
+    async mode => {
+      const { serverId } = await makeMixed()
+      const changes: string[][] = []
+      const client = new Client(
+        { name: 'official', version: '1.0.0' },
+        {
+          versionNegotiation: { mode },
+          listChanged: {
+            tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
+          },
+        },
+      )
+      await client.connect(new StreamableHTTPClientTransport(new URL(urlOf(serverId))))
+      onTestFinished(() => client.close())
+      expect((await client.listTools()).tools).toHaveLength(2)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['every_echo', 'forecast', 'report']),
+      )
+      await vi.waitFor(() => expect(changes.at(-1)).toContain('every_echo'), 10_000)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_dynamic_tool', 'get_dynamic_tools']), 10_000)
+      await expect(client.callTool({ name: 'forecast', arguments: { city: 'x' } })).rejects.toThrow('Unknown tool')
+    },
+  )
+
+  it('lets a token that may only read list tools, and call those that change nothing', async () => {
+    const hint = { annotations: { readOnlyHint: true } }
+    const tools = [
+      { name: 'look', method: 'GET', url: `${api.origin}/look`, ...hint },
+      { name: 'change', method: 'POST', url: `${api.origin}/change` },
+    ]
+    const { serverId, toolkitId } = await makeServer(operator, tools, { server: { presentation: 'grouped' } })
+    await operator.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'Desk' })
+    const { router } = await patchbay.services.execution
+      .compile(serverId)
+      .then(server => ({ router: new Map(server?.tools.map(tool => [tool.name, tool])) }))
+    const call = router.get('call_dynamic_tool')
+    expect(router.get('get_dynamic_tools')?.isReadOnly).toBe(true)
+    expect(call?.isReadOnlyCall?.({ group: 'Desk', name: 'look' })).toBe(true)
+    expect(call?.isReadOnlyCall?.({ group: 'Desk', name: 'change' })).toBe(false)
+    expect(call?.isReadOnlyCall?.({ group: 'Desk' })).toBe(false)
+  })
+})
