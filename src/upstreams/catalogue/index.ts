@@ -1,4 +1,4 @@
-export type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
 export { findKeptCatalogue } from './catalogue.store.ts'
+export type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
 export { createUpstreamCatalogues, type UpstreamCatalogues } from './catalogues.ts'
 export { removeHidden } from './hidden-text.ts'

@@ -101,7 +101,7 @@ const createRemoteLink = (
   config: ResolvedConfig & { transport: 'http' | 'sse' },
   options: OpenConnectionOptions,
 ): Link => {
-  const remote = createRemoteTransport(config, options.network)
+  const remote = createRemoteTransport(config, options.network, options.limits)
   return {
     transport: remote.transport,
     isProcess: false,
@@ -178,12 +178,15 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const ended = Promise.withResolvers<UpstreamError>()
   const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
+  // The SDK waits on for the answer that a transport it has closed cannot bring.
+  const lost = ended.promise.then(error => Promise.reject(error))
+  lost.catch(() => {})
   const stop = new AbortController()
   let isClosed = false
   const totalMs = link.isProcess ? options.startTimeoutMs : 2 * options.timeoutMs
   try {
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
-    await within(client.connect(link.transport, { timeout }), totalMs, signal)
+    await within(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
   } catch (error) {
     const fault = toFault(error, link, config.secrets)
     await link.close()

@@ -1,4 +1,6 @@
 import { type GuardedFetch, OutboundError, type OutboundFault } from '../../platform/net/index.ts'
+import { isEventStream, watchStream } from './event-streams.ts'
+import type { OutputLimits } from './output-meter.ts'
 import { UpstreamError, type UpstreamFault } from './upstream-error.ts'
 
 /** Faults that say of the whole upstream that it is out of reach. */
@@ -44,41 +46,22 @@ const sessionEnded = (): UpstreamError =>
 const streamEnded = (cause?: unknown): UpstreamError =>
   new UpstreamError('protocol', 'The upstream closed the stream of events that its answers come by.', { cause })
 
-/** Hands the body on, and tells once when it ends, for whatever reason but that the reader wants no more. */
-const watchEnd = (body: ReadableStream<Uint8Array>, onEnd: (cause?: unknown) => void): ReadableStream<Uint8Array> => {
-  const reader = body.getReader()
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async controller => {
-        try {
-          const { done, value } = await reader.read()
-          if (!done) return controller.enqueue(value)
-          controller.close()
-          onEnd()
-        } catch (error) {
-          controller.error(error)
-          onEnd(error)
-        }
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
-}
-
 export type RemoteFetchOptions = {
   fetch: GuardedFetch['fetch']
   /** Whether answers come by the one stream that a GET opens. */
   isSse: boolean
+  /** Of each stream of events. */
+  limits: OutputLimits
   /** The upstream as a whole is out of reach, or no longer knows us. */
   onLost: (error: UpstreamError) => void
 }
 
 /** A `fetch` for a transport of the SDK that notices what the SDK does not tell of. */
-export const createRemoteFetch = ({ fetch, isSse, onLost }: RemoteFetchOptions) => {
+export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchOptions) => {
   let lastFault: UpstreamError | undefined
   let failedStreams = 0
   let hasStream = false
+  let streamFault: UpstreamError | undefined
 
   const noteFault = (error: unknown, isGet: boolean): void => {
     if (!(error instanceof OutboundError)) return
@@ -86,6 +69,13 @@ export const createRemoteFetch = ({ fetch, isSse, onLost }: RemoteFetchOptions) 
     if (isGet) failedStreams++
     if (!isGet && OUT_OF_REACH.has(error.fault)) onLost(lastFault)
     else if (failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
+  }
+
+  const noteStreamEnd = (cause: unknown, isTheStream: boolean): void => {
+    const fault = cause instanceof OutboundError ? toRemoteError(cause) : undefined
+    streamFault = fault
+    if (cause instanceof UpstreamError) onLost(cause)
+    else if (isTheStream) onLost(fault?.kind === 'too_large' ? fault : streamEnded(cause))
   }
 
   /** Whether the answer says that the session is over: 404 as the specification has it; 400 is what some say instead. */
@@ -111,12 +101,18 @@ export const createRemoteFetch = ({ fetch, isSse, onLost }: RemoteFetchOptions) 
         throw error
       }
       if (isGet) failedStreams = 0
-      if (!isSse || !isGet || !response.ok || response.body === null) {
-        return checkSession(response, new Headers(init.headers))
-      }
-      hasStream = true
-      const body = watchEnd(response.body, cause => onLost(streamEnded(cause)))
-      return new Response(body, response)
+      const isTheStream = isSse && isGet && response.ok
+      if (isTheStream) hasStream = true
+      const watched = isEventStream(response)
+        ? watchStream(response, limits, cause => noteStreamEnd(cause, isTheStream))
+        : response
+      return isTheStream ? watched : checkSession(watched, new Headers(init.headers))
+    },
+    /** What broke off the stream that has just ended, told once. */
+    takeStreamFault: (): UpstreamError | undefined => {
+      const fault = streamFault
+      streamFault = undefined
+      return fault
     },
     /** The latest request that got no answer: what the SDK makes of it loses what it was. */
     lastFault: (): UpstreamError | undefined => lastFault,

@@ -1,6 +1,7 @@
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { createGuardedFetch, type GuardedFetchOptions } from '../../platform/net/index.ts'
 import type { RemoteConfig } from '../upstream.ts'
+import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
 import { watchRequests } from './request-watch.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -41,6 +42,7 @@ const parseUrl = (text: string): URL => {
 export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,
+  limits: OutputLimits,
 ): RemoteTransport => {
   const url = parseUrl(text)
   const guarded = createGuardedFetch({
@@ -54,6 +56,7 @@ export const createRemoteTransport = (
   const remote = createRemoteFetch({
     fetch: guarded.fetch,
     isSse: kind === 'sse',
+    limits,
     onLost: error => {
       failure ??= error
       void transport.close()
@@ -63,7 +66,7 @@ export const createRemoteTransport = (
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
-  if (http !== undefined) watchRequests(transport)
+  if (http !== undefined) watchRequests(transport, remote.takeStreamFault)
 
   return {
     transport,

@@ -1,7 +1,8 @@
 import type { RequestId, Transport } from '@modelcontextprotocol/client'
+import { UpstreamError } from './upstream-error.ts'
 
-/** In the error that a request gets whose stream ended without its answer: no upstream can make it. */
-export const STREAM_ENDED = Symbol('stream ended')
+const streamEnded = (): UpstreamError =>
+  new UpstreamError('protocol', 'The upstream closed the stream before it had answered; try again.')
 
 /** Internal error of JSON-RPC 2.0. */
 const INTERNAL_ERROR = -32_603
@@ -9,9 +10,10 @@ const INTERNAL_ERROR = -32_603
 /**
  * Makes requests over Streamable HTTP end when they should. The SDK leaves two of them to their timeout: one whose stream
  * ends without an answer gets an error here, and one that was cancelled in the older era has its request cut off.
- * Call before the client is connected: it keeps what listens already.
+ * Call before the client is connected: it keeps what listens already. `takeFault` tells what broke off the stream that
+ * has just ended. The error has an UpstreamError as its data, which no upstream can make.
  */
-export const watchRequests = (transport: Transport): void => {
+export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
   const open = new Map<RequestId, AbortController | undefined>()
   const send = transport.send.bind(transport)
   transport.onmessage = message => {
@@ -32,7 +34,11 @@ export const watchRequests = (transport: Transport): void => {
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.()
       if (!open.delete(id) || options?.onRequestStreamEnd !== undefined) return
-      const error = { code: INTERNAL_ERROR, message: 'the stream ended before the answer', data: STREAM_ENDED }
+      const error = {
+        code: INTERNAL_ERROR,
+        message: 'the stream ended before the answer',
+        data: takeFault() ?? streamEnded(),
+      }
       transport.onmessage?.({ jsonrpc: '2.0', id, error })
     }
     try {

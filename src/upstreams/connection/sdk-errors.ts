@@ -1,7 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client'
 import { OutboundError } from '../../platform/net/index.ts'
 import { toRemoteError } from './remote-fetch.ts'
-import { STREAM_ENDED } from './request-watch.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** The error and what it was made of, from the outside in. */
@@ -63,8 +62,8 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
   if (error instanceof ProtocolError) {
-    if (error.data !== STREAM_ENDED) return undefined
-    return new UpstreamError('protocol', 'The upstream closed the stream before it had answered; try again.')
+    // Of a stream that ended without the answer.
+    return error.data instanceof UpstreamError ? error.data : undefined
   }
   const status = chain.map(statusOf).find(each => each !== undefined)
   if (status !== undefined) return statusError(status, error)

@@ -2,15 +2,14 @@ import { statSync } from 'node:fs'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
 import { createLineReader } from './line-reader.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
+import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-export type StdioLimits = {
+/** The output is that of stdout and stderr together. */
+export type StdioLimits = OutputLimits & {
   /** Of one line of stdout, which is one message. */
   maxMessageBytes: number
-  /** Of stdout and stderr together, in any `outputWindowMs`. */
-  maxOutputBytes: number
-  outputWindowMs: number
 }
 
 /** Lines of stdout that are no MCP, before the first one that is: a banner may have some, another kind of program has many. */
@@ -90,21 +89,6 @@ const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
   return new UpstreamError('exited', `The process ended ${how}; its log may say why. The next call starts it again.`)
 }
 
-/** Counts what comes within a window of time. */
-const createOutputMeter = ({ maxOutputBytes, outputWindowMs }: StdioLimits) => {
-  let since = 0
-  let bytes = 0
-  return (chunk: Buffer): boolean => {
-    const now = performance.now()
-    if (now - since > outputWindowMs) {
-      since = now
-      bytes = 0
-    }
-    bytes += chunk.length
-    return bytes > maxOutputBytes
-  }
-}
-
 /** MCP over the standard input and output of a process of ours: a line is a message. */
 export const createStdioTransport = (options: StdioTransportOptions): StdioTransport => {
   const { processes, command, log, limits, onActivity } = options
@@ -172,8 +156,7 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     const meter = (read: (chunk: Buffer) => void) => (chunk: Buffer) => {
       if (hasEnded) return
       if (!isTooMuch(chunk)) return read(chunk)
-      const seconds = limits.outputWindowMs / 1_000
-      const most = `${limits.maxOutputBytes / MEBIBYTE} MiB in ${seconds} s`
+      const most = describeOutputLimit(limits)
       fail(new UpstreamError('too_large', `The process wrote more than ${most}; see its log, and have it write less.`))
     }
     stdout.on('data', meter(readStdout.add))

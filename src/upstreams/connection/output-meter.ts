@@ -1,0 +1,26 @@
+export type OutputLimits = {
+  /** Of what comes in any `outputWindowMs`. */
+  maxOutputBytes: number
+  outputWindowMs: number
+}
+
+const MEBIBYTE = 1_024 * 1_024
+
+/** The bound in words. */
+export const describeOutputLimit = ({ maxOutputBytes, outputWindowMs }: OutputLimits): string =>
+  `${maxOutputBytes / MEBIBYTE} MiB in ${outputWindowMs / 1_000} s`
+
+/** Counts what comes within a window of time; answers whether it is more than may. */
+export const createOutputMeter = ({ maxOutputBytes, outputWindowMs }: OutputLimits) => {
+  let since = 0
+  let bytes = 0
+  return (chunk: Uint8Array): boolean => {
+    const now = performance.now()
+    if (now - since > outputWindowMs) {
+      since = now
+      bytes = 0
+    }
+    bytes += chunk.length
+    return bytes > maxOutputBytes
+  }
+}

@@ -1,0 +1,136 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { textOf } from './official-clients.ts'
+import { commandOf, runServer } from './support.ts'
+
+/** Where nothing serves, by the path of the hostile server, and what is said of each over either transport. */
+const BAD = [
+  ['hangs', 'The upstream did not answer within'],
+  ['html', 'The URL answers with something that is no MCP'],
+  ['fails', 'The upstream answered with HTTP 503'],
+  ['loops', 'redirected again after 5 redirects'],
+  ['inward', /redirected where no request may go|169.254.169.254 is a cloud metadata address/],
+  ['cuts', /closed the connection before its answer was whole|closed the stream of events/],
+  ['floods', 'is larger than 10485760 bytes'],
+  ['chatters', 'The upstream sent more than 64 MiB in 10 s'],
+] as const
+const TRANSPORTS = ['http', 'sse'] as const
+
+const State = z.object({
+  state: z.object({ kind: z.string(), why: z.string().optional(), nextTryAt: z.string().optional() }),
+})
+
+let hostile: Awaited<ReturnType<typeof runServer>>
+let app: TestApp
+let operator: ApiClient
+let client: Client
+const ids = new Map<string, string>()
+const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
+const stateOf = async (name: string) =>
+  State.parse((await operator.expectOk('GET', `/upstreams/${ids.get(name)}`)).body).state
+const refresh = (name: string) => operator.send('POST', `/upstreams/${ids.get(name)}/refresh`)
+/** Everything else on the same server goes on as if nothing were. */
+const expectNeighboursWell = async (): Promise<void> => {
+  expect(textOf(await call('good_echo', { text: 'well' }))).toBe('well')
+}
+
+beforeAll(async () => {
+  hostile = await runServer(commandOf('hostile-http'))
+  app = await startTestApp({ services: { connectionLimits: { retryDelaysMs: [60_000] } } })
+  operator = await signUp(app.origin, 'operator@example.com')
+  const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+  const attach = async (name: string, body: object): Promise<void> => {
+    ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
+  }
+  const urlOf = (path: string): string => `http://127.0.0.1:${hostile.port}/${path}`
+  await attach('good', { transport: 'http', url: urlOf('serve') })
+  await attach('turncoat', { transport: 'http', url: urlOf('serve') })
+  await attach('slow', { transport: 'http', url: urlOf('serve'), timeoutMs: 300 })
+  for (const transport of TRANSPORTS) {
+    for (const [path] of BAD) {
+      // What floods is to be stopped by what it sends, not by its time.
+      const timeoutMs = path === 'hangs' ? 500 : 10_000
+      await attach(`${path}_${transport}`, { transport, url: urlOf(path), timeoutMs })
+    }
+    await attach(`refuses_${transport}`, { transport, url: 'http://127.0.0.1:1/mcp' })
+    await attach(`private_${transport}`, { transport, url: 'http://10.0.0.1/mcp' })
+  }
+  await Promise.all(['good', 'slow', 'turncoat'].map(refresh))
+  client = new Client({ name: 'official', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${app.origin}/s/${serverId}`)))
+})
+
+afterAll(async () => {
+  await client.close()
+  await app.close()
+  await hostile.stop()
+})
+
+describe('beside URLs at which nothing serves', () => {
+  it('the others are listed at once, and the list says who is missing', async () => {
+    const listed = await client.request({ method: 'tools/list' }, z.looseObject({ tools: z.array(z.unknown()) }))
+    expect(listed.tools.length).toBeGreaterThan(20)
+    const said = JSON.stringify(listed._meta)
+    for (const name of ids.keys()) expect(said.includes(`"${name}"`)).toBe(/_/.test(name))
+    await expectNeighboursWell()
+  })
+
+  it.each(
+    TRANSPORTS.flatMap(transport =>
+      [
+        ...BAD,
+        ['refuses', 'refused the connection'] as const,
+        ['private', '10.0.0.1 is a private address'] as const,
+      ].map(([path, why]) => [`${path}_${transport}`, why] as const),
+    ),
+  )('each is told with its reason: %s', async (name, why) => {
+    const refused = await refresh(name)
+    expect([refused.status, refused.body]).toEqual([
+      503,
+      expect.objectContaining({ detail: expect.stringMatching(why) }),
+    ])
+    expect(await stateOf(name)).toMatchObject({
+      kind: 'failed',
+      why: expect.stringMatching(why),
+      nextTryAt: expect.any(String),
+    })
+    await expectNeighboursWell()
+  })
+})
+
+describe('a URL that serves and then does not', () => {
+  it.each([
+    ['html', 'answers with something that is no MCP'],
+    ['teapot', 'HTTP 418'],
+    ['fails', 'The upstream answered with HTTP 502'],
+    ['unauthorized', 'The upstream asks for authorization (HTTP 401)'],
+    ['redirects', 'redirected again after 5 redirects'],
+    ['inward', 'redirected where no request may go'],
+    ['cut-in-json', 'closed the connection before its answer was whole'],
+    ['cut-in-stream', 'closed the connection before its answer was whole'],
+    ['ends-unanswered', 'The upstream closed the stream before it had answered'],
+    ['large-json', 'is larger than 10485760 bytes'],
+    ['large-event', 'is larger than 10485760 bytes'],
+    ['many-events', 'The upstream sent more than 64 MiB in 10 s'],
+  ])('answers the call with what happened, and the next one as ever: %s', async (tool, why) => {
+    const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
+    expect(failed.isError).toBe(true)
+    expect(textOf(failed)).toMatch(/^The upstream "turncoat" did not do this: /)
+    expect(textOf(failed)).toContain(why)
+    expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('and never answers ends the call with its time', async () => {
+    const failed = await call('slow_hang')
+    expect(textOf(failed)).toContain('did not do this: The upstream did not answer within 300 ms')
+    expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('is heard once where it answers twice', async () => {
+    expect(textOf(await call('turncoat_twice'))).toBe('first')
+    expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+})
