@@ -34,6 +34,8 @@ export type AnyClient = {
   logs: { level: string; logger?: unknown; data?: unknown }[]
   /** URIs of resources that were told as updated. */
   updated: string[]
+  /** Ends its session, where it has one. */
+  end: () => Promise<void>
   close: () => Promise<void>
 }
 
@@ -58,9 +60,8 @@ const connectFirst = async (url: string, isSse: boolean, extras: ClientExtras): 
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri))
   prepare1?.(client)
   const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
-  await client.connect(
-    isSse ? new Sse1(new URL(`${url}/sse`), { requestInit }) : new Http1(new URL(url), { requestInit }),
-  )
+  const http = isSse ? undefined : new Http1(new URL(url), { requestInit })
+  await client.connect(http ?? new Sse1(new URL(`${url}/sse`), { requestInit }))
   return {
     callTool: (name, given = {}, options) => client.callTool({ name, arguments: given }, undefined, options),
     request: (method, params = {}) => client.request({ method, params }, ResultSchema),
@@ -72,6 +73,7 @@ const connectFirst = async (url: string, isSse: boolean, extras: ClientExtras): 
     capabilities: () => ({ ...client.getServerCapabilities() }),
     logs,
     updated,
+    end: async () => http?.terminateSession(),
     close: () => client.close(),
   }
 }
@@ -88,7 +90,8 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri))
   prepare2?.(client)
   const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }
-  await client.connect(new Http2(new URL(url), { requestInit }))
+  const http = new Http2(new URL(url), { requestInit })
+  await client.connect(http)
   let meta = {}
   return {
     callTool: (name, given = {}, options) => client.callTool({ name, arguments: given, _meta: meta }, options),
@@ -108,6 +111,7 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
     capabilities: () => ({ ...client.getServerCapabilities() }),
     logs,
     updated,
+    end: () => http.terminateSession(),
     close: () => client.close(),
   }
 }

@@ -26,6 +26,8 @@ type Watch = {
   /** In the newer era all URIs are of one stream. */
   stream: McpSubscription | undefined
   returning: NodeJS.Timeout | undefined
+  /** The end of the latest return: one begins when the one before is over, or both would tell the same. */
+  returned: Promise<void>
 }
 
 /** Before an upstream that went away is asked again: what crashes at once is not started without a pause. */
@@ -78,7 +80,7 @@ export const createResourceSubscriptions = (
   }
 
   /** Subscribes anew to all that is not subscribed to any more. */
-  const comeBack = async (watch: Watch): Promise<void> => {
+  const returnOnce = async (watch: Watch): Promise<void> => {
     const connection = hold(watch)
     const client = await connection.get()
     const isModern = client.getProtocolEra() === 'modern'
@@ -91,12 +93,15 @@ export const createResourceSubscriptions = (
       for (const listener of wanted.listeners) listener({ uri })
     }
   }
+  /** One that cannot be reached is tried again by its connection, which then says that it is connected. */
+  const comeBack = (watch: Watch): void => {
+    watch.returned = watch.returned.then(() => returnOnce(watch)).catch(() => {})
+  }
   function comeBackSoon(watch: Watch): void {
     if (watch.wanted.size === 0 || watch.returning !== undefined) return
     watch.returning = setTimeout(() => {
       watch.returning = undefined
-      // One that cannot be reached is tried again by its connection, which then says that it is connected.
-      comeBack(watch).catch(() => {})
+      comeBack(watch)
     }, RETURN_MS)
     watch.returning.unref()
   }
@@ -104,7 +109,7 @@ export const createResourceSubscriptions = (
   connections.onState(({ id }, { kind }) => {
     const watch = watches.get(id)
     if (watch === undefined) return
-    if (kind === 'connected') comeBack(watch).catch(() => {})
+    if (kind === 'connected') comeBack(watch)
     else if (kind === 'failed' || kind === 'idle') comeBackSoon(watch)
   })
   connections.onReplaced(upstreamId => {
@@ -159,6 +164,7 @@ export const createResourceSubscriptions = (
         held: undefined,
         stream: undefined,
         returning: undefined,
+        returned: Promise.resolve(),
       }
       watches.set(upstreamId, watch)
       let wanted = watch.wanted.get(uri)

@@ -84,7 +84,7 @@ server.setRequestHandler(
           const step = { progressToken: _meta.progressToken, progress, total: 3, message: `step ${progress}` }
           await sendNotification({ method: 'notifications/progress', params: step })
           // A client of the older line forgets a call with its answer, and with it what came just before.
-          await wait(10)
+          await wait(progress === 3 ? 150 : 10)
         }
         return text('counted')
       case 'say':

@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { CLIENT_KINDS, type ClientKind, connectClient, jsonOf } from './clients.ts'
+import { commandOf, everythingCommand } from './support.ts'
+
+const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+let operator: ApiClient & { userId: string }
+beforeAll(async () => {
+  operator = await signUp(patchbay.origin, 'operator@example.com')
+})
+
+const attach = async (serverId: string, name: string, body: object): Promise<string> => {
+  const { id } = await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })
+  await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+  return id
+}
+const makeServer = async (): Promise<string> =>
+  (await operator.create('/servers', { name: 'Streaming', access: 'public' })).id
+const connect = (kind: ClientKind, serverId: string) => connectClient(kind, `${patchbay.origin}/s/${serverId}`)
+
+const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
+
+describe.each(PAIRS)('a server of the line $line, to the client $kind', ({ kind, line }) => {
+  it('completes arguments of prompts and of resource templates', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf(line))
+    await attach(serverId, 'plain', commandOf('sdk-old'))
+    const client = await connect(kind, serverId)
+    expect(client.capabilities()).toMatchObject({ completions: {}, logging: {}, resources: { subscribe: true } })
+    const complete = (ref: object, more: object = {}) =>
+      client.request('completion/complete', { ref, argument: { name: 'whom', value: 'W' }, ...more })
+    const context = { arguments: { other: 'given' } }
+    expect(await complete({ type: 'ref/prompt', name: 'talks_greet' }, { context })).toMatchObject({
+      completion: { values: ['ref/prompt:whom=W', 'given'], total: 7, hasMore: true },
+    })
+    expect(await complete({ type: 'ref/resource', uri: 'talks://any/{id}' })).toMatchObject({
+      completion: { values: ['ref/resource:whom=W'] },
+    })
+    await expect(complete({ type: 'ref/prompt', name: 'greet' })).rejects.toThrow('names no prompt')
+  })
+
+  it('tells those who have subscribed to a resource that it is updated, and nobody else', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf(line))
+    const [one, both, none] = [
+      await connect(kind, serverId),
+      await connect(kind, serverId),
+      await connect(kind, serverId),
+    ]
+    await one.subscribe('talks://one')
+    await both.subscribe('talks://one')
+    const stop = await both.subscribe('talks://two')
+    await none.callTool('talks_touch')
+    await vi.waitFor(() => expect(both.updated.toSorted()).toEqual(['talks://one', 'talks://two']))
+    await vi.waitFor(() => expect(one.updated).toEqual(['talks://one']))
+    await stop()
+    await none.callTool('talks_touch')
+    await vi.waitFor(() => expect(both.updated.filter(uri => uri === 'talks://one').length).toBeGreaterThan(1))
+    await wait(50)
+    expect(both.updated.filter(uri => uri === 'talks://two')).toHaveLength(1)
+    expect(none.updated).toEqual([])
+  })
+
+  it('is subscribed to again after it died, and tells that what happened meanwhile was not heard', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf(line))
+    const client = await connect(kind, serverId)
+    await client.subscribe('talks://one')
+    await client.callTool('talks_die').catch(() => {})
+    await vi.waitFor(() => expect(client.updated).toEqual(['talks://one']), 10_000)
+    await client.callTool('talks_touch')
+    await vi.waitFor(() => expect(client.updated).toEqual(['talks://one', 'talks://one']))
+  })
+})
+
+describe('subscriptions to resources', () => {
+  it('to the server of npm are told its updates', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'every', everythingCommand())
+    const client = await connect('sdk 1', serverId)
+    const uri = 'demo://resource/dynamic/text/1'
+    await client.subscribe(uri)
+    await client.callTool('every_toggle-subscriber-updates')
+    await vi.waitFor(() => expect(client.updated).toContain(uri))
+    await client.callTool('every_toggle-subscriber-updates')
+  })
+
+  it('end with the last client who has them', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf('talks-old'))
+    const [one, other] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
+    await one.subscribe('talks://one')
+    await other.subscribe('talks://one')
+    const subscribed = async () => jsonOf<{ subscribed: string[] }>(await one.callTool('talks_told')).subscribed
+    expect(await subscribed()).toEqual(['talks://one'])
+    await other.end()
+    expect(await subscribed()).toEqual(['talks://one'])
+    const stateless = await connect('sdk 2 stateless', serverId)
+    const stop = await stateless.subscribe('talks://two')
+    expect(await subscribed()).toEqual(['talks://one', 'talks://two'])
+    await stop()
+    await vi.waitFor(async () => expect(await subscribed()).toEqual(['talks://one']))
+  })
+
+  it('follow an upstream whose configuration is changed', async () => {
+    const serverId = await makeServer()
+    const id = await attach(serverId, 'talks', commandOf('talks-old'))
+    const client = await connect('sdk 2', serverId)
+    await client.subscribe('talks://one')
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { env: { ANOTHER: '1' } })
+    await vi.waitFor(() => expect(client.updated).toEqual(['talks://one']), 10_000)
+    await client.callTool('talks_touch')
+    await vi.waitFor(() => expect(client.updated).toHaveLength(2))
+  })
+
+  it('are refused where the upstream refuses them, has none, or nobody has the resource', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf('talks-old'))
+    const client = await connect('sdk 1', serverId)
+    await expect(client.subscribe('talks://any/never')).rejects.toThrow('never')
+    const stateless = await connect('sdk 2 stateless', serverId)
+    await stateless.subscribe('talks://any/never')
+    const plain = await makeServer()
+    await attach(plain, 'plain', commandOf('sdk-old'))
+    const other = await connect('sdk 1', plain)
+    expect(other.capabilities()).not.toHaveProperty('completions')
+    expect(other.capabilities()).not.toHaveProperty('logging')
+    await expect(other.subscribe('talks://one')).rejects.toThrow('Resource not found: talks://one')
+  })
+})
