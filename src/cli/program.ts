@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { VERSION } from '../version.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { importCommand } from './import.ts'
 import { keyCommand } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { serveCommand } from './serve.ts'
@@ -24,6 +25,7 @@ export const buildProgram = (): Command => {
     .version(VERSION)
     .addCommand(serveCommand())
     .addCommand(stdioCommand())
+    .addCommand(importCommand())
     .addCommand(migrateCommand())
     .addCommand(doctorCommand())
     .addCommand(demoCommand())

@@ -14,9 +14,11 @@ export {
   type UpstreamCatalogues,
 } from './catalogue/index.ts'
 export {
+  CONFIG_TOOLS,
   type ConfigFile,
   type ConfigVariable,
   draftUpstreams,
+  type FoundServer,
   fillPlace,
   type GlobalDraft,
   type Machine,

@@ -21,6 +21,7 @@ describe('the command line', () => {
       [
         'demo',
         'doctor',
+        'import',
         'key generate',
         'migrate',
         'serve',

@@ -30,7 +30,7 @@ const escapeBraces = (text: string): string => text.replaceAll('{{', '\\{{')
 const MAX_KEY_CHARS = 64
 
 /** Hands out keys: one for what is the same, another for what only is called the same. */
-const createKeys = () => {
+const createKeys = (taken: ReadonlySet<string>) => {
   const globals = new Map<string, GlobalDraft>()
   const isSame = (left: GlobalDraft['from'], right: GlobalDraft['from']): boolean =>
     left.kind === 'file'
@@ -48,6 +48,8 @@ const createKeys = () => {
     for (const key of [wanted.key, longer, ...numbered]) {
       const known = globals.get(key)
       if (known !== undefined && !isSame(known.from, wanted.from)) continue
+      // A variable is what it is called; what stands in a file may be another value than the one that is there.
+      if (wanted.from.kind === 'file' && taken.has(key)) continue
       globals.set(key, { ...wanted, key, isSecret: wanted.isSecret || known?.isSecret === true })
       return key
     }
@@ -111,17 +113,17 @@ const draftOne = (found: FoundServer, name: string, keys: Keys, renamed: readonl
 }
 
 /**
- * What is to be made of the servers found, each under a name of its own that upstreams may have. `isTaken`: whether the
- * server that is to hold them has an upstream of that name.
+ * What is to be made of the servers found, each under a name of its own that upstreams may have. `takenKeys`: of the
+ * globals that the server has which is to hold them.
  */
 export const draftUpstreams = (
   servers: readonly FoundServer[],
-  isTaken: (name: string) => boolean = () => false,
+  takenKeys: ReadonlySet<string> = new Set(),
 ): { upstreams: readonly UpstreamDraft[]; globals: readonly GlobalDraft[] } => {
   const names = new Set<string>()
-  const keys = createKeys()
+  const keys = createKeys(takenKeys)
   const upstreams = servers.map(found => {
-    const name = freeName(validName(found.name), candidate => names.has(candidate) || isTaken(candidate))
+    const name = freeName(validName(found.name), candidate => names.has(candidate))
     names.add(name)
     const renamed = name === found.name ? [] : [`It is called "${name}" here.`]
     return draftOne(found, name, keys, renamed)

@@ -22,6 +22,8 @@ const secret = (name: string, value: string): SecretPart => ({ kind: 'secret', n
 /** `Bearer` and the like in front of what is secret (RFC 9110 §11.4). */
 const SCHEME = /^(Bearer|Basic|Token|ApiKey) +(?=\S)/i
 
+const SCHEME_ALONE = /^(?:Bearer|Basic|Token|ApiKey) +$/i
+
 /** A place to be filled in is asked for, as a variable would be. */
 const askedFor = (name: string, written: string): ConfigPart => ({
   kind: 'variable',
@@ -32,10 +34,17 @@ const askedFor = (name: string, written: string): ConfigPart => ({
   isSecret: true,
 })
 
+/** Variables that stand where a secret does are secret, whatever they are called. */
+const asSecrets = (text: ConfigText): ConfigText =>
+  text.map(part => (part.kind === 'variable' ? { ...part, isSecret: part.isSecret ?? true } : part))
+
+const startsWithScheme = ([first]: ConfigText): boolean => first?.kind === 'text' && SCHEME_ALONE.test(first.text)
+
 /** A text that has a name: a variable of an environment, or a header. */
 const hideNamed = (name: string, text: ConfigText): HiddenText => {
   const plain = plainText(text)
-  if (plain === undefined || plain === '') return text
+  if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text
+  if (plain === '') return text
   const scheme = SCHEME.exec(plain)?.[0] ?? ''
   const rest = plain.slice(scheme.length)
   if (!namesSecret(name) && !looksSecret(rest) && scheme === '') return text
@@ -49,9 +58,9 @@ const HEADER_ARGUMENT = /^([A-Za-z][A-Za-z0-9-]*: ?)(.+)$/s
 
 const hideArgument = (text: ConfigText, before: ConfigText | undefined): HiddenText => {
   const plain = plainText(text)
-  if (plain === undefined) return text
   const flag = FLAG.exec((before && plainText(before)) ?? '')?.[1]
-  if (flag !== undefined && namesSecret(flag) && !plain.startsWith('-')) return hideNamed(flag, text)
+  if (flag !== undefined && namesSecret(flag) && plain?.startsWith('-') !== true) return hideNamed(flag, text)
+  if (plain === undefined) return text
   const [, front = '', name = '', value = ''] = FLAG_WITH_VALUE.exec(plain) ?? []
   if (value !== '' && (namesSecret(name) || looksSecret(value))) {
     return [{ kind: 'text', text: front }, ...hideNamed(name, [{ kind: 'text', text: value }])]
@@ -78,7 +87,14 @@ const decode = (text: string): string => {
 /** Parameters of a URL that are secret; percent-encoded again by who fills them in. */
 const hideInUrl = (text: ConfigText): HiddenText => {
   const plain = plainText(text)
-  if (plain === undefined) return text
+  if (plain === undefined) {
+    return text.map((part, at) => {
+      const before = text[at - 1]
+      const name = before?.kind === 'text' ? /[?&]([^=&#]+)=$/.exec(before.text)?.[1] : undefined
+      const isSecret = name !== undefined && namesSecret(decode(name))
+      return part.kind === 'variable' && isSecret ? { ...part, isSecret: part.isSecret ?? true } : part
+    })
+  }
   const parts: (ConfigPart | SecretPart)[] = []
   let at = 0
   for (const match of plain.matchAll(PARAMETER)) {

@@ -1,0 +1,254 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import { loadSettings, readVariable } from '../platform/settings.ts'
+import { serverUrl } from '../servers/index.ts'
+import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from '../upstreams/index.ts'
+import {
+  askEmail,
+  askFeatures,
+  askForEnvironment,
+  askForValue,
+  askServer,
+  askWhetherToGoOn,
+  askWhich,
+  describePlace,
+  type Feature,
+} from './import-questions.ts'
+import { type ImportOutcome, importUpstreams, readTarget } from './import-run.ts'
+import { type Candidate, listCandidates, readSources, type Sources } from './import-sources.ts'
+import { thisMachine } from './machine.ts'
+import { connectApi, expectAnswer, listAll, type ManagementApi, openLocalApi } from './management-api.ts'
+import { print } from './output.ts'
+
+type Options = {
+  server?: string
+  new?: string
+  email?: string
+  url?: string
+  yes?: boolean
+  only?: string[]
+  features?: Feature[]
+  fromEnvironment?: boolean
+  json?: boolean
+}
+
+const toNames = (text: string): string[] => text.split(',').flatMap(part => part.trim() || [])
+
+const toFeatures = (text: string): Feature[] => {
+  const parsed = z
+    .array(z.enum(['tools', 'resources', 'prompts']))
+    .min(1)
+    .safeParse(toNames(text))
+  if (!parsed.success)
+    throw new InvalidArgumentError('They are a comma-separated list out of tools, resources, prompts.')
+  return parsed.data
+}
+
+/** Whether there is somebody to ask. */
+const isInteractive = ({ yes, only, json }: Options): boolean =>
+  yes !== true && only === undefined && json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true
+
+const isChosen = ({ tool, server }: Candidate, only: readonly string[]): boolean =>
+  only.some(name => name === server.name || name === `${tool}/${server.name}`)
+
+/** Those named; throws for a name that none has. */
+const chooseByName = (candidates: readonly Candidate[], only: readonly string[]): Candidate[] => {
+  const unknown = only.find(name => !candidates.some(candidate => isChosen(candidate, [name])))
+  if (unknown !== undefined) throw new AppError('not_found', `No MCP server called "${unknown}" was found.`)
+  return candidates.filter(candidate => isChosen(candidate, only))
+}
+
+const labelOf = ({ server }: Candidate): string => (server.isEnabled ? server.name : `${server.name} (disabled)`)
+
+const draftsOf = (candidates: readonly Candidate[], takenKeys?: ReadonlySet<string>) =>
+  draftUpstreams(
+    candidates.map(({ server }) => server),
+    takenKeys,
+  )
+
+type Found = { sources: Sources; candidates: readonly Candidate[]; drafts: readonly UpstreamDraft[] }
+
+const toFoundView = ({ sources, candidates, drafts }: Found) => ({
+  files: sources.files.map(({ path, tool, unusable, notes }) => ({
+    path,
+    tool: tool.id,
+    servers: candidates.flatMap((candidate, at) => {
+      const draft = drafts[at]
+      if (candidate.path !== path || draft === undefined) return []
+      const { transport, enabled = true } = draft.input
+      return [{ name: candidate.server.name, transport, place: describePlace(draft), enabled, notes: draft.notes }]
+    }),
+    unusable,
+    notes,
+  })),
+  faults: sources.faults,
+})
+
+const foundLines = (found: Found): string[] => {
+  const { files } = toFoundView(found)
+  const lines = files.flatMap(({ path, tool, servers, unusable, notes }) => [
+    `${tool}: ${path}`,
+    ...servers.flatMap(({ name, transport, place, enabled, notes: each }) => [
+      `  ${name}${enabled ? '' : ' (disabled)'}: ${transport} ${place}`,
+      ...each.map(note => `    ${note}`),
+    ]),
+    ...unusable.map(({ name, why }) => `  ${name}: cannot be taken, since it ${why}`),
+    ...notes.map(note => `  ${note}`),
+  ])
+  return lines
+}
+
+/** One line each, as every failure is told. */
+const complain = (lines: readonly string[]): void => {
+  if (lines.length === 0) return
+  process.exitCode = 1
+  for (const line of lines) process.stderr.write(`patchbay: ${line}\n`)
+}
+
+const choose = async ({ candidates, drafts }: Found, options: Options): Promise<readonly Candidate[]> => {
+  if (options.only !== undefined) return chooseByName(candidates, options.only)
+  if (options.yes === true) return candidates
+  const choices = candidates.map((candidate, at) => {
+    const draft = drafts[at]
+    const where = draft === undefined ? '' : describePlace(draft)
+    return { label: labelOf(candidate), hint: `${candidate.tool}: ${where}`, isOn: candidate.server.isEnabled }
+  })
+  const picked = new Set(await askWhich(choices))
+  return candidates.filter((_, at) => picked.has(at))
+}
+
+const withFeatures = (candidates: readonly Candidate[], features: readonly Feature[] | undefined): Candidate[] =>
+  candidates.map(candidate =>
+    features === undefined || features.length === 3
+      ? candidate
+      : {
+          ...candidate,
+          server: {
+            ...candidate.server,
+            features: {
+              tools: features.includes('tools'),
+              resources: features.includes('resources'),
+              prompts: features.includes('prompts'),
+            },
+          },
+        },
+  )
+
+const openApi = async (options: Options): Promise<ManagementApi> => {
+  const { token, baseUrl } = loadSettings()
+  if (token !== undefined && options.email === undefined) return connectApi(options.url ?? baseUrl, token)
+  if (options.url !== undefined) {
+    throw new AppError('unauthenticated', `Set PATCHBAY_TOKEN to a personal access token of ${options.url}.`)
+  }
+  if (options.email !== undefined) return openLocalApi(options.email)
+  if (isInteractive(options)) return openLocalApi(await askEmail())
+  throw new AppError(
+    'unauthenticated',
+    'Say who you are: set PATCHBAY_TOKEN to a personal access token, or give --email on the machine of Patchbay itself.',
+  )
+}
+
+const ServerView = z.object({ id: z.string(), name: z.string(), url: z.string() })
+
+const openServer = async (api: ManagementApi, options: Options) => {
+  if (options.server !== undefined) {
+    return expectAnswer(api, 'GET', `/servers/${encodeURIComponent(options.server)}`, ServerView)
+  }
+  const chosen =
+    options.new !== undefined ? { name: options.new } : await askServer(await listAll(api, '/servers', ServerView))
+  return 'id' in chosen
+    ? expectAnswer(api, 'GET', `/servers/${chosen.id}`, ServerView)
+    : expectAnswer(api, 'POST', '/servers', ServerView, { name: chosen.name })
+}
+
+/** Values of those globals that have one: of the file, the environment with consent, whoever is asked, or the default. */
+const collectValues = async (
+  globals: readonly GlobalDraft[],
+  known: ReadonlySet<string>,
+  options: Options,
+): Promise<Map<string, string>> => {
+  const values = new Map<string, string>()
+  const open: { draft: GlobalDraft; variable: Extract<GlobalDraft['from'], { kind: 'variable' }>['variable'] }[] = []
+  for (const draft of globals.filter(({ key }) => !known.has(key))) {
+    if (draft.from.kind === 'file') values.set(draft.key, draft.from.value)
+    else open.push({ draft, variable: draft.from.variable })
+  }
+  const inEnvironment = open.filter(({ variable: { source, name } }) => source === 'environment' && readVariable(name))
+  const mayTake =
+    options.fromEnvironment === true ||
+    (inEnvironment.length > 0 &&
+      isInteractive(options) &&
+      (await askForEnvironment(inEnvironment.map(({ variable }) => variable.name))))
+  for (const { draft, variable } of open) {
+    const taken = mayTake && variable.source === 'environment' ? readVariable(variable.name) : undefined
+    const value =
+      taken || (isInteractive(options) ? await askForValue(variable, draft.isSecret) : undefined) || variable.fallback
+    if (value !== undefined) values.set(draft.key, value)
+  }
+  return values
+}
+
+const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] => [
+  ...imported.flatMap(({ name, enabled, notes }) => [
+    `Attached ${name}${enabled ? '' : ', disabled'}`,
+    ...notes.map(note => `  ${note}`),
+  ]),
+  ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
+  ...(missingGlobals.length > 0 ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`] : []),
+  `MCP server: ${url}`,
+]
+
+const attach = async (found: Found, options: Options): Promise<void> => {
+  const api = await openApi(options)
+  try {
+    const chosen = await choose(found, options)
+    const asked = options.features ?? (isInteractive(options) ? await askFeatures() : undefined)
+    const server = await openServer(api, options)
+    const target = await readTarget(api, server.id)
+    const drafts = draftsOf(withFeatures(chosen, asked), target.keys)
+    const values = await collectValues(drafts.globals, target.keys, options)
+    if (isInteractive(options)) await askWhetherToGoOn(drafts.upstreams.length, server.name)
+    const outcome = await importUpstreams(api, target, { ...drafts, values })
+    const url = server.url || serverUrl(loadSettings().baseUrl, server.id)
+    print(options, { ...toFoundView(found), server: { ...server, url }, ...outcome }, outcomeLines(outcome, url))
+    const { skipped } = outcome
+    if (skipped.length > 0) complain([`${skipped.length} of ${chosen.length} MCP servers could not be taken.`])
+  } finally {
+    await api.close()
+  }
+}
+
+const runImport = async (sources: readonly string[], options: Options, command: Command): Promise<void> => {
+  const isAsked = isInteractive(options)
+  const takes = isAsked || options.yes === true || options.only !== undefined
+  if (takes && !isAsked && (options.server === undefined) === (options.new === undefined)) {
+    command.error('error: give either --server <id> or --new <name>')
+  }
+  const read = await readSources(sources, thisMachine())
+  const candidates = listCandidates(read.files)
+  const found: Found = { sources: read, candidates, drafts: draftsOf(candidates).upstreams }
+  complain(read.faults.map(({ why }) => why))
+  if (candidates.length === 0 || !takes) {
+    const hint = candidates.length === 0 ? 'No MCP servers were found.' : 'Take them with --yes, or some with --only.'
+    print(options, toFoundView(found), [...foundLines(found), hint])
+    return
+  }
+  if (options.json !== true) process.stdout.write(`${foundLines(found).join('\n')}\n\n`)
+  await attach(found, options)
+}
+
+export const importCommand = (): Command =>
+  new Command('import')
+    .description('attach the MCP servers that AI coding tools on this machine are configured with')
+    .argument('[source...]', 'tools by name, or configuration files by path; none: all that are found')
+    .option('--server <id>', 'the server that is to hold them')
+    .option('--new <name>', 'make a private server for them')
+    .option('--yes', 'take all that are found')
+    .option('--only <names>', 'take these, comma-separated, as they are called or as tool/name', toNames)
+    .option('--features <list>', 'pass on these alone, out of tools, resources, prompts', toFeatures)
+    .option('--from-environment', "take the values of variables from this command's own environment")
+    .option('--url <origin>', 'a Patchbay elsewhere (PATCHBAY_BASE_URL); by the token of PATCHBAY_TOKEN')
+    .option('--email <address>', 'whose servers, where Patchbay is this installation; no token is needed')
+    .option('--json', 'print one JSON value, and ask nothing')
+    .action(runImport)
