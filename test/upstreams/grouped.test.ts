@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../src/context/index.ts'
+import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { connectClient } from './clients.ts'
@@ -272,21 +276,128 @@ describe('a server that groups', () => {
     },
   )
 
-  it('lets a token that may only read list tools, and call those that change nothing', async () => {
+  it.each(ERAS)('lets a token that may only read list tools, and call those that change nothing (%s)', async kind => {
     const hint = { annotations: { readOnlyHint: true } }
     const tools = [
       { name: 'look', method: 'GET', url: `${api.origin}/look`, ...hint },
       { name: 'change', method: 'POST', url: `${api.origin}/change` },
     ]
-    const { serverId, toolkitId } = await makeServer(operator, tools, { server: { presentation: 'grouped' } })
-    await operator.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'Desk' })
-    const { router } = await patchbay.services.execution
-      .compile(serverId)
-      .then(server => ({ router: new Map(server?.tools.map(tool => [tool.name, tool])) }))
-    const call = router.get('call_dynamic_tool')
-    expect(router.get('get_dynamic_tools')?.isReadOnly).toBe(true)
-    expect(call?.isReadOnlyCall?.({ group: 'Desk', name: 'look' })).toBe(true)
-    expect(call?.isReadOnlyCall?.({ group: 'Desk', name: 'change' })).toBe(false)
-    expect(call?.isReadOnlyCall?.({ group: 'Desk' })).toBe(false)
+    const server = { presentation: 'grouped', access: 'private' }
+    const { serverId } = await makeServer(operator, tools, { server })
+    const wish = { origin: patchbay.origin, userId: operator.userId, serverId, scope: 'mcp:read' }
+    const { token } = await insertToken(patchbay.services, wish)
+    const client = await open(kind, serverId, token)
+    expect(Tools.parse(await client.get('Toolkit')).structuredContent.tools).toHaveLength(2)
+    expect(textOf(await client.call('Toolkit', 'look'))).toContain('/look')
+    for (const call of [client.call('Toolkit', 'change'), client.call('Toolkit', 'x'), client.call('x', 'look')]) {
+      await expect(call).rejects.toThrow(/scope|403|Forbidden/i)
+    }
+    expect(api.seen.map(({ url }) => url)).not.toContain('/change')
+  })
+})
+
+/** Starts only while the file is there. */
+const whileThere = (file: string, { command, args }: ReturnType<typeof commandOf>) => ({
+  transport: 'stdio',
+  command: '/bin/sh',
+  args: ['-c', 'test -e "$0" || { echo "not ready" >&2; exit 3; }; exec "$@"', file, command, ...args],
+})
+
+describe('an upstream that fails', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  let operator: ApiClient & { userId: string }
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+
+  const NEVER = [{ upstream: 'late', why: expect.stringContaining('code 3') }]
+  const missingOf = (answer: unknown): unknown =>
+    z.looseObject({ _meta: z.record(z.string(), z.unknown()).optional() }).parse(answer)._meta?.['patchbay/missing']
+
+  /** A server with an upstream that works and one that does not while there is no file. */
+  const makeFailing = async (presentation: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'patchbay-late-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'ready')
+    const { id: serverId } = await operator.create('/servers', { name: 'Failing', access: 'public', presentation })
+    const good = await operator.create(`/servers/${serverId}/upstreams`, { name: 'good', ...commandOf('sdk-old') })
+    await operator.expectOk('POST', `/upstreams/${good.id}/refresh`)
+    const body = { name: 'late', description: 'Comes late.', ...whileThere(file, commandOf('hostile')) }
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, body)
+    return {
+      serverId,
+      id,
+      appear: () => writeFileSync(file, ''),
+      vanish: () => rmSync(file),
+      refresh: () => operator.expectOk('POST', `/upstreams/${id}/refresh`),
+    }
+  }
+  const connectListening = async (serverId: string, mode: 'legacy' | 'auto') => {
+    const told: string[] = []
+    const client = new Client(
+      { name: 'official', version: '1.0.0' },
+      {
+        versionNegotiation: { mode },
+        listChanged: {
+          tools: {
+            onChanged: (_error, tools) => told.push(tools?.find(isGet)?.description ?? ''),
+            debounceMs: 0,
+          },
+        },
+      },
+    )
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
+    onTestFinished(() => client.close())
+    const describe = async (): Promise<string> => (await client.listTools()).tools.find(isGet)?.description ?? ''
+    return { client, told, describe }
+  }
+  const isGet = ({ name }: { name: string }): boolean => name === 'get_dynamic_tools'
+
+  it.each([
+    ['flat', 'sdk 1'],
+    ['flat', 'sdk 2 stateless'],
+    ['grouped', 'sdk 1'],
+    ['grouped', 'sdk 2 stateless'],
+  ] as const)('is said to be missing in the lists, with the reason, until it comes: %s (%s)', async (how, kind) => {
+    const { serverId, appear, refresh } = await makeFailing(how)
+    const client = await connectClient(kind, `${patchbay.origin}/s/${serverId}`)
+    const lists = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list']
+    await vi.waitFor(async () => {
+      for (const method of lists) expect(missingOf(await client.request(method))).toEqual(NEVER)
+    }, 10_000)
+    if (how === 'grouped') {
+      expect(missingOf(await client.request('prompts/list', { group: 'late' }))).toEqual(NEVER)
+      expect(missingOf(await client.request('prompts/list', { group: 'good' }))).toBeUndefined()
+    }
+    appear()
+    await refresh()
+    for (const method of lists) expect(missingOf(await client.request(method))).toBeUndefined()
+  })
+
+  it.each(['legacy', 'auto'] as const)('is named where groups are listed, for as long as it does (%s)', async mode => {
+    const { serverId, appear, vanish, refresh } = await makeFailing('grouped')
+    const { client, told, describe } = await connectListening(serverId, mode)
+    const failed = /- late \(tools not known yet; failed: [^\n]*code 3[^\n]*\): Comes late\.$/
+    await vi.waitFor(async () => expect(await describe()).toMatch(failed), 10_000)
+    expect(await client.callTool({ name: 'get_dynamic_tools', arguments: { group: 'late' } })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^The group "late" is not there yet: .*code 3/) }],
+    })
+    appear()
+    await refresh()
+    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
+
+    const call = (name: string) =>
+      client.callTool({ name: 'call_dynamic_tool', arguments: { group: 'late', name, args: { text: 'back' } } })
+    vanish()
+    expect(await call('die')).toMatchObject({ isError: true })
+    expect(await call('echo')).toMatchObject({ isError: true })
+    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools; failed: [^\n]*code 3/), 10_000)
+    expect(await client.callTool({ name: 'get_dynamic_tools', arguments: { group: 'late' } })).toMatchObject({
+      structuredContent: { tools: expect.arrayContaining([expect.objectContaining({ name: 'echo' })]) },
+    })
+    appear()
+    expect(await call('echo')).toMatchObject({ content: [{ text: 'back' }] })
+    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
   })
 })
