@@ -4,13 +4,9 @@ import { checkDefinition } from '../toolkits/index.ts'
 import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
-import {
-  compileUpstreamTools,
-  explainOffFeature,
-  type UpstreamSources,
-  type UpstreamToolParts,
-} from './compile-upstream-tools.ts'
+import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledServer } from './compiled-server.ts'
+import { explainMissing } from './explain-missing.ts'
 import { cutText, onOneLine } from './group-texts.ts'
 import { compileGroupedTools, GET_TOOLS } from './grouped-tools.ts'
 import { createMasker } from './masking.ts'
@@ -79,13 +75,14 @@ export const compileServer = (
   const own = compileInstances(instances, opened, parts)
   const isGrouped = server.presentation === 'grouped'
   const outageOf = tellOutages(parts.outages, opened)
-  const explainOff = sources.length === 0 ? undefined : explainOffFeature(sources)
+  const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
+  const explainUpstream = explainMissing(sources, missing)
   const common = {
     id: server.id,
     name: server.name,
     description: server.description,
     access: policyOf(server),
-    missing: absent.map(upstream => ({ upstream: upstream.name, why: outageOf(upstream) ?? NOT_HEARD })),
+    missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
   }
   if (isGrouped) {
@@ -95,7 +92,7 @@ export const compileServer = (
       ...common,
       tellsOutages: upstreams.length > 0,
       groups: groups.map(({ name }) => name),
-      explainMissing: (kind, name) => explainGrouped(kind, name) ?? explainOff?.(kind, name),
+      explainMissing: (kind, name) => explainGrouped(kind, name) ?? explainUpstream?.(kind, name),
       tools: compileGroupedTools(groups),
     }
   }
@@ -103,7 +100,7 @@ export const compileServer = (
   return {
     ...common,
     tellsOutages: absent.length > 0,
-    explainMissing: explainOff,
+    explainMissing: explainUpstream,
     tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     ),

@@ -145,20 +145,6 @@ export const compileUpstreamTool = (
   return compileOne(tool, item.declared, globals, parts)
 }
 
-/** Says of a name that an upstream's prefix begins whether what it may name is a feature that is off. */
-export const explainOffFeature = (sources: readonly UpstreamSource[]) => {
-  // No more of the upstreams is kept.
-  const prefixes = sources.map(({ upstream: { name, config } }) => ({
-    name,
-    prefix: `${config.prefix ?? name}_`,
-    features: config.features,
-  }))
-  return (kind: 'tools' | 'prompts', item: string): string | undefined => {
-    const found = prefixes.find(({ prefix, features }) => !features[kind] && item.startsWith(prefix))
-    return found && `The feature "${kind}" of the upstream "${found.name}" is off: none of its ${kind} can be used`
-  }
-}
-
 /**
  * The tools of upstreams, beside those of the server itself. Of two that would have one name the first stays: a tool of
  * the server, or of the upstream whose name comes first; `onSkipped` hears of the other.

@@ -113,6 +113,9 @@ export type CompiledOffers = OfferLists & {
 /** An upstream of which nothing is known that it offers. */
 export type MissingUpstream = { upstream: string; why: string }
 
+/** What may be asked for by a name, or a URI. */
+export type MissingKind = 'tools' | 'prompts' | 'resources'
+
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */
 export type CompiledServer = {
   id: string
@@ -127,8 +130,8 @@ export type CompiledServer = {
   tellsOutages?: boolean | undefined
   /** Names of the groups of a server that groups. */
   groups?: readonly string[] | undefined
-  /** Why a tool or prompt of that name is not there, where more is known than that. */
-  explainMissing?: ((kind: 'tools' | 'prompts', name: string) => string | undefined) | undefined
+  /** Why there is no tool or prompt of that name, or resource of that URI, where more is known than that. */
+  explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
 }

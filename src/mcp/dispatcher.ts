@@ -69,7 +69,8 @@ export const answerMissing = (
   if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
     if (typeof uri !== 'string') return refuse(id, invalidParams('Invalid params: uri is missing or no string'))
-    return refuse(id, invalidParams(`Resource not found: ${uri}`, { uri }))
+    const why = server.explainMissing?.('resources', uri)
+    return refuse(id, invalidParams(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri }))
   }
   if (method === 'completion/complete' && offers !== undefined) {
     return refuse(id, invalidParams('Invalid params: ref names no prompt and no resource template of this server'))

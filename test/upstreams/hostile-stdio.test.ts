@@ -91,7 +91,7 @@ describe('beside commands that never serve', () => {
       why: expect.stringContaining(why),
       nextTryAt: expect.any(String),
     })
-    await expect(call(`${name}_anything`)).rejects.toThrow(`${name}_anything`)
+    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" cannot be used now: ${why}`)
     await expectNeighboursWell()
   })
 })

@@ -211,6 +211,9 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     await expect(client.getPrompt({ name: 'every_simple-prompt' })).rejects.toThrow(
       'The feature "prompts" of the upstream "every" is off',
     )
+    await expect(client.readResource({ uri: 'demo://resource/dynamic/text/7' })).rejects.toThrow(
+      'Resource not found: demo://resource/dynamic/text/7. The feature "resources" of the upstream "every" is off',
+    )
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
   })
 

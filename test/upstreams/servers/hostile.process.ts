@@ -104,7 +104,7 @@ switch (behaviour) {
     setInterval(() => {}, 1e6)
     break
   case 'floods':
-    for (let i = 0; i < 100; i++) write(`${'x'.repeat(MEBIBYTE)}\n`, 2)
+    setInterval(() => write(`${'x'.repeat(MEBIBYTE)}\n`, 2), 0)
     break
   case 'is-stubborn':
     process.on('SIGTERM', () => {})
