@@ -114,6 +114,6 @@ switch (behaviour) {
     write('Welcome to the server!\nListening on stdio\n')
     break
 }
-if (!['is-silent', 'prints-rubbish'].includes(behaviour)) {
+if (!['floods', 'is-silent', 'prints-rubbish'].includes(behaviour)) {
   createInterface({ input: process.stdin }).on('line', line => serve(JSON.parse(line)))
 }
