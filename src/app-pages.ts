@@ -140,6 +140,7 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
       ...services,
       tab: createServerTab(frames, 'sources'),
       stateOf: services.upstreamConnections.stateOf,
+      logOf: services.upstreamConnections.logOf,
       allowStdio: settings.allowStdio,
     }),
   )

@@ -1,23 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
-import { actorOf, formatCount, formText, listQuery } from '../platform/http/index.ts'
+import { actorOf, formatCount, formText, listQuery, pageNumber, takePage } from '../platform/http/index.ts'
 import type { WantedBinding } from './binding-checks.ts'
 import type { GlobalService } from './globals.service.ts'
 import { findCells, pickedSockets, toMatrix } from './matrix.ts'
 import { type Bulk, matrixAddress, NOTHING_PICKED, TOOLS_PER_PAGE, toMatrixPage } from './matrix.view.ts'
 import type { RewiringService, SocketAddress } from './rewiring.service.ts'
 import type { ServerFrame, ServerFrameParts } from './server-frame.ts'
-import {
-  type DoneTexts,
-  doneNote,
-  frameForChange,
-  frameOf,
-  pageNumber,
-  serverSchema,
-  TAB_CONFIG,
-  takePage,
-} from './server-tab.ts'
+import { type DoneTexts, doneNote, frameForChange, frameOf, serverSchema, TAB_CONFIG } from './server-tab.ts'
 import { faultInWords } from './socket.view.ts'
 import { SOCKET_SOURCES } from './sockets.ts'
 

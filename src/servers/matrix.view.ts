@@ -1,4 +1,4 @@
-import { addressOf, formatCount } from '../platform/http/index.ts'
+import { addressOf, formatCount, takePage } from '../platform/http/index.ts'
 import {
   cellKeyOf,
   findCells,
@@ -11,7 +11,6 @@ import {
 import type { WiredPanel } from './rewiring.service.ts'
 import type { Global } from './server.ts'
 import { type ServerFrame, serverTabPath } from './server-frame.ts'
-import { takePage } from './server-tab.ts'
 import { toChip } from './socket.view.ts'
 import { instancePath } from './tools.pages.ts'
 

@@ -30,6 +30,7 @@ const schema = { params: Params }
 const Query = z.object({ done: formText })
 const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
+const ReviewForm = { review: formText }
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
   organizationId: z.uuid('is none of the list'),
@@ -46,6 +47,8 @@ const MAX_COUNTED_CALLS = 10_000
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['saved', 'Saved.'],
+  ['reviewed', 'Saved. What clients see of attached MCP servers now stays so until you approve what changes.'],
+  ['unreviewed', 'Saved. Changes of attached MCP servers are live at once.'],
   ['moved', 'The server belongs to this organization now. Its address is what it was.'],
 ])
 
@@ -120,6 +123,7 @@ export const settingsPages =
                 { label: 'Description', mine: typed.description, theirs: now.description },
               ])
             : undefined,
+          isReviewed: saved.reviewUpstreamChanges,
           moving: {},
           places: frame.mayManage ? await listPlaces(actor, frame) : [],
           mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
@@ -145,6 +149,19 @@ export const settingsPages =
         const wish = { name: input.name, description: input.description ?? null }
         await servers.updateServer(actor, uuid, wish, { ifUnchangedSince: parseVersion(typed.version) })
         return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=saved`, 303)
+      })
+    })
+
+    app.post('/servers/:uuid/settings/review', { config, schema }, async (request, reply) => {
+      const { review } = parseForm(ReviewForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
+      return submitForm(reply, await settingsPage(request), async () => {
+        const reviewUpstreamChanges = review === 'on'
+        await servers.updateServer(actor, uuid, { reviewUpstreamChanges })
+        const done = reviewUpstreamChanges ? 'reviewed' : 'unreviewed'
+        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=${done}`, 303)
       })
     })
 

@@ -6,11 +6,13 @@ import {
   type FormPage,
   formatCount,
   listQuery,
+  pageNumber,
+  pagerOf,
   showForm,
   submitForm,
 } from '../platform/http/index.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
-import { frameForChange, pageNumber, pagerOf, redirectDone, serverSchema, TAB_CONFIG } from './server-tab.ts'
+import { frameForChange, redirectDone, serverSchema, TAB_CONFIG } from './server-tab.ts'
 import type { ToolAdding, ToolPick } from './tool-adding.service.ts'
 import type { OfferedTool, OfferedToolkit } from './tool-picks.store.ts'
 

@@ -1,10 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { actorOf, addressOf, formatCount, formatNumber, listQuery } from '../platform/http/index.ts'
+import {
+  actorOf,
+  addressOf,
+  formatCount,
+  formatNumber,
+  listQuery,
+  pageNumber,
+  takePage,
+} from '../platform/http/index.ts'
 import type { RewiringService, WiredPanel } from './rewiring.service.ts'
 import type { Instance } from './server.ts'
 import type { ServerFrameParts } from './server-frame.ts'
 import { serverTabPath } from './server-frame.ts'
-import { type DoneTexts, doneNote, frameOf, pageNumber, serverSchema, TAB_CONFIG, takePage } from './server-tab.ts'
+import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from './server-tab.ts'
 import { toChip } from './socket.view.ts'
 
 /** Tools on a page of the list. */

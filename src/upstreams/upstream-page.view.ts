@@ -43,8 +43,11 @@ export const toStateView = (
     case 'disabled':
       return { text: 'switched off', state: 'idle' }
     case 'failed': {
-      const next = state.nextTryAt === undefined ? '' : `, next try ${timeText(state.nextTryAt)}`
-      return { text: `failed since ${timeText(state.since)}${next}`, state: 'failed', why: state.why }
+      const next =
+        state.nextTryAt === undefined
+          ? 'It is tried again with the next call.'
+          : `The next try is at ${timeText(state.nextTryAt)}, or with the next call.`
+      return { text: `failed since ${timeText(state.since)}`, state: 'failed', why: `${state.why} ${next}` }
     }
   }
 }

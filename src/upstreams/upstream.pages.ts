@@ -5,12 +5,15 @@ import {
   actorOf,
   assertTypedName,
   type FormPage,
+  formatCount,
   formText,
   parseForm,
   showForm,
   submitForm,
   uuidParam,
 } from '../platform/http/index.ts'
+import type { UpstreamCatalogues } from './catalogue/index.ts'
+import type { UpstreamReviews } from './review/index.ts'
 import type { Upstream, UpstreamState } from './upstream.ts'
 import {
   isSameForm,
@@ -33,6 +36,7 @@ import {
   toTransportChoices,
 } from './upstream-page.view.ts'
 import { upstreamPath } from './upstream-path.ts'
+import { createUpstreamSections, SectionsQuery, type UpstreamSectionsParts } from './upstream-sections.ts'
 import type { UpstreamService, UpstreamWithGlobals } from './upstreams.service.ts'
 
 const config = { access: 'user' } as const
@@ -45,7 +49,15 @@ const RemovalForm = { sure: formText }
 const DONE = {
   attached: () => 'The MCP server is attached',
   saved: () => 'Saved',
+  refreshed: () => 'Its lists are as new as it is',
+  unasked: () => 'It could not be asked. What it offered when it was last heard stays',
+  on: () => 'It is in use again',
+  off: () => 'It is switched off: clients see nothing of it',
+  approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
+
+const SwitchForm = { enabled: formText }
+const ApprovalForm = { tool: formText, version: formText }
 
 /** What these pages show of the server around them. */
 type Frame = { id: string; name: string; mayBuild: boolean; liveText: string }
@@ -58,11 +70,18 @@ export type SourcesTab = {
   pathOf: (serverId: string) => string
   addGlobalPath: (serverId: string, key: string) => string
   doneNote: (request: FastifyRequest, frame: Frame, texts: typeof DONE) => string | undefined
-  redirectDone: (reply: FastifyReply, path: string, done: keyof typeof DONE | 'detached') => FastifyReply
+  redirectDone: (
+    reply: FastifyReply,
+    path: string,
+    done: keyof typeof DONE | 'detached',
+    count?: number,
+  ) => FastifyReply
 }
 
-type Parts = {
+type Parts = UpstreamSectionsParts & {
   upstreams: UpstreamService
+  upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
+  upstreamReviews: UpstreamReviews
   tab: SourcesTab
   stateOf: (upstream: Upstream) => UpstreamState
   /** Whether commands of this machine may be attached at all. */
@@ -78,8 +97,9 @@ const versionOf = (typed: string): Date | undefined => {
 
 /** MCP servers that a server holds: attached, changed and removed among its sources. */
 export const upstreamPages =
-  ({ upstreams, tab, stateOf, allowStdio }: Parts) =>
+  ({ upstreams, tab, stateOf, allowStdio, ...parts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
+    const readSections = createUpstreamSections(parts)
     const mayRunCommands = (request: FastifyRequest): boolean => allowStdio && actorOf(request).isOperator
 
     /** What every form of an upstream shows. */
@@ -125,13 +145,21 @@ export const upstreamPages =
       return found
     }
 
-    /** `typed` is undefined where nobody has typed yet. */
-    const editPage = (
+    const sectionsOf = (request: FastifyRequest, upstream: Upstream) =>
+      readSections(
+        actorOf(request),
+        upstream,
+        upstreamPath(upstream.serverId, upstream.id),
+        SectionsQuery.parse(request.query),
+      )
+
+    /** `typed` is undefined where nobody has typed yet: then all that is known of it is shown as well. */
+    const editPage = async (
       request: FastifyRequest,
       server: Frame,
       { upstream, missingGlobals }: UpstreamWithGlobals,
       typed?: TypedUpstream,
-    ): FormPage => {
+    ): Promise<FormPage> => {
       const now = typedOf(upstream)
       const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
       const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
@@ -145,6 +173,8 @@ export const upstreamPages =
           // The parts of a page get its data too, and have names and states of their own.
           heading: upstream.name,
           connection: toStateView(stateOf(upstream)),
+          isEnabled: upstream.isEnabled,
+          sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
           missing: missingGlobals.map(key => ({ key, href: tab.addGlobalPath(server.id, key) })),
           facts: toFacts(upstream),
           // Who may not run commands neither changes nor switches on what this machine runs.
@@ -162,7 +192,7 @@ export const upstreamPages =
     const path = '/servers/:uuid/sources/upstreams/:upstreamId'
     app.get(path, { config, schema }, async (request, reply) => {
       const server = await tab.frameOf(request)
-      return showForm(reply, editPage(request, server, await upstreamOf(request)))
+      return showForm(reply, await editPage(request, server, await upstreamOf(request)))
     })
 
     /** What the form does not show is as it was: the command of somebody who may run one. */
@@ -179,7 +209,7 @@ export const upstreamPages =
       const found = await upstreamOf(request)
       const typed = withUnshown(request, found.upstream, parseForm(UpstreamForm, request.body))
       const { id } = found.upstream
-      return submitForm(reply, editPage(request, server, found, typed), async () => {
+      return submitForm(reply, await editPage(request, server, found, typed), async () => {
         const work = async () => {
           const change = toWholeChange(readUpstreamForm(typed))
           return upstreams.updateUpstream(actorOf(request), id, change, { ifUnchangedSince: versionOf(typed.version) })
@@ -187,6 +217,45 @@ export const upstreamPages =
         await work().catch(rethrowBesideFields)
         return tab.redirectDone(reply, upstreamPath(server.id, id), 'saved')
       })
+    })
+
+    /** What is done to it by one button; the page that it stands on is shown again where that is refused. */
+    const addAction = (
+      name: string,
+      work: (request: FastifyRequest, upstream: Upstream) => Promise<[done: keyof typeof DONE, count?: number]>,
+    ): void => {
+      app.post(`${path}/${name}`, { config, schema }, async (request, reply) => {
+        const server = await tab.frameForChange(request)
+        const found = await upstreamOf(request)
+        const { id } = found.upstream
+        return submitForm(reply, await editPage(request, server, found), async () => {
+          const [done, count] = await work(request, found.upstream)
+          return tab.redirectDone(reply, upstreamPath(server.id, id), done, count)
+        })
+      })
+    }
+
+    addAction('refresh', async (request, { id }) => {
+      const upstream = await upstreams.getUpstreamForUse(actorOf(request), id)
+      try {
+        await parts.upstreamCatalogues.refresh(upstream)
+        return ['refreshed']
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code === 'internal') throw error
+        // The page says in its heading how it is, and why.
+        return ['unasked']
+      }
+    })
+    addAction('switch', async (request, { id }) => {
+      const enabled = parseForm(SwitchForm, request.body).enabled === 'on'
+      await upstreams.updateUpstream(actorOf(request), id, { enabled })
+      return [enabled ? 'on' : 'off']
+    })
+    addAction('approve', async (request, { id }) => {
+      const { tool, version } = parseForm(ApprovalForm, request.body)
+      const [nameHash = '', hash = ''] = tool.split('.')
+      const wish = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
+      return ['approved', await parts.upstreamReviews.approve(actorOf(request), id, wish)]
     })
 
     const removalPage = (server: Frame, { id, name }: Upstream, typed: string): FormPage => ({

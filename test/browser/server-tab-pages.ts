@@ -1,6 +1,7 @@
 import { signUp } from '../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
+import { upstreamStatePages } from './upstream-pages.ts'
 
 type Which = 'serverId' | 'emptyServerId' | 'longServerId'
 const on =
@@ -249,4 +250,11 @@ const globals: PageRow[] = [
 ]
 
 /** The tabs that wire a server. */
-export const serverTabPages: readonly PageRow[] = [...tools, ...sources, ...upstreams, ...bindings, ...globals]
+export const serverTabPages: readonly PageRow[] = [
+  ...tools,
+  ...sources,
+  ...upstreams,
+  ...upstreamStatePages,
+  ...bindings,
+  ...globals,
+]

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mayRole, type Permission, type Role } from '../../src/kernel/index.ts'
 import { toolkitVersion } from '../../src/toolkits/toolkits.service.ts'
 import { CANARY, type World } from './world.ts'
@@ -720,6 +720,12 @@ const settings: Row[] = [
     form: () => ({ name: 'Saved', description: '' }),
   },
   {
+    route: 'POST /servers/:uuid/settings/review',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/review`,
+    statuses: asPage(build(303)),
+    form: () => ({ review: '' }),
+  },
+  {
     route: 'POST /servers/:uuid/settings/transfer',
     path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/transfer`,
     statuses: asPage(manage(303)),
@@ -787,6 +793,32 @@ const upstreamPages: Row[] = [
     path: onUpstream(),
     statuses: asPage(build(303)),
     form: () => ({ ...REMOTE, name: 'plain' }),
+  },
+  {
+    // Asking one that is there is for tests with one that is; this one is not asked.
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
+    path: async ({ spare }) => {
+      const { serverId, id } = await spare.plainDisabledUpstream()
+      return `/servers/${serverId}/sources/upstreams/${id}/refresh`
+    },
+    statuses: asPage(build(303)),
+    form: () => ({}),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/switch',
+    path: onUpstream('/switch'),
+    statuses: asPage(build(303)),
+    form: () => ({ enabled: '' }),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
+    path: async ({ spare }) => {
+      const { serverId, id } = await spare.plainReviewedUpstream()
+      return `/servers/${serverId}/sources/upstreams/${id}/approve`
+    },
+    statuses: asPage(build(303)),
+    // Of nothing: nobody has heard it yet.
+    form: () => ({ version: createHash('sha256').digest('base64url') }),
   },
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',

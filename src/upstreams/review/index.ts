@@ -1,5 +1,5 @@
 export { upstreamReviewRoutes } from './reviews.routes.ts'
-export type { WaitingTool } from './tool-review.ts'
+export { hashOfName as nameHashOf, type WaitingTool } from './tool-review.ts'
 export {
   type ApprovalWish,
   approveWhatIsKept,

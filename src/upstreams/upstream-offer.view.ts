@@ -1,0 +1,136 @@
+import { countTokens } from '../context/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
+import { formatCount, formatNumber, shownTime } from '../platform/http/index.ts'
+import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
+import { listAllowedTools, type SkippedItem } from './present-tools.ts'
+import { presentedName } from './presented-name.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What an upstream offers, by the names that its page has for the lists. */
+export const OFFER_LISTS = [
+  ['tools', 'tools', 'Tools'],
+  ['resources', 'resources', 'Resources'],
+  ['templates', 'resourceTemplates', 'Templates'],
+  ['prompts', 'prompts', 'Prompts'],
+] as const
+export type OfferList = (typeof OFFER_LISTS)[number][0]
+
+/** Items that a page shows. */
+export const OFFERED_PER_PAGE = 50
+/** Of a description, on the list: the inspector shows the whole. */
+const MAX_SHOWN_CHARS = 400
+/** Findings that a page names; how many more there are is said. */
+const MAX_FINDINGS = 100
+
+const listOf = ({ catalogue }: KeptCatalogue, list: OfferList): readonly CatalogueItem[] => {
+  const member = OFFER_LISTS.find(([name]) => name === list)?.[1] ?? 'tools'
+  return catalogue[member]
+}
+
+const textOf = ({ declared }: CatalogueItem, member: string): string => {
+  const text = declared[member]
+  return typeof text === 'string' ? text : ''
+}
+
+const shorten = (text: string): string =>
+  text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
+
+/** Those whose name, title or description holds the text. */
+export const searchOffered = (kept: KeptCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
+  const wanted = search.toLowerCase()
+  const holds = (text: string): boolean => text.toLowerCase().includes(wanted)
+  const items = listOf(kept, list)
+  if (wanted === '') return items
+  return items.filter(
+    item => holds(removeHidden(item.name)) || holds(textOf(item, 'title')) || holds(textOf(item, 'description')),
+  )
+}
+
+/** What becomes of the items of an upstream, by their own names. */
+export type OfferFates = {
+  skipped: readonly SkippedItem[]
+  /** Tools that wait for a builder; `isNew` of those of which nothing is live meanwhile. */
+  waiting: ReadonlyMap<string, { isNew: boolean }>
+}
+
+type State = { text: string; state?: 'slow' | 'idle' | 'failed' }
+
+const createStates = (upstream: Upstream, kept: KeptCatalogue, { skipped, waiting }: OfferFates) => {
+  const allowed = new Set(listAllowedTools({ upstream, kept }).map(({ name }) => name))
+  const taken = new Set(skipped.map(({ kind, item }) => `${kind} ${item}`))
+  return (list: OfferList, name: string): State => {
+    if (list === 'tools' && !allowed.has(name)) return { text: 'not passed on', state: 'idle' }
+    const waits = list === 'tools' ? waiting.get(name) : undefined
+    if (waits !== undefined) return { text: waits.isNew ? 'new, waits' : 'change waits', state: 'slow' }
+    if (taken.has(`${list.slice(0, -1)} ${removeHidden(name)}`)) return { text: 'name is taken', state: 'failed' }
+    return { text: 'passed on' }
+  }
+}
+
+/** What a tool costs a model in every conversation, as it is told of it. */
+const costOf = (name: string, { declared: { description, inputSchema } }: CatalogueItem): Promise<number> => {
+  const schema: JsonObject = isJsonObject(inputSchema) ? inputSchema : {}
+  const told = { name, ...(description === undefined ? {} : { description }), inputSchema: schema }
+  return countTokens(JSON.stringify(told))
+}
+
+/** The rows of one page of a list. */
+export const toOfferedRows = async (
+  upstream: Upstream,
+  kept: KeptCatalogue,
+  { list, items, fates }: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates },
+) => {
+  const stateOf = createStates(upstream, kept, fates)
+  const hasPrefix = list === 'tools' || list === 'prompts'
+  return Promise.all(
+    items.map(async item => {
+      const name = hasPrefix ? presentedName(upstream, item.name) : removeHidden(item.name)
+      const own = removeHidden(item.name)
+      const tokens = list === 'tools' ? await costOf(name, item) : undefined
+      return {
+        name,
+        // Told apart where more than the prefix differs.
+        own: name.endsWith(own) ? undefined : own,
+        title: textOf(item, 'title') || undefined,
+        description: shorten(textOf(item, 'description')),
+        state: stateOf(list, item.name),
+        tokens: tokens === undefined ? undefined : formatNumber(tokens),
+      }
+    }),
+  )
+}
+
+/** The lists with how much stands in each, as tabs. */
+export const toOfferTabs = (kept: KeptCatalogue, current: OfferList, path: string) =>
+  OFFER_LISTS.map(([list, , text]) => ({
+    href: list === 'tools' ? `${path}#offer` : `${path}?list=${list}#offer`,
+    text,
+    count: formatNumber(listOf(kept, list).length),
+    isCurrent: list === current,
+  }))
+
+export const toFetched = ({ fetchedAt, catalogue: { serverInfo } }: KeptCatalogue) => {
+  const textIn = (member: string): string => {
+    const text = serverInfo[member]
+    return typeof text === 'string' ? removeHidden(text).slice(0, 100) : ''
+  }
+  return { time: shownTime(fetchedAt), from: [textIn('name'), textIn('version')].filter(text => text !== '').join(' ') }
+}
+
+const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | undefined } => ({
+  items: items.slice(0, MAX_FINDINGS),
+  more: items.length > MAX_FINDINGS ? `and ${formatCount(items.length - MAX_FINDINGS, 'more')}` : undefined,
+})
+
+/** What a builder should look at: what was left out, cut or cleaned, and what has no name of its own. */
+export const toFindings = (kept: KeptCatalogue | undefined, skipped: readonly SkippedItem[]) => {
+  const flags = kept?.catalogue.flags ?? []
+  const found = [
+    ...skipped.map(({ item, reason }) => ({ item, text: reason })),
+    ...flags.map(({ kind, item, message }) => ({
+      item: item === '' ? `a ${kind} without a name` : item,
+      text: message,
+    })),
+  ]
+  return found.length === 0 ? undefined : { count: formatNumber(found.length), ...shownOf(found) }
+}

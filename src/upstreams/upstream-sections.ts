@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { Actor } from '../kernel/index.ts'
+import { formatCount, formText, pageNumber, shownTime, takePage } from '../platform/http/index.ts'
+import type { LogLine } from './connection/index.ts'
+import type { UpstreamReviews } from './review/index.ts'
+import type { Upstream } from './upstream.ts'
+import {
+  OFFER_LISTS,
+  OFFERED_PER_PAGE,
+  searchOffered,
+  toFetched,
+  toFindings,
+  toOfferedRows,
+  toOfferTabs,
+} from './upstream-offer.view.ts'
+import type { UpstreamOffers } from './upstream-offers.ts'
+import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiting.view.ts'
+
+export type UpstreamSectionsParts = {
+  upstreamOffers: UpstreamOffers
+  upstreamReviews: Pick<UpstreamReviews, 'getReview'>
+  /** What its process said, in this process of ours. */
+  logOf: (upstreamId: string) => readonly LogLine[]
+}
+
+/** Lines of the log that a page shows, the newest. */
+const MAX_SHOWN_LINES = 200
+
+const LISTS = OFFER_LISTS.map(([list]) => list)
+export const SectionsQuery = z.object({
+  list: z.enum(LISTS).catch('tools'),
+  q: formText.transform(text => text.slice(0, 200).trim()),
+  page: pageNumber,
+  waiting: pageNumber,
+})
+type Query = z.infer<typeof SectionsQuery>
+
+const toLog = (lines: readonly LogLine[]) =>
+  lines.length === 0
+    ? undefined
+    : {
+        lines: lines.slice(-MAX_SHOWN_LINES).map(({ at, source, text }) => ({
+          time: at.toISOString().slice(11, 19),
+          source,
+          text,
+        })),
+        note: lines.length > MAX_SHOWN_LINES ? `The newest ${formatCount(MAX_SHOWN_LINES, 'line')}` : undefined,
+        newest: shownTime(lines.at(-1)?.at ?? new Date(0)),
+      }
+
+/** What the page of an upstream shows besides how it is attached: what waits, what it offers, what it says. */
+export const createUpstreamSections =
+  ({ upstreamOffers, upstreamReviews, logOf }: UpstreamSectionsParts) =>
+  async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
+    const review = await upstreamReviews.getReview(actor, upstream.id)
+    const kept = await upstreamOffers.find(upstream)
+    const skipped = (await upstreamOffers.listSkipped(upstream.serverId)).get(upstream.id) ?? []
+    const fates = {
+      skipped,
+      waiting: new Map(review.waiting.map(({ name, before }) => [name, { isNew: before === undefined }])),
+    }
+    const head = toWaitingHead(review)
+    const waits = takePage(review.waiting, {
+      page: waiting,
+      perPage: WAITING_PER_PAGE,
+      path,
+      query: {},
+      name: 'waiting',
+    })
+    const found = kept === undefined ? [] : searchOffered(kept, list, q)
+    const listQuery = { ...(list === 'tools' ? {} : { list }), ...(q === '' ? {} : { q }) }
+    const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
+    return {
+      waiting: head && { ...head, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
+      offer: kept && {
+        list,
+        search: q,
+        tabs: toOfferTabs(kept, list, path),
+        rows: await toOfferedRows(upstream, kept, { list, items: shown.shown, fates }),
+        pager: shown.pager,
+        fetched: toFetched(kept),
+      },
+      findings: toFindings(kept, skipped),
+      log: toLog(logOf(upstream.id)),
+    }
+  }
+
+export type UpstreamSections = ReturnType<typeof createUpstreamSections>
