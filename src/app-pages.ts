@@ -58,7 +58,7 @@ import {
 } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitPages, toolkitsPages } from './toolkits/index.ts'
-import { upstreamPages } from './upstreams/index.ts'
+import { clientDocumentRoutes, connectPages, ownUpstreamAccountPages, upstreamPages } from './upstreams/index.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
 
 export type PagesParts = {
@@ -98,6 +98,7 @@ const addAccounts: AddPages = async (pages, { settings, services }) => {
   await pages.register(secondFactorAccountPages(services))
   await pages.register(accessTokenPages(services))
   await pages.register(applicationPages({ ...services, baseUrl: settings.baseUrl }))
+  await pages.register(ownUpstreamAccountPages(services))
   await pages.register(externalAccountPages(services))
   await pages.register(ownSessionPages(services))
   await pages.register(ownOrganizationPages(services))
@@ -144,6 +145,8 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
       allowStdio: settings.allowStdio,
     }),
   )
+  await pages.register(connectPages({ ...services, journeys: services.upstreamJourneys }))
+  await pages.register(clientDocumentRoutes({ baseUrl }))
   await pages.register(bindingsPages(tabParts))
   await pages.register(globalsPages(tabParts))
   await pages.register(inspectorPages({ frames, client, limits }))

@@ -58,6 +58,7 @@ import {
   createToolkitUseService,
   deriveServerChanges,
   getServerFor,
+  findServerToCall,
   holdings,
   listGlobals,
   listNamesAtWork,
@@ -71,13 +72,16 @@ import {
   createStdioProcesses,
   createUpstreamCatalogues,
   createUpstreamConnections,
+  createUpstreamAccounts,
   createUpstreamExchange,
   createUpstreamOffers,
   createUpstreamOutages,
+  createUpstreamOAuth,
   createUpstreamReviews,
   createUpstreamService,
 } from './upstreams/index.ts'
 import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
+  listUpstreamSealingKeyIds,
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
 const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
@@ -94,7 +98,14 @@ export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string
 
 /** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
-  (await Promise.all([listSealingKeyIds(db), listSecondFactorKeyIds(db), listOAuthSealingKeyIds(db)])).flat()
+  (
+    await Promise.all([
+      listSealingKeyIds(db),
+      listSecondFactorKeyIds(db),
+      listOAuthSealingKeyIds(db),
+      listUpstreamSealingKeyIds(db),
+    ])
+  ).flat()
 
 /** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
 const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
@@ -223,11 +234,25 @@ export const buildServices = async (
 
   const upstreams = createUpstreamService({
     db,
+  const upstreamNetwork = {
+    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ownOrigins: ownOriginsOf(settings),
+  }
+  const upstreamOAuth = createUpstreamOAuth({
+    db,
+    changes,
+    bus,
+    sealing,
+    network: upstreamNetwork,
+    baseUrl: settings.baseUrl,
+  })
     changes,
     servers: { getServerFor, listGlobals },
     openGlobals: createGlobalOpener({ db, sealing }),
     allowStdio: settings.allowStdio,
     maxTimeoutMs: limits.maxToolTimeoutMs,
+    clients: upstreamOAuth.clients,
   })
 
   const processes = createStdioProcesses({
@@ -242,11 +267,10 @@ export const buildServices = async (
     listEagerServerIds: upstreams.listEagerServerIds,
     parts: {
       processes,
+    accounts: upstreamOAuth.accounts,
       network: {
-        policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+        ...upstreamNetwork,
         maxRedirects: limits.maxRedirects,
-        connectTimeoutMs: CONNECT_TIMEOUT_MS,
-        ownOrigins: ownOriginsOf(settings),
         maxResponseBytes: limits.maxResponseBytes,
       },
       clientInfo: { name: 'patchbay', version: VERSION },
@@ -263,6 +287,17 @@ export const buildServices = async (
 
   const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
   const upstreamOffers = createUpstreamOffers({
+  const upstreamAccounts = createUpstreamAccounts({
+    db,
+    changes,
+    sealing,
+    oauth: upstreamOAuth,
+    resolve: upstreams.getResolved,
+    getServerToBuild: (tx, actor, serverId) => getServerFor(tx, actor, serverId, 'build'),
+    findServerToCall,
+    onConnected: upstreamCatalogues.refreshSoon,
+  })
+
     catalogues: upstreamCatalogues,
     reviews: upstreamReviews,
     listToolNames: serverId => listNamesAtWork(db, serverId),
@@ -345,6 +380,8 @@ export const buildServices = async (
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
+    upstreamAccounts,
+    upstreamJourneys: upstreamOAuth.journeys,
       upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
       // Calls that nobody waits for any more end here, and are recorded as they do.
@@ -364,3 +401,5 @@ export const buildServices = async (
 }
 
 export type Services = Awaited<ReturnType<typeof buildServices>>
+      await upstreamAccounts.close()
+      await upstreamOAuth.close()

@@ -4,6 +4,7 @@ const TABS = [
   { tab: 'security', href: '/account/security', text: 'Password and second factor' },
   { tab: 'tokens', href: '/account/tokens', text: 'Access tokens' },
   { tab: 'applications', href: '/account/applications', text: 'Applications' },
+  { tab: 'upstreams', href: '/account/upstreams', text: 'Connected accounts' },
   { tab: 'identities', href: '/account/identities', text: 'External sign-in' },
   { tab: 'sessions', href: '/account/sessions', text: 'Sessions' },
   { tab: 'organizations', href: '/account/organizations', text: 'Organizations' },

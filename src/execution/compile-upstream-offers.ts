@@ -5,7 +5,9 @@ import {
   explainUpstreamFault,
   findUpstreamRefusal,
   type UpstreamSource,
+  type UpstreamState,
 } from '../upstreams/index.ts'
+import { withAccountHidden } from './account-masking.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
 import { maskResult, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import {
@@ -16,6 +18,7 @@ import {
   type RefusedAnswer,
 } from './compiled-server.ts'
 import { maskedTell, withLink } from './linked-request.ts'
+import type { Masker } from './masking.ts'
 import { canComplete, canSubscribe, offeredCapabilities } from './offer-capabilities.ts'
 import { nameAllOffers, type OfferNaming, type OfferOwner } from './offer-names.ts'
 import { listReaders, type OfferRoutes, routeOffers } from './offer-routes.ts'
@@ -53,7 +56,7 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
 /** Resources, templates and prompts of upstreams, and how each is asked for. Undefined where no upstream offers any. */
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
-  { masker }: OpenedGlobals,
+  { masker: globalMasker }: OpenedGlobals,
   { connections, exchange, onInternalError, ...naming }: OfferParts,
 ): CompiledOffers | undefined => {
   const [first] = sources
@@ -64,21 +67,27 @@ export const compileUpstreamOffers = (
     owner: OfferOwner,
     method: string,
     params: JsonObject,
-    { signal, link }: CallContext,
+    { caller, signal, link }: CallContext,
   ): Promise<PassedAnswer> => {
-    const connection = connections.find(owner.id)
+    const connection = connections.findFor(owner.id, caller?.userId)
     if (connection === undefined) return refused(gone(owner))
+    const masker = withAccountHidden(globalMasker, connection)
     const send = (own: CallLink | undefined) => askUpstream(connection, { method, params }, signal, own)
     try {
       return { passed: maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
     } catch (error) {
-      return explain(error, owner)
+      return explain(error, owner, masker, connection.state())
     }
   }
-  const explain = (error: unknown, owner: OfferOwner): RefusedAnswer => {
+  const explain = (
+    error: unknown,
+    owner: OfferOwner,
+    masker: Masker,
+    state: UpstreamState | undefined,
+  ): RefusedAnswer => {
     const said = findUpstreamRefusal(error)
     if (said !== undefined) return refused(masker.text(said.message), said.code)
-    const why = explainUpstreamFault(error, owner.name, connections.find(owner.id)?.state())
+    const why = explainUpstreamFault(error, owner.name, state)
     if (why === undefined) onInternalError(error)
     return refused(why === undefined ? 'Internal error' : masker.text(why))
   }
@@ -125,11 +134,13 @@ export const compileUpstreamOffers = (
       return exchange.subscriptions
         .subscribe(owner.id, own, tell)
         .then(stop => ({ stop }))
-        .catch((error: unknown) => explain(error, owner))
+        .catch((error: unknown) =>
+          explain(error, owner, globalMasker, connections.findFor(owner.id, undefined)?.state()),
+        )
     },
     listenToLogs: (level, listener) => {
       void exchange.logs.lowerLevel(serverId, level)
-      return exchange.logs.listen(serverId, maskedTell(listener, masker))
+      return exchange.logs.listen(serverId, maskedTell(listener, globalMasker))
     },
   }
 }

@@ -4,6 +4,7 @@ import {
   type CallLink,
   callUpstreamTool,
   explainUpstreamFault,
+  findConnectUrl,
   type PresentedTool,
   presentTools,
   toUpstreamToolCall,
@@ -13,6 +14,7 @@ import {
   type UpstreamSource,
   type UpstreamToolCall,
 } from '../upstreams/index.ts'
+import { withAccountHidden } from './account-masking.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import {
   type BlocksResult,
@@ -21,6 +23,7 @@ import {
   isPassed,
   type PassedResult,
 } from './compiled-server.ts'
+import { connectResult } from './connect-result.ts'
 import { errorResult } from './faults.ts'
 import { withLink } from './linked-request.ts'
 import type { Masker } from './masking.ts'
@@ -32,7 +35,7 @@ import { shortenRequest } from './shorten-request.ts'
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
-  connections: Pick<UpstreamConnections, 'find'>
+  connections: Pick<UpstreamConnections, 'findFor'>
   exchange: Pick<UpstreamExchange, 'logs' | 'subscriptions'>
 }
 
@@ -69,20 +72,24 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
 const callOnce = async (
   { upstream, item }: UpstreamTool,
   args: JsonObject,
-  { signal, link }: CallContext,
-  masker: Masker,
+  { caller, signal, link }: CallContext,
+  globalMasker: Masker,
   { connections, exchange, onInternalError }: UpstreamToolParts,
 ): Promise<BlocksResult | PassedResult> => {
   // By its id with each call: what it was when the server was mounted may be closed.
-  const connection = connections.find(upstream.id)
+  const connection = connections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return errorResult(`The upstream "${upstream.name}" is disabled, or was removed.`)
+  const masker = withAccountHidden(globalMasker, connection)
   try {
     const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
     return { passed: maskResult(await withLink(link, upstream.id, masker, exchange, call), masker) }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state())
     if (why === undefined) onInternalError(error)
-    return errorResult(why === undefined ? INTERNAL_FAULT : masker.text(why))
+    if (why === undefined) return errorResult(INTERNAL_FAULT)
+    const text = masker.text(why)
+    const connectUrl = findConnectUrl(error)
+    return connectUrl === undefined ? errorResult(text) : connectResult(text, upstream, connectUrl)
   }
 }
 

@@ -32,7 +32,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   sealing: Sealing
   tools: ToolService
   instances: InstanceService
-  connections: Pick<UpstreamConnections, 'find' | 'sync'>
+  connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   catalogues: Pick<UpstreamCatalogues, 'list'>
   exchange: UpstreamExchange
   outages: Pick<UpstreamOutages, 'find'>

@@ -36,6 +36,7 @@ export {
 export { countAllServers, listServerNames } from './server-names.store.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { createServerTab } from './server-tab.ts'
+export { findServerToCall } from './server-to-call.ts'
 export { type BoundParameter, createServerWiring, type ServerWiring } from './server-wiring.ts'
 export { serverRoutes } from './servers.routes.ts'
 export { CreateServer } from './servers.schema.ts'

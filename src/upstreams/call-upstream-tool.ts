@@ -4,7 +4,7 @@ import { Anything } from './anything.ts'
 import type { CallLink } from './call-link.ts'
 import type { CatalogueItem } from './catalogue/index.ts'
 import { removeHidden } from './catalogue/index.ts'
-import { type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
+import { AccountError, type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
 import { askWithLink } from './exchange/ask-with-link.ts'
 import type { UpstreamState } from './upstream.ts'
 
@@ -33,6 +33,10 @@ const nextTry = (state: UpstreamState, message: string): string => {
   const seconds = Math.max(1, Math.ceil((state.nextTryAt.getTime() - Date.now()) / 1_000))
   return ` It is tried again in ${seconds} s, or with the next call.`
 }
+
+/** Where whoever calls connects an account of theirs first; undefined for any other fault. */
+export const findConnectUrl = (error: unknown): string | undefined =>
+  error instanceof AccountError ? error.connectUrl : undefined
 
 /** What an upstream answered as a JSON-RPC error; undefined where it did not. */
 export const findUpstreamRefusal = (error: unknown): { code: number; message: string } | undefined =>

@@ -7,7 +7,7 @@ export type OpenGlobals = ReadonlyMap<string, OpenGlobal>
 
 /** Why a configuration cannot become a connection now. `message` names globals and never shows a value. */
 export type ResolutionFault = {
-  reason: 'missing_globals' | 'secret_at_risk' | 'unfit_value' | 'broken_config' | 'not_allowed'
+  reason: 'missing_globals' | 'secret_at_risk' | 'unfit_value' | 'broken_config' | 'not_allowed' | 'not_connected'
   message: string
 }
 

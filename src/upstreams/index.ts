@@ -3,6 +3,7 @@ export {
   askUpstream,
   callUpstreamTool,
   explainUpstreamFault,
+  findConnectUrl,
   findUpstreamRefusal,
   toUpstreamToolCall,
   type UpstreamToolCall,
@@ -25,9 +26,22 @@ export {
   readConfigFile,
   type UpstreamDraft,
 } from './config-files/index.ts'
-export { type ConnectionLimits, createLineReader, createStdioProcesses } from './connection/index.ts'
+export {
+  type ConnectionLimits,
+  createLineReader,
+  createStdioProcesses,
+  type UpstreamConnection,
+} from './connection/index.ts'
 export { createUpstreamExchange, type UpstreamExchange } from './exchange/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
+export {
+  clientDocumentRoutes,
+  connectPages,
+  createUpstreamAccounts,
+  createUpstreamOAuth,
+  listUpstreamSealingKeyIds,
+  ownUpstreamAccountPages,
+} from './oauth/index.ts'
 export { listAllowedTools, type PresentedTool, presentTools, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'
 export { approveWhatIsKept, createUpstreamReviews, type UpstreamReviews, upstreamReviewRoutes } from './review/index.ts'

@@ -16,5 +16,11 @@ export const MAX_VARIABLES = 128
 export const MAX_VARIABLE_NAME_CHARS = 128
 /** Patterns of tool names in one list. */
 export const MAX_PATTERNS = 200
+/** Longest client ID and secret that an authorization server gives out, in characters. */
+export const MAX_OAUTH_CLIENT_CHARS = 2_048
+/** Scopes that one account is asked for. */
+export const MAX_OAUTH_SCOPES = 100
+/** Longest of them, in characters. */
+export const MAX_OAUTH_SCOPE_CHARS = 200
 /** Longest pattern, in characters: a tool's own name may have 128 in the newest protocol. */
 export const MAX_PATTERN_CHARS = 200

@@ -43,6 +43,18 @@ export const auditRemovedUpstream = (
 ): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server, 'upstream.removed', upstream), change: ofServer(server) })
 
+/** An account at it that Patchbay may use from now on, or not any more; `own`: of a caller, not of all. */
+export const auditAccount = (
+  tx: Transaction,
+  actor: Actor,
+  server: NamedServer,
+  { upstream, action, isOwn }: { upstream: Upstream; action: 'connected' | 'disconnected'; isOwn: boolean },
+): Promise<void> =>
+  writeAudit(tx, {
+    ...entryOf(actor, server, `upstream.${action}`, upstream),
+    change: { ...ofServer(server), account: isOwn ? 'own' : 'shared' },
+  })
+
 /** Names of the tools, as the upstream knows them. */
 export const auditApprovedTools = (
   tx: Transaction,

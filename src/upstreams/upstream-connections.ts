@@ -1,6 +1,7 @@
 import type { Notification } from '@modelcontextprotocol/client'
 import type { Result } from '../kernel/index.ts'
 import type { EventBus } from '../platform/events/index.ts'
+import { createCallerConnections } from './caller-connections.ts'
 import type { ResolutionFault } from './compiled-config.ts'
 import {
   createUpstreamConnection,
@@ -9,16 +10,33 @@ import {
   UpstreamError,
   type UpstreamParts,
 } from './connection/index.ts'
-import { type ResolvedConfig, restingState, type Upstream, type UpstreamState } from './upstream.ts'
+import { EVERYBODY } from './oauth/account.ts'
+import type { Authorizer } from './oauth/authorizer.ts'
+import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from './upstream.ts'
 
 /** An upstream with what its connection is made of at this moment, or why there can be none. */
-export type LoadedUpstream = { upstream: Upstream; resolved: Result<ResolvedConfig, ResolutionFault> }
+export type LoadedUpstream = {
+  upstream: Upstream
+  resolved: Result<ResolvedConfig, ResolutionFault>
+  /** Tells the accounts apart that it was connected with. */
+  accountKey?: string | undefined
+}
+
+/** The accounts that upstreams are reached by which ask for authorization. */
+export type AccountsOfConnections = {
+  authorizerOf: (upstreamId: string, holder: string) => Authorizer
+  /** Throws AccountError where the holder has connected none that is good. */
+  assertConnected: (upstreamId: string, holder: string) => Promise<void>
+  /** Of the callers who have connected one. */
+  findLatestHolder: (upstreamId: string) => Promise<string | undefined>
+}
 
 export type UpstreamConnectionsOptions = {
   /** All of a server's, with its globals as they are now; none where the server is gone. */
   load: (serverId: string) => Promise<readonly LoadedUpstream[]>
   /** Of servers with an upstream that is to be connected at once. */
   listEagerServerIds: () => Promise<readonly string[]>
+  accounts: AccountsOfConnections
   parts: UpstreamParts
   bus: EventBus
 }
@@ -30,18 +48,33 @@ type Held = LoadedUpstream & {
   connection: UpstreamConnection | undefined
 }
 
-const keyOf = ({ upstream, resolved }: LoadedUpstream): string => {
+const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   if (!upstream.isEnabled) return ''
   if (!resolved.ok) return JSON.stringify(resolved.error)
   const { features: _features, allow: _allow, deny: _deny, prefix: _prefix, ...connecting } = resolved.value
-  return JSON.stringify(connecting)
+  return JSON.stringify([connecting, accountKey])
 }
+
+/** What a caller's own connection may tell everybody of. */
+const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
+
+/** One that nothing has connected, for it cannot be: what it lacks is said. */
+const lackingState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>
+  resolved.ok || resolved.error.reason !== 'not_connected'
+    ? undefined
+    : { kind: 'failed', why: resolved.error.message, since: upstream.updatedAt, nextTryAt: undefined }
 
 /**
  * The one connection of each upstream that is enabled, made when it is first needed. Once a server is known here, its
  * calls need no database; what changes is closed and made anew: the upstream, a global in it, the server's removal.
  */
-export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus }: UpstreamConnectionsOptions) => {
+export const createUpstreamConnections = ({
+  load,
+  listEagerServerIds,
+  accounts,
+  parts,
+  bus,
+}: UpstreamConnectionsOptions) => {
   const servers = new Map<string, Map<string, Held>>()
   const byId = new Map<string, Held>()
   const syncing = new Map<string, Promise<unknown>>()
@@ -51,7 +84,8 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
   const replaced = new Set<(upstreamId: string) => void>()
   let isClosed = false
 
-  const letGo = ({ connection }: Held): void => {
+  const letGo = ({ upstream, connection }: Held): void => {
+    callers.closeOf(upstream.id)
     if (connection === undefined) return
     // How it ends, it is gone: what is left of a process, its keeper ends.
     const ending: Promise<unknown> = connection.close().then(
@@ -61,18 +95,23 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     closing.add(ending)
   }
 
-  const open = (held: Held): UpstreamConnection => {
-    const { config } = held.upstream
-    const connection = createUpstreamConnection({
+  const make = (held: Held, holder: string): UpstreamConnection => {
+    const { id, config } = held.upstream
+    return createUpstreamConnection({
       resolve: async () => {
         const { resolved } = held
         if (resolved.ok) return resolved.value
         throw new UpstreamError('misconfigured', resolved.error.message)
       },
       timeoutMs: config.timeoutMs,
-      isEager: config.isEager,
+      isEager: config.isEager && !isPerCaller(config),
       parts,
+      authorizer: config.auth.type === 'none' ? undefined : accounts.authorizerOf(id, holder),
     })
+  }
+
+  const open = (held: Held): UpstreamConnection => {
+    const connection = make(held, EVERYBODY)
     connection.onNotification(notification => {
       for (const listener of notified) listener(held.upstream, notification)
     })
@@ -82,12 +121,49 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     return connection
   }
 
-  /** Undefined where there is none, or it is disabled. */
-  const find = (upstreamId: string): UpstreamConnection | undefined => {
+  const findEnabled = (upstreamId: string): Held | undefined => {
     const held = byId.get(upstreamId)
-    if (held === undefined || !held.upstream.isEnabled || isClosed) return undefined
+    return held === undefined || !held.upstream.isEnabled || isClosed ? undefined : held
+  }
+
+  /** One that all callers share. Undefined where there is none, it is disabled, or each goes by an account of their own. */
+  const find = (upstreamId: string): UpstreamConnection | undefined => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined || isPerCaller(held.upstream.config)) return undefined
     held.connection ??= open(held)
     return held.connection
+  }
+
+  /** Of a caller's own; what it tells of changed lists is for all, and nothing else of it. */
+  const openOwn = (upstreamId: string, userId: string): UpstreamConnection | undefined => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined) return undefined
+    const connection = make(held, userId)
+    connection.onNotification(notification => {
+      if (!LIST_CHANGED.test(notification.method)) return
+      for (const listener of notified) listener(held.upstream, { method: notification.method })
+    })
+    return connection
+  }
+
+  const callers = createCallerConnections({
+    open: openOwn,
+    assertConnected: accounts.assertConnected,
+    findLatestHolder: accounts.findLatestHolder,
+  })
+
+  /** For the calls of one caller, who may have no name. As `find` where all share one. */
+  const findFor = (upstreamId: string, userId: string | undefined): UpstreamConnection | undefined => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined || !isPerCaller(held.upstream.config)) return find(upstreamId)
+    return callers.of(upstreamId, userId)
+  }
+
+  /** For what is the same whoever asks, such as lists: by any caller's account where each has their own. */
+  const findForAll = (upstreamId: string): UpstreamConnection | undefined => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined || !isPerCaller(held.upstream.config)) return find(upstreamId)
+    return callers.ofAnybody(upstreamId)
   }
 
   const hold = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
@@ -149,6 +225,7 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
     bus.subscribe('upstream_changed', async ({ serverId }) => {
       await sync(serverId)
     }),
+    bus.subscribe('access_changed', ({ userId }) => callers.closeOfUser(userId)),
     bus.subscribe('resync', async () => {
       for (const serverId of [...servers.keys()]) await sync(serverId)
     }),
@@ -157,10 +234,15 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
   return {
     sync,
     find,
+    findFor,
+    findForAll,
     /** Those that are held, with their connections where there is one. */
     listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] => [...byId.values()],
-    stateOf: (upstream: Upstream): UpstreamState =>
-      (upstream.isEnabled ? byId.get(upstream.id)?.connection?.state() : undefined) ?? restingState(upstream),
+    stateOf: (upstream: Upstream): UpstreamState => {
+      const held = upstream.isEnabled ? byId.get(upstream.id) : undefined
+      const state = held && (held.connection?.state() ?? callers.stateOf(upstream.id) ?? lackingState(held))
+      return state ?? restingState(upstream)
+    },
     /** As its connection has it. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
     /** Values that stand in its configuration and may be shown nowhere. */
@@ -190,6 +272,7 @@ export const createUpstreamConnections = ({ load, listEagerServerIds, parts, bus
       for (const end of subscriptions) end()
       await Promise.allSettled(syncing.values())
       for (const held of byId.values()) letGo(held)
+      await callers.close()
       await Promise.allSettled(closing)
       await parts.processes.close()
     },

@@ -1,4 +1,5 @@
 import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import { type AuthWish, checkAuth, toAuth } from './auth-wish.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS, MAX_UPSTREAM_CONFIG_BYTES } from './limits.ts'
 import { compileConfig } from './resolve-config.ts'
 import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamFeatures, UpstreamTransport } from './upstream.ts'
@@ -12,7 +13,7 @@ export type UpstreamWish = {
   cwd?: string | undefined
   url?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
-  auth?: { type: 'none' } | undefined
+  auth?: AuthWish | undefined
   eager?: boolean | undefined
   features?: Partial<Record<keyof UpstreamFeatures, boolean | undefined>> | undefined
   allow?: readonly string[] | undefined
@@ -80,7 +81,7 @@ const toConfig = (wish: UpstreamWish): UpstreamConfig => ({
   allow: listOrNone(wish.allow),
   deny: listOrNone(wish.deny),
   prefix: wish.prefix,
-  auth: { type: 'none' },
+  auth: toAuth(wish.auth),
 })
 
 /** The configuration that is wished for, or every reason why it cannot be, beside its field. */
@@ -88,7 +89,7 @@ export const checkWish = (
   wish: UpstreamWish,
   { maxTimeoutMs }: { maxTimeoutMs: number },
 ): Result<UpstreamConfig, readonly FieldError[]> => {
-  const errors = checkFields(wish)
+  const errors = [...checkFields(wish), ...checkAuth(wish)]
   if (wish.timeoutMs !== undefined && wish.timeoutMs > maxTimeoutMs) {
     errors.push({ path: 'timeoutMs', message: `is more than ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` })
   }
@@ -121,5 +122,6 @@ export const changeWish = (before: UpstreamConfig, change: UpstreamWishChange): 
   const kept = toWish(before)
   for (const name of strangeTo(transport)) delete kept[name]
   const features = change.features === null ? undefined : { ...kept.features, ...change.features }
+  if (transport === 'stdio') delete kept.auth
   return { ...kept, ...saidBy(change), transport, features }
 }

@@ -23,6 +23,20 @@ export type RemoteConfig = {
 
 /** What holds whichever the transport. */
 export type UpstreamSettings = {
+/** How a remote upstream is told on whose behalf it is asked, beside its headers. */
+export type UpstreamAuth =
+  | { type: 'none' }
+  | {
+      /** By an account that was connected there; what is secret about it is kept elsewhere. */
+      type: 'oauth'
+      /** Whose: one that all callers share, or each caller's own. */
+      per: 'server' | 'caller'
+      /** Of a client that was registered there by hand; left out: Patchbay registers itself. */
+      clientId?: string | undefined
+      /** What to ask for; left out: what the upstream says that it needs. */
+      scopes?: readonly string[] | undefined
+    }
+
   /** One operation's. */
   timeoutMs: number
   /** Whether the connection is made at once, not with the first call. */
@@ -34,10 +48,14 @@ export type UpstreamSettings = {
   deny?: readonly string[] | undefined
   /** Before the names of its tools, in place of the upstream's own name. */
   prefix?: string | undefined
-  auth: { type: 'none' }
+  auth: UpstreamAuth
 }
 
 export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
+
+/** Whether each caller goes to it by an account of their own. */
+export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =>
+  auth.type === 'oauth' && auth.per === 'caller'
 
 /** An existing MCP server that a server of ours holds. */
 export type Upstream = {

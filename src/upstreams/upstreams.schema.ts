@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { authView, authWish } from './auth.schema.ts'
 import { MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
@@ -36,7 +37,7 @@ const optional = {
   cwd: z.string().describe('an absolute path'),
   url: z.string().describe('http or https, without credentials'),
   headers: texts.describe('sent with every request'),
-  auth: z.strictObject({ type: z.literal('none') }),
+  auth: authWish,
   eager: z.boolean().describe('whether to connect at once, not with the first call'),
   features,
   allow: patterns,
@@ -141,7 +142,7 @@ export const UpstreamView = z.object({
   cwd: z.string().nullable(),
   url: z.string().nullable(),
   headers: texts.nullable(),
-  auth: z.object({ type: z.string() }),
+  auth: authView,
   eager: z.boolean(),
   features: z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() }),
   allow: z.array(z.string()).nullable(),

@@ -11,11 +11,16 @@ import {
 import { type Database, isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
+import { type AuthWish, toSecretChange } from './auth-wish.ts'
 import type { OpenGlobals, ResolutionFault } from './compiled-config.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
+import type { AccountMark } from './oauth/account.ts'
+import { findAccountLack } from './oauth/account-words.ts'
+import { listSharedMarks, removeAccountsOf } from './oauth/accounts.store.ts'
+import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { compileConfig, globalsIn, resolveConfig } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
-import type { ResolvedConfig, Upstream, UpstreamConfig } from './upstream.ts'
+import { isPerCaller, type ResolvedConfig, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
 import type { LoadedUpstream } from './upstream-connections.ts'
 import { changeWish, checkWish, type UpstreamWish, type UpstreamWishChange } from './upstream-wish.ts'
@@ -37,6 +42,8 @@ export type UpstreamServiceParts = {
   changes: Changes
   servers: ServersOfUpstreams
   openGlobals: OpenGlobalsOf
+  /** Who Patchbay is to their authorization servers. */
+  clients: Pick<UpstreamClients, 'keepGiven' | 'listSecretTimes'>
   /** Whether commands of this machine may be attached at all. */
   allowStdio: boolean
   /** The longest that one operation may take. */
@@ -58,8 +65,16 @@ export type UpstreamChange = UpstreamWishChange & {
 /** The one who changes it saw it as it was then; left out, whatever it became since is written over. */
 export type Unchanged = { ifUnchangedSince?: Date | undefined }
 
-/** An upstream, and the globals that it refers to and its server has not. */
-export type UpstreamWithGlobals = { upstream: Upstream; missingGlobals: readonly string[] }
+/** An upstream, and what is not in its configuration. */
+export type UpstreamWithGlobals = {
+  upstream: Upstream
+  /** The globals that it refers to and its server has not. */
+  missingGlobals: readonly string[]
+  /** Of one that asks for authorization: when the builder's own secret was set. */
+  clientSecretSetAt?: Date | undefined
+  /** And the account that all its callers share. */
+  account?: AccountMark | undefined
+}
 
 const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
 
@@ -91,14 +106,44 @@ const assertConfig = (checked: Result<UpstreamConfig, readonly FieldError[]>): U
   throw refuse(checked.error)
 }
 
+type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
+const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
+const clientIdOf = (auth: UpstreamAuth | undefined): string | undefined => (isOAuth(auth) ? auth.clientId : undefined)
+
+/** An upstream that goes by an account that all share is not to be reached while there is none that is good. */
+const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, AccountMark>): LoadedUpstream => {
+  const { upstream, resolved } = loaded
+  const { config } = upstream
+  if (!isOAuth(config.auth) || isPerCaller(config) || !resolved.ok) return loaded
+  const account = shared.get(upstream.id)
+  const lack = findAccountLack(account)
+  if (lack !== undefined) return { upstream, resolved: failure({ reason: 'not_connected', message: lack }) }
+  return { ...loaded, accountKey: account?.connectedAt.toISOString() }
+}
+
 export const createUpstreamService = ({
   db,
   changes,
   servers,
   openGlobals,
+  clients,
   allowStdio,
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
+  /** Whose account it is, and the secret that the builder brings, as a change says. */
+  const keepAuth = async (
+    tx: Transaction,
+    upstreamId: string,
+    { before, wish, after }: { before: UpstreamAuth | undefined; wish: AuthWish | undefined; after: UpstreamAuth },
+  ): Promise<void> => {
+    const secret = toSecretChange(before, wish, after)
+    const isBrought = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
+    if (secret !== 'kept' && isBrought) await clients.keepGiven(tx, upstreamId, secret === 'none' ? undefined : secret)
+    // Accounts of another kind, or of another client, are good for nothing here.
+    const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
+    if (isOAuth(before) && !isSame) await removeAccountsOf(tx, upstreamId)
+  }
+
   const getForChange = async (tx: Transaction, actor: Actor, id: string) => {
     const found = await store.findUpstream(tx, id, organizationIdsOf(actor))
     if (found === undefined) throw noUpstream()
@@ -126,9 +171,13 @@ export const createUpstreamService = ({
   /** Of one server's, whose globals are read once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
     const keys = new Set((await servers.listGlobals(db, serverId)).map(({ key }) => key))
+    const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
+    const [secretTimes, accounts] = await Promise.all([clients.listSecretTimes(db, authorized), readShared(authorized)])
     return upstreams.map(upstream => ({
       upstream,
       missingGlobals: globalsIn(upstream.config).filter(key => !keys.has(key)),
+      clientSecretSetAt: secretTimes.get(upstream.id),
+      account: accounts.get(upstream.id),
     }))
   }
 
@@ -137,6 +186,12 @@ export const createUpstreamService = ({
     missingGlobals: [],
     ...(await withGlobals(upstream.serverId, [upstream]))[0],
   })
+
+  /** The accounts that all callers share, by upstream. */
+  const readShared = async (upstreamIds: readonly string[]): Promise<ReadonlyMap<string, AccountMark>> => {
+    if (upstreamIds.length === 0) return new Map()
+    return new Map((await listSharedMarks(db, upstreamIds)).map(mark => [mark.upstreamId, mark]))
+  }
 
   const resolve = (upstream: Upstream, globals: OpenGlobals): Result<ResolvedConfig, ResolutionFault> => {
     if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, globals)
@@ -160,6 +215,7 @@ export const createUpstreamService = ({
             isEnabled: enabled ?? true,
             config,
           })
+          await keepAuth(tx, made.id, { before: undefined, wish: wish.auth, after: config.auth })
           await auditNewUpstream(tx, actor, server, made)
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
@@ -214,6 +270,8 @@ export const createUpstreamService = ({
           if (startsSomethingNew(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
+          const auth = { before: before.config.auth, wish: wish.auth, after: wanted.config.auth }
+          await keepAuth(tx, id, auth)
           await auditChangedUpstream(tx, actor, server, { before, after })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
           return after
@@ -237,12 +295,22 @@ export const createUpstreamService = ({
       return resolve(upstream, await openGlobals(upstream.serverId))
     },
 
+    /** As `resolveUpstream`; throws `conflict` with why there is none. */
+    getResolved: async (id: string): Promise<ResolvedConfig> => {
+      const upstream = await store.findUpstreamOfAnybody(db, id)
+      if (upstream === undefined) throw noUpstream()
+      const resolved = resolve(upstream, await openGlobals(upstream.serverId))
+      if (resolved.ok) return resolved.value
+      throw new AppError('conflict', resolved.error.message)
+    },
+
     /** As `resolveUpstream`, all of a server's; none where it is gone. */
     loadUpstreams: async (serverId: string): Promise<LoadedUpstream[]> => {
       const upstreams = await store.listUpstreamsOfAnybody(db, serverId)
       if (upstreams.length === 0) return []
       const globals = await openGlobals(serverId)
-      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
+      const shared = await readShared(upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : [])))
+      return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, globals) }, shared))
     },
 
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),

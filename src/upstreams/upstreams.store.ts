@@ -12,7 +12,15 @@ const settings = {
   allow: z.array(z.string()).optional(),
   deny: z.array(z.string()).optional(),
   prefix: z.string().optional(),
-  auth: z.object({ type: z.literal('none') }),
+  auth: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('none') }),
+    z.object({
+      type: z.literal('oauth'),
+      per: z.enum(['server', 'caller']),
+      clientId: z.string().optional(),
+      scopes: z.array(z.string()).optional(),
+    }),
+  ]),
 }
 const StoredStdio = z.object({
   command: z.string(),

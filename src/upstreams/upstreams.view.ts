@@ -43,19 +43,37 @@ const toPlaceView = (config: UpstreamConfig) => {
 
 /** As the builder wrote it: globals by their keys, so that no secret can be in it. */
 export const toUpstreamView = (
-  { upstream, missingGlobals }: UpstreamWithGlobals,
+  found: UpstreamWithGlobals,
+const toAuthView = ({ upstream, clientSecretSetAt, account }: UpstreamWithGlobals): View['auth'] => {
+  const { auth } = upstream.config
+  if (auth.type === 'none') return auth
+  const { type, per, clientId, scopes } = auth
+  return {
+    type,
+    per,
+    clientId: clientId ?? null,
+    clientSecretSetAt: clientSecretSetAt?.toISOString() ?? null,
+    scopes: scopes === undefined ? null : [...scopes],
+    connection:
+      account === undefined
+        ? null
+        : { connectedAt: account.connectedAt.toISOString(), brokenSince: account.brokenAt?.toISOString() ?? null },
+  }
+}
+
   state: UpstreamState,
   skipped: readonly SkippedItem[],
 ): View => {
   const { config } = upstream
   return {
     id: upstream.id,
+  const { upstream, missingGlobals } = found
     serverId: upstream.serverId,
     name: upstream.name,
     description: upstream.description ?? null,
     transport: config.transport,
     ...toPlaceView(config),
-    auth: config.auth,
+    auth: toAuthView(found),
     eager: config.isEager,
     features: config.features,
     allow: config.allow === undefined ? null : [...config.allow],

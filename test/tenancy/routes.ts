@@ -603,6 +603,12 @@ const runtime: Row[] = [
   ...notAllowed('', ['HEAD', 'PUT', 'PATCH']),
   ...notAllowed('/sse', ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
   ...notAllowed('/messages', ['HEAD', 'GET', 'PUT', 'PATCH', 'DELETE']),
+  // This server passes nothing on.
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
+    route: `${method} /s/:uuid/*`,
+    path: ({ serverId }: World) => `/s/${serverId}/more`,
+    statuses: everybody(404),
+  })),
   ...['', '/sse', '/messages'].map(rest => ({
     route: `OPTIONS /s/:uuid${rest}`,
     path: ({ serverId }: World) => `/s/${serverId}${rest}`,
@@ -775,6 +781,46 @@ const onUpstream =
   }
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 
+const connecting: Row[] = [
+  {
+    route: 'GET /connect/:upstreamId',
+    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}`,
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /connect/:upstreamId',
+    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}`,
+    statuses: asPage(build(503)),
+    form: () => ({}),
+  },
+  {
+    // Nothing is connected.
+    route: 'POST /connect/:upstreamId/disconnection',
+    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}/disconnection`,
+    statuses: asPage(build(404)),
+    form: () => ({}),
+  },
+  // Nobody is back from an authorization server.
+  {
+    route: 'GET /connect/callback',
+    path: at('/connect/callback?state=none'),
+    statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403],
+  },
+  // Without https there is none.
+  { route: 'GET /connect/client.json', path: at('/connect/client.json'), statuses: everybody(404) },
+  {
+    route: 'GET /account/upstreams',
+    path: at('/account/upstreams'),
+    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
+  },
+  {
+    route: 'POST /account/upstreams/:id/removal',
+    path: () => `/account/upstreams/${randomUUID()}/removal`,
+    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
+    form: () => ({}),
+  },
+]
+
 const upstreamPages: Row[] = [
   {
     route: 'GET /servers/:uuid/sources/upstreams/new',
@@ -834,6 +880,7 @@ const upstreamPages: Row[] = [
 ]
 
 const serverTabs: Row[] = [
+  ...connecting,
   ...upstreamPages,
   ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
     route: `GET /servers/:uuid/${tab}`,

@@ -107,6 +107,11 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       const body = { ...upstream, name: fresh(), enabled: false }
       return (await owner.create(`/servers/${made.serverId}/upstreams`, body)).id
     },
+    /** One that wants an account, and may not be asked for it: its address is private. */
+    oauthUpstream: async () => {
+      const body = { transport: 'http', url: 'https://10.0.0.1/mcp', auth: { type: 'oauth' }, name: 'plain' }
+      return (await owner.create(`/servers/${await spare.plainServer()}/upstreams`, body)).id
+    },
     /** On a server of its own, named `plain`. */
     plainUpstream: async () => {
       const serverId = await spare.plainServer()

@@ -48,6 +48,8 @@ export const AUDIT_ACTIONS = [
   'upstream.changed',
   'upstream.tools_approved',
   'upstream.removed',
+  'upstream.connected',
+  'upstream.disconnected',
   'oauth_client.created',
   'oauth_client.changed',
   'oauth_client.removed',

@@ -1,4 +1,5 @@
 export * from './address-policy.ts'
+export * from './bounded-fetch.ts'
 export * from './client.ts'
 export * from './guarded-fetch.ts'
 export * from './http-client.ts'

@@ -63,7 +63,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
   }
 
   const fetch = async (id: string, before: KeptCatalogue | undefined): Promise<KeptCatalogue> => {
-    const connection = connections.find(id)
+    const connection = connections.findForAll(id)
     const upstream = connections.upstreamOf(id)
     if (connection === undefined || upstream === undefined) {
       throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
@@ -215,6 +215,16 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
         }
       } catch (error) {
         onTrouble(error, serverId)
+      }
+    },
+    /** Asks it anew, and waits for it a short while; whatever comes of it is told as a change. Never rejects. */
+    refreshSoon: async (upstream: Upstream): Promise<void> => {
+      if (!upstream.isEnabled || isClosed) return
+      try {
+        await connections.sync(upstream.serverId)
+        await settleWithin([refresh(upstream).done], FIRST_FETCH_MS)
+      } catch (error) {
+        onTrouble(error, upstream.id)
       }
     },
     /** Asks now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */

@@ -88,18 +88,19 @@ const describe = (client: UpstreamClient): Pick<Catalogue, 'serverInfo' | 'capab
 }
 
 /**
- * Asks an upstream for all that it offers and its features let through; the values of `secrets`, which it knows, are
- * not in the answer. A list that it refuses stays as it was `before`. `ttlMs`: how long it says that its lists hold.
+ * Asks an upstream for all that it offers and its features let through; the values of the secrets
+ * that it knows are not in the answer, neither `known` ones nor tokens of its account. A list that it refuses stays as it was `before`. `ttlMs`: how long it says that its lists hold.
  * Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
   features: UpstreamFeatures,
-  secrets: readonly string[],
+  known: readonly string[],
   before: Catalogue | undefined,
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
   const flags = createFlags()
   const client = await connection.get()
+  const secrets = [...known, ...(connection.secrets?.() ?? [])]
   const described = describe(client)
   const head = {
     ...described,

@@ -1,5 +1,6 @@
 import type { Notification, RequestOptions } from '@modelcontextprotocol/client'
 import { failure, success } from '../../kernel/index.ts'
+import type { Authorizer } from '../oauth/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts'
 import { createListeners } from './listeners.ts'
@@ -33,6 +34,7 @@ export type UpstreamConnectionOptions = {
   /** For a connection of one client of ours, which answers what the upstream asks. */
   offer?: UpstreamOffer
   /** Whose tokens it goes by, where the upstream asks for authorization by OAuth. */
+  authorizer?: Authorizer | undefined
 }
 
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
@@ -53,7 +55,8 @@ export type UpstreamConnection = {
   onNotification: (listener: (notification: Notification) => void) => () => void
   /** A token for `_meta.progressToken` of one request, and how to stop hearing of its progress. */
   hearProgress: (listener: OnProgress) => { token: string; stop: () => void }
-  /** Tokens that it has shown, and may be shown to nobody else. */
+  /** Tokens that it has shown, which may be shown to nobody else; another list with each new one. Undefined: it shows none. */
+  secrets: (() => readonly string[]) | undefined
   /** What the process said beside the protocol, and what became of it. */
   log: () => readonly LogLine[]
   /** Keeps an idle process up, for as long as a subscription lasts, say; answers how to let go. */
@@ -92,7 +95,7 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
  * in the background, ever more seldom; a call tries at once, unless it failed over and over.
  */
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
-  const { parts, timeoutMs, isEager, offer = {} } = options
+  const { parts, timeoutMs, isEager, offer = {}, authorizer } = options
   const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...parts.limits }
   const log = createOutputLog({ now: () => new Date() })
   const notifications = createListeners<Notification>()
@@ -104,12 +107,14 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     const config = await resolveConfig(options.resolve)
     secrets = config.secrets
     // What keeps it from being authorized is said as it is, before anything is asked of the upstream.
+    if (config.transport !== 'stdio') await authorizer?.getToken(config.url)
     log.hide(secrets)
     const make = (): Promise<OpenConnection> =>
       openConnection({
         ...parts,
         config,
         offer,
+        authorizer,
         log,
         timeoutMs,
         startTimeoutMs: limits.startTimeoutMs,
@@ -159,7 +164,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     // What it answered before it went is an answer still.
     if (fault === undefined && !(error instanceof Error && error.message === 'Not connected')) return error
     if (known === undefined) return error
-    return new UpstreamError(known.kind, maskSecrets(known.message, secrets), { cause: error })
+    const hidden = [...secrets, ...(authorizer?.secrets() ?? [])]
+    return new UpstreamError(known.kind, maskSecrets(known.message, hidden), { cause: error })
   }
 
   const runOnce = async <T>(operation: UpstreamOperation<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -193,6 +199,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     onState: shared.onState,
     onNotification: notifications.add,
     hearProgress: progress.take,
+    secrets: authorizer?.secrets,
     log: log.list,
     hold: shared.hold,
     close: shared.close,

@@ -1,4 +1,5 @@
 import { Client, type ClientOptions, type Notification, type Transport } from '@modelcontextprotocol/client'
+import type { Authorizer } from '../oauth/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
 import { keepListening } from './listening.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
@@ -34,6 +35,7 @@ export type OpenConnectionOptions = {
   network: RemoteNetwork
   clientInfo: { name: string; version: string }
   offer: UpstreamOffer
+  authorizer: Authorizer | undefined
   log: OutputLog
   limits: StdioLimits
   /** One operation's. */
@@ -101,7 +103,7 @@ const createRemoteLink = (
   config: ResolvedConfig & { transport: 'http' | 'sse' },
   options: OpenConnectionOptions,
 ): Link => {
-  const remote = createRemoteTransport(config, options.network, options.limits)
+  const remote = createRemoteTransport(config, options.network, options.limits, options.authorizer)
   return {
     transport: remote.transport,
     isProcess: false,
@@ -188,7 +190,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
     await within(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
   } catch (error) {
-    const fault = toFault(error, link, config.secrets)
+    const fault = toFault(error, link, [...config.secrets, ...(options.authorizer?.secrets() ?? [])])
     await link.close()
     throw fault
   }

@@ -1,7 +1,7 @@
 import { type GuardedFetch, OutboundError, type OutboundFault } from '../../platform/net/index.ts'
 import { isEventStream, watchStream } from './event-streams.ts'
 import type { OutputLimits } from './output-meter.ts'
-import { UpstreamError, type UpstreamFault } from './upstream-error.ts'
+import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'
 
 /** Faults that say of the whole upstream that it is out of reach. */
 const OUT_OF_REACH: ReadonlySet<OutboundFault> = new Set([
@@ -64,6 +64,9 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
   let streamFault: UpstreamError | undefined
 
   const noteFault = (error: unknown, isGet: boolean): void => {
+    if (error instanceof UpstreamError) lastFault = error
+    // Without an account that is good nothing more comes of it.
+    if (error instanceof AccountError) onLost(error)
     if (!(error instanceof OutboundError)) return
     lastFault = toRemoteError(error)
     if (isGet) failedStreams++

@@ -1,5 +1,7 @@
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { createGuardedFetch, type GuardedFetchOptions } from '../../platform/net/index.ts'
+import { createAuthorizedFetch } from '../oauth/authorized-fetch.ts'
+import type { Authorizer } from '../oauth/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
@@ -43,6 +45,7 @@ export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,
   limits: OutputLimits,
+  authorizer?: Authorizer,
 ): RemoteTransport => {
   const url = parseUrl(text)
   const guarded = createGuardedFetch({
@@ -53,8 +56,9 @@ export const createRemoteTransport = (
     streamIdleMs: STREAM_IDLE_MS,
   })
   let failure: UpstreamError | undefined
+  const { fetch } = guarded
   const remote = createRemoteFetch({
-    fetch: guarded.fetch,
+    fetch: authorizer === undefined ? fetch : createAuthorizedFetch({ fetch, authorizer, url: text }),
     isSse: kind === 'sse',
     limits,
     onLost: error => {

@@ -30,3 +30,14 @@ export class UpstreamError extends Error {
     this.kind = kind
   }
 }
+
+/** There is no account for this use of an upstream, or none that is good any more. */
+export class AccountError extends UpstreamError {
+  /** Where whoever calls connects their own; undefined where that is for a builder to do. */
+  readonly connectUrl: string | undefined
+
+  constructor(message: string, connectUrl: string | undefined) {
+    super('unauthorized', message)
+    this.connectUrl = connectUrl
+  }
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { AppError } from '../../kernel/index.ts'
+import {
+  actorOf,
+  addressOf,
+  type FormPage,
+  formText,
+  showForm,
+  submitForm,
+  uuidParam,
+} from '../../platform/http/index.ts'
+import { upstreamPath } from '../upstream-path.ts'
+import { EVERYBODY } from './account.ts'
+import { connectPath } from './account-words.ts'
+import { toConnectView, toLeaveView } from './connect.view.ts'
+import type { Journeys } from './journeys.ts'
+import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
+import { CALLBACK_PATH } from './patchbay-client.ts'
+import type { Connectable, UpstreamAccounts } from './upstream-accounts.ts'
+
+const config = { access: 'user' } as const
+const Params = z.object({ upstreamId: uuidParam })
+const schema = { params: Params }
+const Answer = z.object({ state: formText })
+
+const notBegun = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'This was not begun in this browser, has been finished, or took more than ten minutes: begin it anew.',
+  )
+
+const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
+
+/** Where somebody sees what they have connected. */
+const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
+  holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
+
+type Parts = { upstreamAccounts: UpstreamAccounts; journeys: Journeys }
+
+/**
+ * Connecting an account at an upstream: what it is for, then where it leads, then back. Nobody's browser is sent to an
+ * authorization server but by their own click, on a page that says whose it is.
+ */
+export const connectPages =
+  ({ upstreamAccounts, journeys }: Parts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const path = connectPath(':upstreamId')
+    const idOf = (request: FastifyRequest): string => Params.parse(request.params).upstreamId
+
+    const connectPage = async (request: FastifyRequest): Promise<FormPage> => {
+      const actor = actorOf(request)
+      const found = await upstreamAccounts.getConnectable(actor, idOf(request))
+      return {
+        view: 'upstreams/connect',
+        data: {
+          title: `Connect ${found.upstream.name}`,
+          width: 'narrow',
+          ...toConnectView(found, actor),
+          home: homeOf(found),
+        },
+        labels: {},
+      }
+    }
+
+    app.get(path, { config, schema }, async (request, reply) => showForm(reply, await connectPage(request)))
+
+    app.post(path, { config, schema }, async (request, reply) => {
+      const actor = actorOf(request)
+      return submitForm(reply, await connectPage(request), async () => {
+        const begun = await upstreamAccounts.begin(actor, idOf(request))
+        const { state, journey, upstream } = begun
+        journeys.keep(request, { state, userId: actor.userId, upstreamId: upstream.id }, journey)
+        // No redirect: browsers hold those that follow a form to `form-action`; and it is said where this leads.
+        return reply.page('upstreams/connect-leave', {
+          title: `Connect ${upstream.name}`,
+          width: 'narrow',
+          ...toLeaveView(begun),
+          home: homeOf(begun),
+        })
+      })
+    })
+
+    app.post(`${path}/disconnection`, { config, schema }, async (request, reply) => {
+      const actor = actorOf(request)
+      const found = await upstreamAccounts.getConnectable(actor, idOf(request))
+      await upstreamAccounts.disconnect(actor, found.upstream.id)
+      return reply.redirect(addressOf(homeOf(found), { done: 'disconnected' }), 303)
+    })
+
+    app.get(CALLBACK_PATH, { config }, async (request, reply) => {
+      const actor = actorOf(request)
+      const { state } = Answer.parse(request.query)
+      const returned = state === '' ? undefined : await journeys.take(request, state, actor.userId)
+      if (returned === undefined) throw notBegun()
+      const found = await upstreamAccounts.finish(actor, returned, queryOf(request))
+      return reply.redirect(addressOf(homeOf(found), { done: 'connected' }), 303)
+    })
+  }

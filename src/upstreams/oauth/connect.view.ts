@@ -1,0 +1,46 @@
+import type { Actor } from '../../kernel/index.ts'
+import { shownTime } from '../../platform/http/index.ts'
+import type { Upstream } from '../upstream.ts'
+import { EVERYBODY } from './account.ts'
+import { connectPath } from './account-words.ts'
+import type { Journey } from './connecting.ts'
+import type { Connectable } from './upstream-accounts.ts'
+
+/** Where it is, as far as the builder wrote it out: what a global stands for is not for every caller to know. */
+const hostOf = ({ config }: Upstream): string =>
+  config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
+
+const SHORT_CHARS = 18
+const shorten = (text: string): string => (text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS - 1)}…` : text)
+
+/** What is asked of somebody before their browser leaves. */
+export const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
+  path: connectPath(upstream.id),
+  name: upstream.name,
+  shortName: shorten(upstream.name),
+  host: hostOf(upstream),
+  serverName: server.name,
+  email,
+  isShared: holder === EVERYBODY,
+  connected: account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined },
+})
+
+const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.split(' ') ?? []
+
+/** Where the browser is about to go, and for what. */
+export const toLeaveView = ({
+  upstream,
+  server,
+  journey,
+  authorizationUrl,
+}: Connectable & { journey: Journey; authorizationUrl: string }) => ({
+  name: upstream.name,
+  shortName: shorten(upstream.name),
+  serverName: server.name,
+  host: new URL(authorizationUrl).host,
+  issuer: journey.server.issuer,
+  isOtherHost: new URL(authorizationUrl).host !== new URL(journey.url).host,
+  upstreamHost: new URL(journey.url).host,
+  scopes: wordsOfScope(journey.scope),
+  authorizationUrl,
+})

@@ -1,0 +1,6 @@
+export { clientDocumentRoutes } from './client-document.routes.ts'
+export { listUpstreamSealingKeyIds } from './clients.store.ts'
+export { connectPages } from './connect.pages.ts'
+export { ownUpstreamAccountPages } from './own-upstream-accounts.pages.ts'
+export { createUpstreamAccounts, type UpstreamAccounts } from './upstream-accounts.ts'
+export { createUpstreamOAuth, type UpstreamOAuth } from './upstream-oauth.ts'

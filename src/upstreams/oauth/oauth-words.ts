@@ -1,0 +1,34 @@
+import { OAuthClientFlowError, OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client'
+import { OutboundError } from '../../platform/net/index.ts'
+
+/** RFC 6749 §5.2 and its extensions have the registered ones; whatever else is there is not repeated. */
+const ERROR_CODE = /^[a-z_]{1,60}$/
+
+/** A code of an error, as it may be shown; undefined where it is none. */
+export const shownCode = (code: unknown): string | undefined =>
+  typeof code === 'string' && ERROR_CODE.test(code) ? code : undefined
+
+/** What may pass by itself: the same request may be answered the next time. */
+const PASSING: ReadonlySet<string> = new Set([
+  OAuthErrorCode.ServerError,
+  OAuthErrorCode.TemporarilyUnavailable,
+  OAuthErrorCode.TooManyRequests,
+])
+
+/** The word of an authorization server that it will not do what was asked; undefined for what may pass. */
+export const findRefusal = (error: unknown): string | undefined => {
+  if (!(error instanceof OAuthError) || PASSING.has(error.code)) return undefined
+  return shownCode(error.code) ?? 'an error of its own'
+}
+
+/** What went wrong between Patchbay and an authorization server, in words that hold nothing of what it said. */
+export const wordsOf = (error: unknown): string => {
+  if (error instanceof OutboundError) return error.message
+  if (error instanceof OAuthError) {
+    const code = shownCode(error.code)
+    return code === undefined ? 'it answered with an error' : `it answered with the error ${code}`
+  }
+  // Its messages may hold what the server sent.
+  if (error instanceof OAuthClientFlowError) return `what it answered does not fit together (${error.name})`
+  return 'what it answered cannot be understood'
+}

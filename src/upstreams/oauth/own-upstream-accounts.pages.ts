@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { accountFrame } from '../../accounts/index.ts'
+import { DEFAULT_PAGE_SIZE } from '../../kernel/index.ts'
+import { actorOf, formText, idPageOf, shownTime, toIdPage, uuidParam } from '../../platform/http/index.ts'
+import { connectPath } from './account-words.ts'
+import type { OwnAccount } from './accounts.store.ts'
+import type { UpstreamAccounts } from './upstream-accounts.ts'
+
+const config = { access: 'user' } as const
+export const OWN_ACCOUNTS_PATH = '/account/upstreams'
+
+const Query = z.object({ done: formText, cursor: formText })
+const Params = z.object({ id: uuidParam })
+
+const DONE: Readonly<Record<string, string>> = {
+  connected: 'Connected: your calls go there by your own account from now on.',
+  disconnected: 'Disconnected: nothing of that account is kept here any more.',
+}
+
+/** The accounts at upstreams by which one's own calls go, and taking them back. */
+export const ownUpstreamAccountPages =
+  ({ upstreamAccounts }: { upstreamAccounts: UpstreamAccounts }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const toRow = async (request: FastifyRequest, account: OwnAccount) => {
+      const mayUse = await upstreamAccounts.mayUse(actorOf(request), account)
+      return {
+        id: account.id,
+        name: mayUse ? account.upstreamName : undefined,
+        // What it is called now is not for everybody to know who could use it once.
+        serverName: mayUse ? account.serverName : undefined,
+        since: shownTime(account.connectedAt),
+        isBroken: account.brokenAt !== undefined,
+        renewHref: mayUse ? connectPath(account.upstreamId) : undefined,
+      }
+    }
+
+    app.get(OWN_ACCOUNTS_PATH, { config }, async (request, reply) => {
+      const { done, cursor } = Query.parse(request.query)
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
+      const found = await upstreamAccounts.listOwn(actorOf(request), page)
+      const { items, nextCursor } = toIdPage(found, page, account => account)
+      return reply.page('upstreams/own-accounts', {
+        ...accountFrame('upstreams'),
+        section: 'account',
+        accounts: await Promise.all(items.map(account => toRow(request, account))),
+        next: nextCursor === null ? undefined : `${OWN_ACCOUNTS_PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
+        done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
+      })
+    })
+
+    app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
+      await upstreamAccounts.removeOwn(actorOf(request), Params.parse(request.params).id)
+      return reply.redirect(`${OWN_ACCOUNTS_PATH}?done=disconnected`, 303)
+    })
+  }

@@ -1,0 +1,90 @@
+import type { Database, Transaction } from '../../platform/db/index.ts'
+import type { BoundedFetch } from '../../platform/net/index.ts'
+import type { Sealing } from '../../platform/sealing.ts'
+import type { UpstreamConfig } from '../upstream.ts'
+import { clientSealContext, OAuthClient } from './account.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
+import * as store from './clients.store.ts'
+import { CALLBACK_PATH, documentUrlOf, registerPatchbay } from './patchbay-client.ts'
+
+export type UpstreamClientsParts = {
+  db: Database
+  sealing: Sealing
+  fetch: BoundedFetch
+  baseUrl: string
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+/** Who Patchbay is to the authorization servers of upstreams. */
+export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: UpstreamClientsParts) => {
+  const seal = (upstreamId: string, client: OAuthClient) =>
+    sealing.seal(JSON.stringify(client), clientSealContext(upstreamId))
+
+  const read = async (tx: Transaction, upstreamId: string) => {
+    const stored = await store.findClient(tx, upstreamId)
+    if (stored === undefined) return undefined
+    const plain = sealing.open(stored.sealed, clientSealContext(upstreamId))
+    return { issuer: stored.issuer, client: OAuthClient.parse(JSON.parse(plain)) }
+  }
+
+  /** As the builder brought it. */
+  const given = async (upstreamId: string, clientId: string): Promise<OAuthClient> => {
+    const kept = await read(db, upstreamId)
+    const isKept = kept !== undefined && kept.issuer === undefined && kept.client.client_id === clientId
+    return isKept ? kept.client : { client_id: clientId }
+  }
+
+  const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
+    uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > now())
+
+  return {
+    /** For a new account: brought, by our metadata document, or registered, once. Throws `unavailable`. */
+    findFor: async (
+      upstreamId: string,
+      { auth }: UpstreamConfig,
+      server: AuthorizationServer,
+      scope: string | undefined,
+    ): Promise<OAuthClient> => {
+      if (auth.type === 'oauth' && auth.clientId !== undefined) return given(upstreamId, auth.clientId)
+      const documentUrl = documentUrlOf(baseUrl)
+      if (server.client_id_metadata_document_supported === true && documentUrl !== undefined) {
+        return { client_id: documentUrl }
+      }
+      const kept = await read(db, upstreamId)
+      if (kept?.issuer === server.issuer && isGood(kept.client)) return kept.client
+      const client = await registerPatchbay(server, scope, { baseUrl, fetch })
+      const registered = { ...client, redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] }
+      await store.putClient(db, upstreamId, { issuer: server.issuer, sealed: seal(upstreamId, registered) })
+      return registered
+    },
+
+    /** The same client as it is now: the secret that the builder brings may be another one since. */
+    findNow: async (upstreamId: string, connectedWith: OAuthClient): Promise<OAuthClient> => {
+      const kept = await read(db, upstreamId)
+      return kept?.client.client_id === connectedWith.client_id ? kept.client : connectedWith
+    },
+
+    /** What the builder brings with the upstream; undefined: no secret, and what was there before goes. */
+    keepGiven: async (
+      tx: Transaction,
+      upstreamId: string,
+      given: { clientId: string; clientSecret: string } | undefined,
+    ): Promise<void> => {
+      if (given === undefined) return store.removeClient(tx, upstreamId)
+      const client = { client_id: given.clientId, client_secret: given.clientSecret }
+      await store.putClient(tx, upstreamId, { issuer: undefined, sealed: seal(upstreamId, client) })
+    },
+
+    /** When the secret was set that the builder brought, by upstream. */
+    listSecretTimes: (tx: Transaction, upstreamIds: readonly string[]) => store.listSecretTimes(tx, upstreamIds),
+
+    /** The authorization server knows this client no longer: the next time Patchbay registers anew. */
+    forgetRegistered: async (upstreamId: string): Promise<void> => {
+      const kept = await store.findClient(db, upstreamId)
+      if (kept?.issuer !== undefined) await store.removeClient(db, upstreamId)
+    },
+  }
+}
+
+export type UpstreamClients = ReturnType<typeof createUpstreamClients>

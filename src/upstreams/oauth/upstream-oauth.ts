@@ -1,0 +1,89 @@
+import type { Database } from '../../platform/db/index.ts'
+import type { Changes, EventBus } from '../../platform/events/index.ts'
+import { createBoundedFetch, createHttpClient, type HttpClientOptions } from '../../platform/net/index.ts'
+import type { Sealing } from '../../platform/sealing.ts'
+import { AccountError } from '../connection/upstream-error.ts'
+import { EVERYBODY } from './account.ts'
+import { connectPath, explainLack } from './account-words.ts'
+import { findLatestHolder } from './accounts.store.ts'
+import { createJourneys } from './journeys.ts'
+import { createUpstreamClients } from './upstream-clients.ts'
+import { createUpstreamTokens } from './upstream-tokens.ts'
+
+/** One request to an authorization server: somebody waits for several of them, one after the other. */
+const REQUEST_TIMEOUT_MS = 5_000
+/** Far above any metadata or token. */
+const MAX_ANSWER_BYTES = 64 * 1_024
+const MAX_SOCKETS = 16
+
+export type UpstreamOAuthParts = {
+  db: Database
+  changes: Changes
+  bus: EventBus
+  sealing: Sealing
+  /** How authorization servers are reached: as upstreams are. */
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
+  baseUrl: string
+  /** Milliseconds since 1970. */
+  now?: () => number
+}
+
+/** What accounts at upstreams are made of: who Patchbay is there, tokens, and the guarded way to who gives them out. */
+export const createUpstreamOAuth = ({
+  db,
+  changes,
+  bus,
+  sealing,
+  network,
+  baseUrl,
+  now = Date.now,
+}: UpstreamOAuthParts) => {
+  const client = createHttpClient({
+    ...network,
+    connectTimeoutMs: Math.min(network.connectTimeoutMs, REQUEST_TIMEOUT_MS),
+    // Neither metadata nor tokens are anywhere but where they are asked for.
+    maxRedirects: 0,
+    maxSockets: MAX_SOCKETS,
+  })
+  const fetch = createBoundedFetch(client, { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
+  const clients = createUpstreamClients({ db, sealing, fetch, baseUrl, now })
+  const tokens = createUpstreamTokens({
+    db,
+    changes,
+    sealing,
+    fetch,
+    findClientNow: clients.findNow,
+    explain: (lack, upstreamId, holder) => {
+      const url = `${baseUrl}${connectPath(upstreamId)}`
+      return new AccountError(explainLack(lack, holder, url), holder === EVERYBODY ? undefined : url)
+    },
+    now,
+  })
+  const subscriptions = [
+    bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.forget(upstreamId)),
+    bus.subscribe('access_changed', ({ userId }) => tokens.forgetHolder(userId)),
+    bus.subscribe('server_removed', () => tokens.forgetAll()),
+    bus.subscribe('resync', () => tokens.forgetAll()),
+  ]
+
+  return {
+    baseUrl,
+    fetch,
+    clients,
+    tokens,
+    journeys: createJourneys(sealing, now),
+    now,
+    /** For connections. */
+    accounts: {
+      authorizerOf: tokens.authorizerOf,
+      assertConnected: tokens.assertConnected,
+      findLatestHolder: (upstreamId: string) => findLatestHolder(db, upstreamId),
+    },
+    close: async (): Promise<void> => {
+      for (const end of subscriptions) end()
+      await client.close()
+    },
+  }
+}
+
+export type UpstreamOAuth = ReturnType<typeof createUpstreamOAuth>
