@@ -50,7 +50,7 @@ export const appApi =
     await api.register(serverRoutes({ ...services, baseUrl }))
     await api.register(serverTransferRoutes({ ...services, baseUrl }))
     await api.register(instanceRoutes(services))
-    await api.register(upstreamRoutes({ ...services, stateOf: services.upstreamConnections.stateOf }))
+    await api.register(upstreamRoutes({ ...services, stateOf: services.upstreamStateOf }))
     await api.register(upstreamReviewRoutes(services))
     await api.register(grantRoutes({ ...services, baseUrl }))
     await api.register(oauthClientRoutes(services))

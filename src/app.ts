@@ -54,6 +54,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     mcpRoutes({
       registry,
       authorize: services.authorizeServer,
+      proxy: services.reverseProxy,
+      trustProxy: settings.trustProxy,
       baseUrl,
       allowedOrigins,
       listensOnLoopback,

@@ -1,3 +1,4 @@
+import { calledText } from '../execution/index.ts'
 import type { ClientCalls, HourFigures, ServerCallFigures, StoredExecution } from '../history/index.ts'
 import { formatCount, formatDuration, formatNumber, timeText } from '../platform/http/index.ts'
 import { serverTabPath } from '../servers/index.ts'
@@ -108,7 +109,7 @@ export const toCallView = (call: StoredExecution): CallView => ({
   href: `${historyPath(call.serverId)}/${call.id}`,
   at: call.startedAt.toISOString(),
   time: timeText(call.startedAt),
-  tool: call.tool,
+  tool: calledText(call),
   state: call.outcome === 'ok' ? 'good' : 'failed',
   outcome: call.outcome === 'ok' ? 'answered' : `failed${call.status === undefined ? '' : `, ${call.status}`}`,
   duration: formatDuration(call.durationMs),

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
 import type { CallLink, LogLevel } from '../upstreams/index.ts'
+import type { CompiledPassthrough } from './compile-passthrough.ts'
 
 export type { AccessPolicy, Caller } from '../servers/index.ts'
 export type { ToolAnnotations } from '../toolkits/index.ts'
@@ -134,4 +135,6 @@ export type CompiledServer = {
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
+  /** Where it answers nothing itself, and passes all requests on. */
+  passthrough?: CompiledPassthrough | undefined
 }

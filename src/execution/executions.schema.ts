@@ -48,7 +48,7 @@ export const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
   instanceId: z.string().nullable(),
-  tool: z.string(),
+  tool: z.string().nullable().describe('null where a request was passed on, which calls no tool'),
   caller: z.string().nullable().describe('id of the user who called; null on a public server'),
   client: z.string().nullable(),
   startedAt: timeSchema,

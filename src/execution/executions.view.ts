@@ -45,7 +45,7 @@ export const toExecutionView = (execution: StoredExecution): z.infer<typeof Exec
   id: execution.id,
   serverId: execution.serverId,
   instanceId: execution.instanceId ?? null,
-  tool: execution.tool,
+  tool: execution.tool === '' ? null : execution.tool,
   caller: execution.userId ?? null,
   client: execution.client ?? null,
   startedAt: execution.startedAt.toISOString(),

@@ -4,6 +4,7 @@ import type { StoredExecution } from '../history/index.ts'
 import { AppError, DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
 import { actorOf, addressOf, formText, uuidParam } from '../platform/http/index.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../servers/index.ts'
+import { calledText } from './called-text.ts'
 import type { ExecutionService } from './execution.service.ts'
 import { toCallView, toHistoryRows } from './history.view.ts'
 
@@ -73,7 +74,7 @@ export const historyPages =
       const isFirst = query.cursor === ''
       const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
       const data = {
-        title: call === undefined ? `History of ${server.name}` : `${call.tool}, a call of ${server.name}`,
+        title: call === undefined ? `History of ${server.name}` : `${calledText(call)}, a call of ${server.name}`,
         server,
         path,
         query,
@@ -91,7 +92,7 @@ export const historyPages =
         back: addressOf(path, query),
         call: call && {
           ...toCallView(call, names),
-          again: addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
+          again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
         },
       }
       return reply.page('execution/history', data, { status: isWrong ? 400 : 200 })

@@ -1,5 +1,6 @@
 import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
 import { formatBytes, formatCount, formatDuration } from '../platform/http/index.ts'
+import { calledText } from './called-text.ts'
 import { toCurl } from './curl.ts'
 
 /** Whom the reader may know of the callers, by id. */
@@ -24,7 +25,7 @@ const callerText = ({ userId }: StoredExecution, names: Names): string => {
 const toRow = (execution: StoredExecution, names: Names) => ({
   id: execution.id,
   time: shownTime(execution.startedAt),
-  tool: execution.tool,
+  tool: calledText(execution),
   outcome: outcomeText(execution),
   isFailed: execution.outcome === 'error',
   took: formatDuration(execution.durationMs),

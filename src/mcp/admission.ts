@@ -17,7 +17,8 @@ export type Authorize = (
 ) => Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>>
 
 type Next = (mounted: Mounted, caller: Caller) => void
-export type Admit = (exchange: Exchange, next: Next) => void
+/** `elsewhere`, if given, answers in place of a server that does not pass its requests on, and of one that is not there. */
+export type Admit = (exchange: Exchange, next: Next, elsewhere?: (exchange: Exchange) => void) => void
 
 export type AdmissionOptions = {
   registry: Pick<McpRegistry, 'find'>
@@ -47,7 +48,16 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
       '1',
     ])
   }
-  const identify = (exchange: Exchange, mounted: Mounted | undefined, next: Next): void => {
+  const identify = (
+    exchange: Exchange,
+    mounted: Mounted | undefined,
+    next: Next,
+    elsewhere?: (exchange: Exchange) => void,
+  ): void => {
+    if (elsewhere !== undefined && mounted?.router.server.passthrough === undefined) {
+      elsewhere(exchange)
+      return
+    }
     if (mounted === undefined) {
       writeRefusal(exchange, refusal(404, ERROR.transport, 'There is no server at this address'))
       return
@@ -62,7 +72,7 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
       access.then(known => hasLeft(exchange) || proceed(known)).catch(error => fail(exchange, error))
     else proceed(access)
   }
-  return (exchange, next) => {
+  return (exchange, next, elsewhere) => {
     const { headers, serverId } = exchange
     if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {
       // No CORS fields: the page that asked is not to read this either.
@@ -72,8 +82,10 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
     }
     const mounted = UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
     if (mounted instanceof Promise) {
-      mounted.then(ready => hasLeft(exchange) || identify(exchange, ready, next)).catch(error => fail(exchange, error))
-    } else identify(exchange, mounted, next)
+      mounted
+        .then(ready => hasLeft(exchange) || identify(exchange, ready, next, elsewhere))
+        .catch(error => fail(exchange, error))
+    } else identify(exchange, mounted, next, elsewhere)
   }
 }
 

@@ -26,6 +26,8 @@ export type Mounted = {
   unsubscribe: (subscriber: Subscriber) => void
   /** Answers with an event stream, counted among those of this server. */
   openStream: (exchange: Exchange, first: string, onClose: () => void) => EventStream
+  /** Counts what is open and no stream of ours, such as a request that is passed on, until the answer is called. */
+  holdOpen: () => () => void
   readonly openStreams: number
   /** Asks again for the callers of the open streams, or for one user; what they may is not what it was. */
   checkAccess: (userId: string | undefined) => void
@@ -57,11 +59,21 @@ const isSameList = (a: Router, b: Router, method: string): boolean => {
 const changedLists = (a: Router, b: Router): readonly ListKind[] =>
   LIST_KINDS.filter(kind => !METHODS[kind].every(method => isSameList(a, b, method)))
 
+const wayOf = ({ server: { passthrough } }: Router) => (passthrough?.way.ok ? passthrough.way.value : undefined)
+
+/** Whether others answer from now on: us, or an upstream; or that upstream is another, or elsewhere. */
+const isOtherService = (a: Router, b: Router): boolean =>
+  (a.server.passthrough === undefined) !== (b.server.passthrough === undefined) || wayOf(a) !== wayOf(b)
+
 export const createMounted = (serverId: string, first: Router): Mounted => {
   let router = first
   let openStreams = 0
   let beats = 0
   const subscribers = new Set<Subscriber>()
+  const endAll = (): void => {
+    for (const subscriber of subscribers) subscriber.end()
+    subscribers.clear()
+  }
   return {
     serverId,
     get router() {
@@ -73,6 +85,10 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
     swap: next => {
       const before = router
       router = next
+      if (isOtherService(before, next)) {
+        endAll()
+        return
+      }
       const changed = changedLists(before, next)
       const hasNewPolicy = !isSamePolicy(before.server.access, next.server.access)
       for (const subscriber of subscribers) {
@@ -93,6 +109,12 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
         onClose()
       })
     },
+    holdOpen: () => {
+      openStreams += 1
+      return () => {
+        openStreams -= 1
+      }
+    },
     checkAccess: userId => {
       for (const subscriber of subscribers) subscriber.checkAccess(router.server.access, userId)
     },
@@ -103,9 +125,6 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
         if (beats % BEATS_PER_ACCESS_CHECK === 0) subscriber.checkAccess(router.server.access)
       }
     },
-    end: () => {
-      for (const subscriber of subscribers) subscriber.end()
-      subscribers.clear()
-    },
+    end: endAll,
   }
 }

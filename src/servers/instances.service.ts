@@ -3,6 +3,7 @@ import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { assertBindings } from './binding-checks.ts'
 import * as store from './instances.store.ts'
+import { assertHoldsTools } from './passthrough-rules.ts'
 import type { Bindings, Instance, Server } from './server.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { addUse, findToolForServer } from './toolkit-uses.store.ts'
@@ -25,6 +26,7 @@ const NO_TOOL =
  * organization's own is added to the server with its first tool.
  */
 export const takeTool = async (tx: Transaction, server: Server, toolId: string): Promise<string> => {
+  assertHoldsTools(server)
   const tool = await findToolForServer(tx, server, toolId)
   if (tool === undefined) {
     throw new AppError('invalid_request', `The tool ${NO_TOOL}.`, { errors: [{ path: 'toolId', message: NO_TOOL }] })

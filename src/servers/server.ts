@@ -5,7 +5,7 @@ import type { Tool } from '../toolkits/index.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/** `search`, `auto` and `passthrough` are served once their steps are built. */
+/** `search` and `auto` are served once their steps are built. */
 export type Presentation = 'flat' | 'grouped' | 'search' | 'auto' | 'passthrough'
 
 export type Server = {

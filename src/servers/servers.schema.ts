@@ -8,7 +8,7 @@ export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
 // The other presentations join with the steps that serve them.
-const presentation = z.enum(['flat', 'grouped'])
+const presentation = z.enum(['flat', 'grouped', 'passthrough'])
 
 const reviewUpstreamChanges = z
   .boolean()

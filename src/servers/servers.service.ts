@@ -11,6 +11,7 @@ import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Announce, Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { approveWhatIsKept } from '../upstreams/index.ts'
+import { assertCanPassThrough } from './passthrough-rules.ts'
 import { findPeople, type Person } from './people.store.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 import {
@@ -164,6 +165,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
         const change = accessChange(server, wanted)
         if (change !== undefined) assertOwnOrManaged(actor, server)
+        const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
+        if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
         if (updated.reviewUpstreamChanges !== server.reviewUpstreamChanges) {

@@ -16,6 +16,7 @@ import {
   takeSnapshot,
 } from '../toolkits/index.ts'
 import { listInstanceNames } from './instances.store.ts'
+import { assertHoldsTools } from './passthrough-rules.ts'
 import { assertSecretsStay } from './secret-moves.ts'
 import type { Server } from './server.ts'
 import { auditUpdatedToolkit } from './server-audit.ts'
@@ -107,6 +108,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const server = await getServerFor(tx, actor, serverId, 'build')
       const toolkit = await findToolkitFor(tx, server, toolkitId)
       if (toolkit === undefined) throw noToolkit()
+      assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
       // Of one that changed hands the server may hold a snapshot although it is the organization's own by now.
       if (isOwn && (await findSnapshot(tx, serverId, toolkitId)) === undefined) await addUse(tx, serverId, toolkitId)

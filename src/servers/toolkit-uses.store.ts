@@ -8,6 +8,9 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
   await tx.toolkitUse.upsert({ where, create: { serverId, toolkitId }, update: {} })
 }
 
+export const countUses = (tx: Transaction, serverId: string): Promise<number> =>
+  tx.toolkitUse.count({ where: { serverId } })
+
 /** Whether there was one to remove. */
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0

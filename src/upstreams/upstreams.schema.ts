@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { authView, authWish } from './auth.schema.ts'
-import { MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
+import { MAX_MORE_URLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
 /** Tool names and URIs begin with it; `proxy_` is what our own tools are called. */
@@ -36,6 +36,10 @@ const optional = {
   env: texts.describe('all that the command gets of an environment'),
   cwd: z.string().describe('an absolute path'),
   url: z.string().describe('http or https, without credentials'),
+  urls: z
+    .array(z.string())
+    .max(MAX_MORE_URLS, `are too many: ${MAX_MORE_URLS} at most`)
+    .describe('more addresses of the same server, which a passthrough server spreads requests over'),
   headers: texts.describe('sent with every request'),
   auth: authWish,
   eager: z.boolean().describe('whether to connect at once, not with the first call'),
@@ -59,6 +63,7 @@ export const CreateUpstream = z.strictObject({
   env: absentable(optional.env),
   cwd: absentable(optional.cwd),
   url: absentable(optional.url),
+  urls: absentable(optional.urls),
   headers: absentable(optional.headers),
   auth: absentable(optional.auth),
   eager: absentable(optional.eager),
@@ -88,6 +93,7 @@ export const UpdateUpstream = z.strictObject({
   env: optional.env.nullish(),
   cwd: optional.cwd.nullish(),
   url: optional.url.nullish(),
+  urls: optional.urls.nullish(),
   headers: optional.headers.nullish(),
   auth: optional.auth.nullish(),
   eager: optional.eager.nullish(),
@@ -141,6 +147,7 @@ export const UpstreamView = z.object({
   env: texts.nullable(),
   cwd: z.string().nullable(),
   url: z.string().nullable(),
+  urls: z.array(z.string()).nullable(),
   headers: texts.nullable(),
   auth: authView,
   eager: z.boolean(),

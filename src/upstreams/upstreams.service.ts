@@ -14,6 +14,7 @@ import type { IdPage } from '../platform/http/index.ts'
 import { type AuthWish, toSecretChange } from './auth-wish.ts'
 import type { OpenGlobals, ResolutionFault } from './compiled-config.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
+import { assertPassable } from './passthrough/rules.ts'
 import type { AccountMark } from './oauth/account.ts'
 import { findAccountLack } from './oauth/account-words.ts'
 import { listSharedMarks, removeAccountsOf } from './oauth/accounts.store.ts'
@@ -29,7 +30,12 @@ import * as store from './upstreams.store.ts'
 /** What upstreams ask of the servers that they belong to. */
 export type ServersOfUpstreams = {
   /** The server, where the actor may do that with it; throws `not_found` where it is another organization's. */
-  getServerFor: (tx: Transaction, actor: Actor, serverId: string, permission: Permission) => Promise<NamedServer>
+  getServerFor: (
+    tx: Transaction,
+    actor: Actor,
+    serverId: string,
+    permission: Permission,
+  ) => Promise<NamedServer & { presentation: string }>
   /** By key, whether it is a secret. */
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
 }
@@ -206,6 +212,7 @@ export const createUpstreamService = ({
         .commit(async (tx, announce) => {
           const server = await servers.getServerFor(tx, actor, serverId, 'build')
           if (wish.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
+          assertPassable(server, { transport: wish.transport, others: await store.countUpstreams(tx, serverId) })
           const config = assertConfig(checkWish(wish, { maxTimeoutMs }))
           await assertNoSecretAtRisk(tx, serverId, config)
           await assertRoom(tx, serverId)
@@ -258,6 +265,7 @@ export const createUpstreamService = ({
           const { before, server } = await getForChange(tx, actor, id)
           assertUnchangedSince(before, unchanged)
           const wish = changeWish(before.config, wishChange)
+          assertPassable(server, { transport: wish.transport, others: 0 })
           if (wish.transport === 'stdio' && before.config.transport !== 'stdio') {
             assertMayRunCommands(actor, { allowStdio })
           }
@@ -311,6 +319,14 @@ export const createUpstreamService = ({
       const globals = await openGlobals(serverId)
       const shared = await readShared(upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : [])))
       return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, globals) }, shared))
+    },
+
+    /** As `loadUpstreams`, of a server that passes requests on; none of any other. */
+    loadPassedOnTo: async (serverId: string): Promise<LoadedUpstream[]> => {
+      const upstreams = await store.listUpstreamsPassedOnTo(db, serverId)
+      if (upstreams.length === 0) return []
+      const globals = await openGlobals(serverId)
+      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
     },
 
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),

@@ -3,6 +3,7 @@ import Fastify from 'fastify'
 import type { AccessPolicy, BlocksResult, Caller, CompiledServer, CompiledTool } from '../../src/execution/index.ts'
 import { failure, success } from '../../src/kernel/index.ts'
 import { type Authorize, createMcpRegistry, mcpRoutes } from '../../src/mcp/index.ts'
+import { createAddressPolicy, createReverseProxy } from '../../src/platform/net/index.ts'
 import { portOf } from './wire.ts'
 
 export const OWNER_TOKEN = 'Bearer pbk_owner'
@@ -102,6 +103,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     mcpRoutes({
       registry,
       authorize: options.authorize ?? authorize,
+      proxy: createReverseProxy({ policy: createAddressPolicy({ allow: [] }), connectTimeoutMs: 1_000 }),
+      trustProxy: [],
       baseUrl: 'http://localhost:8080',
       allowedOrigins: options.allowedOrigins ?? [],
       listensOnLoopback: options.listensOnLoopback ?? true,

@@ -11,6 +11,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { validatorCompiler } from './validation.ts'
+import { wishesWebSocket } from './websocket-wish.ts'
 
 /** All headers of a request must be here within this time; slower clients only hold sockets. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -63,6 +64,7 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
+      shouldUpgradeCallback: wishesWebSocket,
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),

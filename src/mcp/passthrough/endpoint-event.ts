@@ -1,0 +1,49 @@
+import { Transform } from 'node:stream'
+
+/** The first event of a stream, up to where it ends; longer ones name no address. */
+const MAX_EVENT_BYTES = 16 * 1_024
+
+const EVENT_END = /\r\n\r\n|\n\n|\r\r/
+const ENDPOINT = /(^|[\r\n])event: ?endpoint(?=[\r\n])/
+const DATA = /(^|[\r\n])(data: ?)([^\r\n]*)/
+
+/**
+ * Over the older transport the first event says where messages go (2024-11-05, basic/transports). That address is the
+ * upstream's, and is replaced by ours; everything behind it goes through as it comes. `toOurs` answers undefined where
+ * it lies elsewhere, which ends the stream.
+ */
+export const replaceEndpoint = (toOurs: (address: string) => string | undefined): Transform => {
+  let waiting: Buffer | undefined = Buffer.alloc(0)
+  const replace = (text: string): string | undefined => {
+    const data = ENDPOINT.test(text) ? DATA.exec(text) : null
+    if (data === null) return text
+    const ours = toOurs(data[3] ?? '')
+    return ours === undefined
+      ? undefined
+      : text.replace(DATA, (_, before: string, name: string) => `${before}${name}${ours}`)
+  }
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (waiting === undefined) {
+        done(null, chunk)
+        return
+      }
+      const bytes = Buffer.concat([waiting, chunk])
+      const text = bytes.toString('latin1')
+      const end = EVENT_END.exec(text)
+      if (end === null && bytes.length <= MAX_EVENT_BYTES) {
+        waiting = bytes
+        done()
+        return
+      }
+      waiting = undefined
+      const cut = end === null ? 0 : end.index + end[0].length
+      const event = replace(text.slice(0, cut))
+      if (event === undefined) done(new Error('the upstream names an address for messages that is not its own'))
+      else done(null, Buffer.concat([Buffer.from(event, 'latin1'), bytes.subarray(cut)]))
+    },
+    flush(done) {
+      done(null, waiting)
+    },
+  })
+}

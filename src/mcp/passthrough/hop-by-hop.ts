@@ -1,0 +1,21 @@
+/** What concerns one connection alone (RFC 9110 §7.6.1), and what older programs say there. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+
+/** Tells of each header, by its name in lower case, whether it ends here: for good, or because `Connection` names it. */
+export const createHopCheck = (connection: string | undefined): ((lowerCaseName: string) => boolean) => {
+  if (connection === undefined || /^(?:close|keep-alive)$/i.test(connection)) return name => HOP_BY_HOP.has(name)
+  const named = new Set(connection.split(',').map(name => name.trim().toLowerCase()))
+  return name => HOP_BY_HOP.has(name) || named.has(name)
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http'
+import type { CompiledPassthrough } from '../../execution/index.ts'
+import { type PassthroughWay, type Place, suffixOf } from '../../upstreams/index.ts'
+import { type Refusal, refusal } from '../answer.ts'
+import { type Exchange, writeHead } from '../exchange.ts'
+import { headerOf } from '../headers.ts'
+import { ERROR } from '../protocol.ts'
+import { buildAnswerHeaders, readLocation } from './answer-headers.ts'
+import { replaceEndpoint } from './endpoint-event.ts'
+import type { Passage } from './passage.ts'
+import { credentialsRefusal, isUnauthorized, saysNobody } from './refusals.ts'
+
+/** A reason phrase that can be written (RFC 9112 §4). */
+const REASON = /^[\t\x20-\x7e]{1,200}$/
+/** How long a client may take for what is left of a stream that is ended. */
+const END_GRACE_MS = 1_000
+
+export type AnswerPassing = {
+  exchange: Exchange
+  passage: Passage
+  passthrough: CompiledPassthrough
+  way: PassthroughWay
+  place: Place
+  /** What was asked for there. */
+  asked: URL
+  /** The server's own path, as clients write it. */
+  publicPath: string
+  refuse: (reason: Refusal) => void
+}
+
+const isEventStream = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.trimStart().toLowerCase().startsWith('text/event-stream') === true
+
+/** What an address for messages is called by us; whoever sends there is sent where the stream is. */
+const toOurEndpoint =
+  ({ asked, place, publicPath, way }: AnswerPassing) =>
+  (address: string): string | undefined => {
+    const found = URL.parse(address, asked.href)
+    const inside = found === null ? undefined : suffixOf(place.target, found)
+    if (inside === undefined) return undefined
+    const ours = `${inside.suffix}${inside.search}`
+    way.balancer.remember(ours, place)
+    return `${publicPath}${ours}`
+  }
+
+const streamOn = (answer: IncomingMessage, passing: AnswerPassing): void => {
+  const { exchange, passage, way } = passing
+  const { raw, incoming } = exchange
+  const namesEndpoint = way.isSse && incoming.method === 'GET'
+  const source = namesEndpoint ? answer.pipe(replaceEndpoint(toOurEndpoint(passing))) : answer
+  source.on('error', error => {
+    passage.error ??= error.message
+    raw.destroy()
+  })
+  source.pipe(raw)
+  // The first event may be long in coming, and the client waits for the head.
+  raw.flushHeaders()
+  passage.becomeStream(() => {
+    source.unpipe(raw)
+    raw.end()
+    setTimeout(() => raw.destroy(), END_GRACE_MS).unref()
+  })
+}
+
+const sendOn = (answer: IncomingMessage, location: string | undefined, passing: AnswerPassing): void => {
+  const { exchange, passage } = passing
+  const { statusCode = 502, statusMessage = '', rawHeaders, headers } = answer
+  const { raw } = exchange
+  if (REASON.test(statusMessage)) raw.statusMessage = statusMessage
+  writeHead(exchange, statusCode, buildAnswerHeaders({ rawHeaders, connection: headers.connection, location }))
+  answer.on('data', (chunk: Buffer) => {
+    passage.responseBytes += chunk.length
+  })
+  if (isEventStream(answer)) streamOn(answer, passing)
+  else answer.pipe(raw)
+}
+
+/** Hears the beginning of the upstream's answer, and sends it on, or says why not. */
+export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): void => {
+  const { exchange, passage, passthrough, way, place, asked, publicPath, refuse } = passing
+  const { statusCode: status = 502, headers } = answer
+  passage.status = status
+  if (saysNobody(status)) place.failed(`${asked.host} answered ${status}`, false)
+  else place.answered()
+  const refuseWith = (reason: Refusal): void => {
+    refuse(reason)
+    answer.destroy()
+  }
+  if (isUnauthorized(status)) {
+    refuseWith(credentialsRefusal(status))
+    return
+  }
+  const location = readLocation({
+    status,
+    location: headers.location,
+    asked,
+    targets: way.balancer.targets,
+    publicPath,
+    hasToken: exchange.headers.authorization !== undefined,
+    holdsSecret: passthrough.holdsSecret,
+  })
+  if (!location.ok) {
+    refuseWith(refusal(502, ERROR.transport, location.error))
+    return
+  }
+  const session = way.isSse ? undefined : headerOf(headers, 'mcp-session-id')
+  if (session !== undefined) way.balancer.remember(session, place)
+  sendOn(answer, location.value, passing)
+}

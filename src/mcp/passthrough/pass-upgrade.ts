@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http'
+import type { ReverseProxy, Upgrade } from '../../platform/net/index.ts'
+import { pathAt } from '../../upstreams/index.ts'
+import { writeRefusal } from '../exchange.ts'
+import { isPassedBack } from './answer-headers.ts'
+import { type RequestPassing, sessionOf } from './pass-request.ts'
+import { downRefusal, faultRefusal, isUnauthorized, RETRY_SOON, saysNobody } from './refusals.ts'
+
+/** Takes out of an answer what is not for our clients, before it is written as it is. */
+const clean = (answer: IncomingMessage): void => {
+  for (const name of Object.keys(answer.headers)) if (!isPassedBack(name)) delete answer.headers[name]
+  if (!isUnauthorized(answer.statusCode ?? 502)) return
+  answer.statusMessage = `Bad Gateway: the upstream answered ${answer.statusCode} to its credentials`
+  answer.statusCode = 502
+}
+
+/** What both sides say in the new protocol counts, and nothing that came before. */
+const countBytes = ({ socket }: Upgrade, { passage }: RequestPassing): void => {
+  const { bytesRead, bytesWritten } = socket
+  socket.once('close', () => {
+    passage.requestBytes = socket.bytesRead - bytesRead
+    passage.responseBytes = socket.bytesWritten - bytesWritten
+  })
+}
+
+export const createPassUpgrade =
+  ({ proxy }: { proxy: ReverseProxy }) =>
+  /** Sends the wish for a WebSocket on, and then whatever is said over it, until one side ends it. */
+  (upgrade: Upgrade, passing: RequestPassing): void => {
+    const { exchange, passage, way, target } = passing
+    const { incoming, socket, head } = upgrade
+    const place = way.balancer.take(sessionOf(passing), new Set())
+    if (place === undefined) {
+      const reason = downRefusal(way)
+      passage.error = reason.message
+      writeRefusal(exchange, reason, RETRY_SOON)
+      return
+    }
+    const { url } = place.target
+    socket.once('close', place.leave)
+    // Nothing has been said over it yet, or all that is said is lost with either side: it is cut whenever it is to end.
+    passage.becomeStream(() => socket.destroy())
+    countBytes(upgrade, passing)
+    proxy.passUpgrade(incoming, socket, head, {
+      url,
+      path: pathAt(place.target, target.suffix, target.search),
+      headers: { ...passing.headers, host: url.host, connection: 'Upgrade', upgrade: 'websocket' },
+      headTimeoutMs: way.timeoutMs,
+      onAnswer: answer => {
+        passage.status = answer.statusCode
+        if (saysNobody(answer.statusCode ?? 502)) place.failed(`${url.host} answered ${answer.statusCode}`, false)
+        else place.answered()
+        clean(answer)
+      },
+      onOpen: other => {
+        socket.once('close', () => other.destroySoon())
+        other.once('close', () => socket.destroySoon())
+      },
+      onFault: fault => {
+        if (socket.destroyed) {
+          passage.error ??= 'The caller left before the upstream answered.'
+          return
+        }
+        place.failed(fault.error.message, fault.isUnsent)
+        const reason = faultRefusal(fault)
+        passage.error = reason.message
+        writeRefusal(exchange, reason, fault.isUnsent ? RETRY_SOON : [])
+      },
+    })
+  }

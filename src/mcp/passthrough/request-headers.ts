@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { createHopCheck } from './hop-by-hop.ts'
+
+export type HeaderParts = {
+  headers: IncomingHttpHeaders
+  /** Of the upstream's configuration, by names in lower case. */
+  configured: Readonly<Record<string, string>>
+  /** Addresses from the client to us, as proxies write them. */
+  forwardedFor: string
+  /** Where clients see the server: scheme, host and the path of it. */
+  publicUrl: URL
+}
+
+/**
+ * What is for us alone: the caller's token and our cookies, what a caller could say of its own origin that only proxies
+ * may, and what Node has answered already.
+ */
+const OURS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'cookie2',
+  'expect',
+  'forwarded',
+  'host',
+  'via',
+  'x-real-ip',
+])
+
+const isOurs = (name: string): boolean => OURS.has(name) || name.startsWith('x-forwarded-')
+
+const portOf = ({ port, protocol }: URL): string => (port !== '' ? port : protocol === 'https:' ? '443' : '80')
+
+/** How we call ourselves among the proxies on the way (RFC 9110 §7.6.3). */
+const PSEUDONYM = 'patchbay'
+/** Passing on to another Patchbay is fine; going round is not. */
+const MAX_PASSES = 5
+
+/** Whether the request has come through so many of us that it goes round. */
+export const goesRound = ({ via = '' }: IncomingHttpHeaders): boolean => via.split(PSEUDONYM).length > MAX_PASSES
+
+/** The headers of a request as they go to the upstream, but for the name of its host. */
+export const buildPassedHeaders = ({ headers, configured, forwardedFor, publicUrl }: HeaderParts) => {
+  const isHop = createHopCheck(headers.connection)
+  const passed: Record<string, string | string[]> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !isHop(name) && !isOurs(name)) passed[name] = value
+  }
+  const { via } = headers
+  passed.via = `${via === undefined ? '' : `${via}, `}1.1 ${PSEUDONYM}`
+  passed['x-forwarded-for'] = forwardedFor
+  passed['x-forwarded-proto'] = publicUrl.protocol.slice(0, -1)
+  passed['x-forwarded-host'] = publicUrl.host
+  passed['x-forwarded-port'] = portOf(publicUrl)
+  passed['x-forwarded-prefix'] = publicUrl.pathname
+  return Object.assign(passed, configured)
+}
+
+/** Methods whose body Node sends as it comes only where it is told so. */
+const PLAIN_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/** A body without a length goes on in chunks, as it came, whatever the method: else its end would be nowhere. */
+export const framingOf = (method: string | undefined, headers: IncomingHttpHeaders): Record<string, string> =>
+  headers['transfer-encoding'] !== undefined && PLAIN_METHODS.has(method) ? { 'transfer-encoding': 'chunked' } : {}

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>
+
+const parseNetwork = (text: string): Network => {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.parse(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+/**
+ * The addresses that a request came by, the client's first, as X-Forwarded-For lists them: what a proxy says is believed
+ * where it stands in one of these networks (PATCHBAY_TRUST_PROXY), and else only who is at the other end of the socket.
+ */
+export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {
+  const networks = trustProxy.map(parseNetwork)
+  const isTrusted = (address: string): boolean => {
+    if (networks.length === 0 || !ipaddr.isValid(address)) return false
+    const parsed = ipaddr.process(address)
+    return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
+  }
+  return ({ socket: { remoteAddress = 'unknown' }, headers }) => {
+    const said = headers['x-forwarded-for']
+    return typeof said === 'string' && isTrusted(remoteAddress) ? `${said}, ${remoteAddress}` : remoteAddress
+  }
+}

@@ -1,0 +1,196 @@
+import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
+import { createProxyServer } from 'httpxy'
+import { toOutboundError } from './faults.ts'
+import { ConnectFailure, createGuardedAgents, type GuardedAgentOptions } from './guarded-agents.ts'
+import type { OutboundError } from './http-client.ts'
+import { createOwnOriginCheck } from './own-origins.ts'
+import { HeadTimeout, toProxyProblem } from './proxy-faults.ts'
+import { blocked } from './redirects.ts'
+
+/** A request that got no answer. */
+export type ProxyFault = {
+  error: OutboundError
+  /** Nothing of it has gone out: another address may be tried. */
+  isUnsent: boolean
+  /** It went over a connection kept from an earlier one, which the other end may have closed before it saw the request. */
+  wasReused: boolean
+}
+
+/** A request on its way to another server. */
+export type Passing = {
+  /** Where it goes; of it only scheme, host and port count. */
+  url: URL
+  /** Path and query, as they go out. */
+  path: string
+  /** All that goes out: what came with the request is not looked at. */
+  headers: Record<string, string | string[]>
+  /** From now until the answer begins. */
+  headTimeoutMs: number
+  /** Called at most once, and never after the answer has begun. */
+  onFault: (fault: ProxyFault) => void
+}
+
+export type RequestPassing = Passing & {
+  /** There is a connection, over which the body goes from now on. */
+  onSending: () => void
+  /** The answer has begun; whoever is told sends it on. */
+  onHead: (answer: IncomingMessage) => void
+}
+
+export type UpgradePassing = Passing & {
+  /** Before it is sent on: its headers and status may be changed. */
+  onAnswer: (answer: IncomingMessage) => void
+  /** Both sides are one stream each way from now on. */
+  onOpen: (socket: Socket) => void
+}
+
+export type ReverseProxyOptions = GuardedAgentOptions & {
+  /** Origins of Patchbay itself. */
+  ownOrigins?: readonly string[]
+}
+
+/** Statuses by which a gateway says that nobody is behind it. */
+const NOBODY: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+
+type Underway = {
+  /** The request has its connection. */
+  hasGone: (outgoing: ClientRequest) => void
+  /** The answer begins. False where it comes too late. */
+  finish: () => boolean
+  fail: (error: unknown) => void
+}
+
+const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
+  const startedAt = performance.now()
+  let outgoing: ClientRequest | undefined
+  let isOver = false
+  const finish = (): boolean => {
+    if (isOver) return false
+    isOver = true
+    clearTimeout(timer)
+    return true
+  }
+  const fail = (cause: unknown): void => {
+    if (!finish()) return
+    const problem = { ...toProxyProblem(cause, { url, headTimeoutMs }), cause }
+    onFault({
+      error: toOutboundError(problem, performance.now() - startedAt),
+      isUnsent: cause instanceof ConnectFailure,
+      wasReused: outgoing?.reusedSocket === true && !(cause instanceof HeadTimeout),
+    })
+  }
+  const timer = setTimeout(() => {
+    fail(new HeadTimeout())
+    outgoing?.destroy()
+  }, headTimeoutMs)
+  timer.unref()
+  return {
+    hasGone: request => {
+      if (isOver) request.destroy()
+      else outgoing = request
+    },
+    finish,
+    fail,
+  }
+}
+
+/**
+ * Passes whole requests on, as streams in both directions, over connections that the address guard has checked. Each end
+ * waits for the other, and ends with it. What goes out and what comes back is the caller's to say.
+ */
+export const createReverseProxy = (options: ReverseProxyOptions) => {
+  const agents = createGuardedAgents(options)
+  const isOwn = createOwnOriginCheck(options.ownOrigins)
+  // The path is whole already: the library would join two by rules of its own.
+  const proxy = createProxyServer({ prependPath: false, selfHandleResponse: true })
+  const requests = new WeakMap<IncomingMessage, Underway & Pick<RequestPassing, 'onSending' | 'onHead'>>()
+  const upgrades = new WeakMap<IncomingMessage, Underway & Pick<UpgradePassing, 'onAnswer' | 'onOpen'>>()
+
+  proxy.on('proxyReq', (outgoing, incoming) => {
+    const underway = requests.get(incoming)
+    underway?.hasGone(outgoing)
+    underway?.onSending()
+  })
+  proxy.on('proxyRes', (answer, incoming) => {
+    const underway = requests.get(incoming)
+    if (underway?.finish() === true) underway.onHead(answer)
+    else answer.destroy()
+  })
+  // Before the library's own listeners, which send on what stands in the answer.
+  proxy.on('proxyReqWs', (outgoing, incoming) => {
+    const underway = upgrades.get(incoming)
+    underway?.hasGone(outgoing)
+    outgoing.on('response', answer => {
+      underway?.finish()
+      underway?.onAnswer(answer)
+    })
+    outgoing.on('upgrade', (answer, socket: Socket) => {
+      underway?.finish()
+      underway?.onAnswer(answer)
+      underway?.onOpen(socket)
+    })
+  })
+  const onError = (error: unknown, incoming: IncomingMessage | undefined): void => {
+    if (incoming !== undefined) (requests.get(incoming) ?? upgrades.get(incoming))?.fail(error)
+  }
+  proxy.on('error', onError)
+  proxy.on('econnreset', onError)
+
+  /** Makes the request what goes out: the library sends what stands in it. */
+  const fill = (incoming: IncomingMessage, { path, headers }: Passing): void => {
+    incoming.url = path
+    incoming.headers = headers
+  }
+  const refusesOwn = ({ url, onFault }: Passing): boolean => {
+    if (!isOwn(url.origin)) return false
+    const error = toOutboundError(blocked(`${url.origin} is Patchbay itself, which cannot be its own upstream`), 0)
+    onFault({ error, isUnsent: true, wasReused: false })
+    return true
+  }
+
+  return {
+    /** Passes on a request whose body nobody has read yet. */
+    pass: (incoming: IncomingMessage, raw: ServerResponse, wish: RequestPassing): void => {
+      if (refusesOwn(wish)) return
+      fill(incoming, wish)
+      requests.set(incoming, { ...watch(wish), onSending: wish.onSending, onHead: wish.onHead })
+      const { url: target } = wish
+      void proxy.web(incoming, raw, { target, agent: agents.agentFor(target.protocol) })
+    },
+    /** Passes on the wish for another protocol, and then whatever is said in it. */
+    passUpgrade: (incoming: IncomingMessage, socket: Socket, head: Buffer, wish: UpgradePassing): void => {
+      if (refusesOwn(wish)) return
+      fill(incoming, wish)
+      upgrades.set(incoming, { ...watch(wish), onAnswer: wish.onAnswer, onOpen: wish.onOpen })
+      const { url: target } = wish
+      void proxy.ws(incoming, socket, { target, agent: agents.agentFor(target.protocol) }, head)
+    },
+    /** Whether somebody answers there, whatever it is; asked by a method that changes nothing (RFC 9110 §9.3.7). */
+    probe: (url: URL, timeoutMs: number): Promise<boolean> =>
+      new Promise(resolve => {
+        if (isOwn(url.origin)) {
+          resolve(false)
+          return
+        }
+        const request = url.protocol === 'https:' ? requestHttps : requestHttp
+        const headers = { 'user-agent': 'patchbay' }
+        const outgoing = request(url, { method: 'OPTIONS', agent: agents.agentFor(url.protocol), headers })
+        const end = (isThere: boolean): void => {
+          clearTimeout(timer)
+          resolve(isThere)
+          outgoing.destroy()
+        }
+        const timer = setTimeout(() => end(false), timeoutMs)
+        timer.unref()
+        outgoing.on('response', ({ statusCode }) => end(!NOBODY.has(statusCode)))
+        outgoing.on('error', () => end(false))
+        outgoing.end()
+      }),
+    /** Cuts all that is under way. */
+    close: agents.close,
+  }
+}
+
+export type ReverseProxy = ReturnType<typeof createReverseProxy>

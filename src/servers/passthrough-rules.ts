@@ -1,0 +1,29 @@
+import { AppError } from '../kernel/index.ts'
+import type { Transaction } from '../platform/db/index.ts'
+import { explainUnpassable, listAllUpstreams } from '../upstreams/index.ts'
+import { countInstances } from './instances.store.ts'
+import type { Server } from './server.ts'
+import { countUses } from './toolkit-uses.store.ts'
+
+/** Refuses tools and toolkits for a server that passes its requests on: it answers none itself. */
+export const assertHoldsTools = ({ presentation }: Server): void => {
+  if (presentation !== 'passthrough') return
+  throw new AppError(
+    'conflict',
+    'This server passes its requests on to one upstream, and holds no tools: change its presentation first.',
+  )
+}
+
+const explainTools = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
+  if ((await countInstances(tx, serverId)) > 0) return 'it has tools of its own, which nobody could call any more'
+  return (await countUses(tx, serverId)) > 0 ? 'it uses toolkits, of which nothing could be called' : undefined
+}
+
+/** Refuses to have a server pass its requests on that holds anything besides one remote upstream. */
+export const assertCanPassThrough = async (tx: Transaction, serverId: string): Promise<void> => {
+  const why = (await explainTools(tx, serverId)) ?? explainUnpassable(await listAllUpstreams(tx, serverId))
+  if (why === undefined) return
+  throw new AppError('conflict', `The server cannot pass its requests on: ${why}.`, {
+    errors: [{ path: 'presentation', message: `cannot be passthrough: ${why}` }],
+  })
+}
