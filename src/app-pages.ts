@@ -135,12 +135,12 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(serverToolsPages(tabParts))
   await pages.register(toolAddingPages(tabParts))
   await pages.register(instancePages(tabParts))
-  await pages.register(sourcesPages({ ...tabParts, stateOf: services.upstreamStateOf }))
+  await pages.register(sourcesPages({ ...tabParts, stateOf: services.upstreamConnections.stateOf }))
   await pages.register(
     upstreamPages({
       ...services,
       tab: createServerTab(frames, 'sources'),
-      stateOf: services.upstreamStateOf,
+      stateOf: services.upstreamConnections.stateOf,
       logOf: services.upstreamConnections.logOf,
       allowStdio: settings.allowStdio,
     }),

@@ -39,7 +39,6 @@ import {
   type AddressPolicy,
   createAddressPolicy,
   createHttpClient,
-  createReverseProxy,
   type HttpClientOptions,
 } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
@@ -58,8 +57,8 @@ import {
   createToolAdding,
   createToolkitUseService,
   deriveServerChanges,
-  getServerFor,
   findServerToCall,
+  getServerFor,
   holdings,
   listGlobals,
   listNamesAtWork,
@@ -70,22 +69,19 @@ import {
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
 import {
   type ConnectionLimits,
-  createPassthroughs,
   createStdioProcesses,
+  createUpstreamAccounts,
   createUpstreamCatalogues,
   createUpstreamConnections,
-  createUpstreamAccounts,
   createUpstreamExchange,
+  createUpstreamOAuth,
   createUpstreamOffers,
   createUpstreamOutages,
-  createUpstreamOAuth,
   createUpstreamReviews,
   createUpstreamService,
-  type Upstream,
-  type UpstreamState,
+  listUpstreamSealingKeyIds,
 } from './upstreams/index.ts'
 import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
-  listUpstreamSealingKeyIds,
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
 const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
@@ -236,8 +232,6 @@ export const buildServices = async (
   const toolkitUses = createToolkitUseService({ db, changes })
   deriveServerChanges({ db, bus })
 
-  const upstreams = createUpstreamService({
-    db,
   const upstreamNetwork = {
     policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -251,12 +245,14 @@ export const buildServices = async (
     network: upstreamNetwork,
     baseUrl: settings.baseUrl,
   })
+  const upstreams = createUpstreamService({
+    db,
     changes,
     servers: { getServerFor, listGlobals },
     openGlobals: createGlobalOpener({ db, sealing }),
+    clients: upstreamOAuth.clients,
     allowStdio: settings.allowStdio,
     maxTimeoutMs: limits.maxToolTimeoutMs,
-    clients: upstreamOAuth.clients,
   })
 
   const processes = createStdioProcesses({
@@ -269,9 +265,9 @@ export const buildServices = async (
   const upstreamConnections = createUpstreamConnections({
     load: upstreams.loadUpstreams,
     listEagerServerIds: upstreams.listEagerServerIds,
+    accounts: upstreamOAuth.accounts,
     parts: {
       processes,
-    accounts: upstreamOAuth.accounts,
       network: {
         ...upstreamNetwork,
         maxRedirects: limits.maxRedirects,
@@ -289,8 +285,6 @@ export const buildServices = async (
     onTrouble: (error, id) => logger.error({ err: error, id }, 'what an upstream offers could not be kept'),
   })
 
-  const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
-  const upstreamOffers = createUpstreamOffers({
   const upstreamAccounts = createUpstreamAccounts({
     db,
     changes,
@@ -302,6 +296,8 @@ export const buildServices = async (
     onConnected: upstreamCatalogues.refreshSoon,
   })
 
+  const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
+  const upstreamOffers = createUpstreamOffers({
     catalogues: upstreamCatalogues,
     reviews: upstreamReviews,
     listToolNames: serverId => listNamesAtWork(db, serverId),
@@ -310,16 +306,7 @@ export const buildServices = async (
   const upstreamOutages = createUpstreamOutages({ connections: upstreamConnections, bus })
   const upstreamExchange = createUpstreamExchange(upstreamConnections)
 
-  const reverseProxy = createReverseProxy({
-    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ownOrigins: ownOriginsOf(settings),
-  })
-  const passthroughs = createPassthroughs({ probe: reverseProxy.probe, bus })
-
   const execution = createExecutionService({
-    passthroughs,
-    loadPassedOnTo: upstreams.loadPassedOnTo,
     connections: upstreamConnections,
     exchange: upstreamExchange,
     catalogues: upstreamCatalogues,
@@ -377,11 +364,9 @@ export const buildServices = async (
     toolkitUses,
     upstreams,
     upstreamConnections,
-    reverseProxy,
-    /** How an upstream is, in this process: by its connection, or by the requests that are passed on to it. */
-    upstreamStateOf: (upstream: Upstream): UpstreamState =>
-      passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream),
     upstreamCatalogues,
+    upstreamAccounts,
+    upstreamJourneys: upstreamOAuth.journeys,
     upstreamOutages,
     upstreamReviews,
     upstreamOffers,
@@ -397,14 +382,12 @@ export const buildServices = async (
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
-    upstreamAccounts,
-    upstreamJourneys: upstreamOAuth.journeys,
       upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
-      passthroughs.close()
-      reverseProxy.close()
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
+      await upstreamAccounts.close()
+      await upstreamOAuth.close()
       await setImmediate()
       await recorder.close()
       await upkeep.close()
@@ -420,5 +403,3 @@ export const buildServices = async (
 }
 
 export type Services = Awaited<ReturnType<typeof buildServices>>
-      await upstreamAccounts.close()
-      await upstreamOAuth.close()

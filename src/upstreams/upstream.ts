@@ -18,13 +18,9 @@ export type StdioConfig = {
 export type RemoteConfig = {
   transport: 'http' | 'sse'
   url: string
-  /** More addresses of the same server, which a passthrough server spreads requests over; others use the first alone. */
-  urls?: readonly string[] | undefined
   headers: Readonly<Record<string, string>>
 }
 
-/** What holds whichever the transport. */
-export type UpstreamSettings = {
 /** How a remote upstream is told on whose behalf it is asked, beside its headers. */
 export type UpstreamAuth =
   | { type: 'none' }
@@ -39,6 +35,8 @@ export type UpstreamAuth =
       scopes?: readonly string[] | undefined
     }
 
+/** What holds whichever the transport. */
+export type UpstreamSettings = {
   /** One operation's. */
   timeoutMs: number
   /** Whether the connection is made at once, not with the first call. */
@@ -53,11 +51,11 @@ export type UpstreamAuth =
   auth: UpstreamAuth
 }
 
-export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
-
 /** Whether each caller goes to it by an account of their own. */
 export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
+
+export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
 
 /** An existing MCP server that a server of ours holds. */
 export type Upstream = {

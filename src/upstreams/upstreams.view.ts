@@ -35,18 +35,12 @@ export const toOfferView = (
 
 /** Of the transport's own fields those of the others are null. */
 const toPlaceView = (config: UpstreamConfig) => {
-  const none = { command: null, args: null, env: null, cwd: null, url: null, urls: null, headers: null }
-  if (config.transport !== 'stdio') {
-    const { url, urls, headers } = config
-    return { ...none, url, urls: urls === undefined ? null : [...urls], headers: { ...headers } }
-  }
+  const none = { command: null, args: null, env: null, cwd: null, url: null, headers: null }
+  if (config.transport !== 'stdio') return { ...none, url: config.url, headers: { ...config.headers } }
   const { command, args, env, cwd } = config
   return { ...none, command, args: [...args], env: { ...env }, cwd: cwd ?? null }
 }
 
-/** As the builder wrote it: globals by their keys, so that no secret can be in it. */
-export const toUpstreamView = (
-  found: UpstreamWithGlobals,
 const toAuthView = ({ upstream, clientSecretSetAt, account }: UpstreamWithGlobals): View['auth'] => {
   const { auth } = upstream.config
   if (auth.type === 'none') return auth
@@ -64,13 +58,16 @@ const toAuthView = ({ upstream, clientSecretSetAt, account }: UpstreamWithGlobal
   }
 }
 
+/** As the builder wrote it: globals by their keys, so that no secret can be in it. */
+export const toUpstreamView = (
+  found: UpstreamWithGlobals,
   state: UpstreamState,
   skipped: readonly SkippedItem[],
 ): View => {
+  const { upstream, missingGlobals } = found
   const { config } = upstream
   return {
     id: upstream.id,
-  const { upstream, missingGlobals } = found
     serverId: upstream.serverId,
     name: upstream.name,
     description: upstream.description ?? null,

@@ -609,12 +609,6 @@ const runtime: Row[] = [
     path: ({ serverId }: World) => `/s/${serverId}/more`,
     statuses: everybody(404),
   })),
-  // This server passes nothing on.
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
-    route: `${method} /s/:uuid/*`,
-    path: ({ serverId }: World) => `/s/${serverId}/more`,
-    statuses: everybody(404),
-  })),
   ...['', '/sse', '/messages'].map(rest => ({
     route: `OPTIONS /s/:uuid${rest}`,
     path: ({ serverId }: World) => `/s/${serverId}${rest}`,
