@@ -135,12 +135,12 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(serverToolsPages(tabParts))
   await pages.register(toolAddingPages(tabParts))
   await pages.register(instancePages(tabParts))
-  await pages.register(sourcesPages({ ...tabParts, stateOf: services.upstreamConnections.stateOf }))
+  await pages.register(sourcesPages({ ...tabParts, stateOf: services.upstreamStateOf }))
   await pages.register(
     upstreamPages({
       ...services,
       tab: createServerTab(frames, 'sources'),
-      stateOf: services.upstreamConnections.stateOf,
+      stateOf: services.upstreamStateOf,
       logOf: services.upstreamConnections.logOf,
       allowStdio: settings.allowStdio,
     }),

@@ -39,6 +39,7 @@ import {
   type AddressPolicy,
   createAddressPolicy,
   createHttpClient,
+  createReverseProxy,
   type HttpClientOptions,
 } from './platform/net/index.ts'
 import { createSealing } from './platform/sealing.ts'
@@ -69,6 +70,7 @@ import {
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
 import {
   type ConnectionLimits,
+  createPassthroughs,
   createStdioProcesses,
   createUpstreamAccounts,
   createUpstreamCatalogues,
@@ -80,6 +82,8 @@ import {
   createUpstreamReviews,
   createUpstreamService,
   listUpstreamSealingKeyIds,
+  type Upstream,
+  type UpstreamState,
 } from './upstreams/index.ts'
 import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
 
@@ -306,7 +310,16 @@ export const buildServices = async (
   const upstreamOutages = createUpstreamOutages({ connections: upstreamConnections, bus })
   const upstreamExchange = createUpstreamExchange(upstreamConnections)
 
+  const reverseProxy = createReverseProxy({
+    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ownOrigins: ownOriginsOf(settings),
+  })
+  const passthroughs = createPassthroughs({ probe: reverseProxy.probe, bus })
+
   const execution = createExecutionService({
+    passthroughs,
+    loadPassedOnTo: upstreams.loadPassedOnTo,
     connections: upstreamConnections,
     exchange: upstreamExchange,
     catalogues: upstreamCatalogues,
@@ -364,6 +377,10 @@ export const buildServices = async (
     toolkitUses,
     upstreams,
     upstreamConnections,
+    reverseProxy,
+    /** How an upstream is, in this process: by its connection, or by the requests that are passed on to it. */
+    upstreamStateOf: (upstream: Upstream): UpstreamState =>
+      passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream),
     upstreamCatalogues,
     upstreamAccounts,
     upstreamJourneys: upstreamOAuth.journeys,
@@ -384,6 +401,8 @@ export const buildServices = async (
     close: async (): Promise<void> => {
       upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
+      passthroughs.close()
+      reverseProxy.close()
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
       await upstreamAccounts.close()

@@ -13,12 +13,14 @@ import {
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
 import type {
+  Passthroughs,
   UpstreamCatalogues,
   UpstreamConnections,
   UpstreamExchange,
   UpstreamOutages,
   UpstreamReviews,
 } from '../upstreams/index.ts'
+import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
@@ -37,6 +39,9 @@ export type ExecutionServiceParts = ExecutionParts & {
   exchange: UpstreamExchange
   outages: Pick<UpstreamOutages, 'find'>
   reviews: Pick<UpstreamReviews, 'withApprovedTools'>
+  passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
+  /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
+  loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
@@ -61,15 +66,21 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
   }
 
+  const findPassthrough = async (serverId: string): Promise<CompiledServer['passthrough']> =>
+    compilePassthrough(serverId, parts.passthroughs.wayOf(serverId, await parts.loadPassedOnTo(serverId)), recorder)
+
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
     if (blueprint === undefined) return undefined
+    const passesOn = blueprint.server.presentation === 'passthrough'
+    if (!passesOn) parts.passthroughs.forget(serverId)
+    const passthrough = passesOn ? await findPassthrough(serverId) : undefined
     const known = await listSources(serverId)
     const sources = blueprint.server.reviewUpstreamChanges
       ? { ...known, sources: await parts.reviews.withApprovedTools(known.sources) }
       : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
-    return compileServer(blueprint, sources, { ...parts, onSkipped })
+    return { ...compileServer(blueprint, sources, { ...parts, onSkipped }), passthrough }
   }
 
   /** Secrets stay within their organization, whatever others the actor belongs to. */

@@ -41,12 +41,13 @@ export {
   createUpstreamOAuth,
   listUpstreamSealingKeyIds,
   ownUpstreamAccountPages,
+  type UpstreamAccounts,
 } from './oauth/index.ts'
-export { listAllowedTools, type PresentedTool, presentTools, type UpstreamSource } from './present-tools.ts'
 export type { Place } from './passthrough/balancer.ts'
 export { createPassthroughs, type Passthroughs, type PassthroughWay } from './passthrough/passthroughs.ts'
 export { explainUnpassable } from './passthrough/rules.ts'
 export { type PassthroughTarget, pathAt, suffixOf } from './passthrough/target.ts'
+export { listAllowedTools, type PresentedTool, presentTools, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'
 export { approveWhatIsKept, createUpstreamReviews, type UpstreamReviews, upstreamReviewRoutes } from './review/index.ts'
 export { upstreamPages } from './upstream.pages.ts'

@@ -6,6 +6,8 @@ export const DEFAULT_UPSTREAM_TIMEOUT_MS = 10_000
 export const MAX_UPSTREAM_CONFIG_BYTES = 64 * 1_024
 /** Longest command and working directory, in characters: Linux takes no longer path. */
 export const MAX_PATH_CHARS = 4_096
+/** Addresses of one remote upstream besides its first: each is asked whether it is there. */
+export const MAX_MORE_URLS = 15
 /** Arguments of one command. */
 export const MAX_ARGUMENTS = 256
 /** Longest argument, and value of an environment variable, as written, in characters. */

@@ -12,6 +12,7 @@ export type UpstreamWish = {
   env?: Readonly<Record<string, string>> | undefined
   cwd?: string | undefined
   url?: string | undefined
+  urls?: readonly string[] | undefined
   headers?: Readonly<Record<string, string>> | undefined
   auth?: AuthWish | undefined
   eager?: boolean | undefined
@@ -26,7 +27,7 @@ export type UpstreamWish = {
 export type UpstreamWishChange = { [Name in keyof UpstreamWish]?: UpstreamWish[Name] | null | undefined }
 
 const OF_STDIO = ['command', 'args', 'env', 'cwd'] as const
-const OF_REMOTE = ['url', 'headers'] as const
+const OF_REMOTE = ['url', 'urls', 'headers'] as const
 
 const WISH_FIELDS = [
   ...OF_STDIO,
@@ -54,6 +55,10 @@ const checkFields = (wish: UpstreamWish): FieldError[] => {
     : strange
 }
 
+/** An empty list is none: of patterns it would let nothing through, which switching the tools off says. */
+const listOrNone = (list: readonly string[] | undefined): readonly string[] | undefined =>
+  list === undefined || list.length === 0 ? undefined : list
+
 const transportPart = (wish: UpstreamWish): StdioConfig | RemoteConfig =>
   wish.transport === 'stdio'
     ? {
@@ -63,11 +68,7 @@ const transportPart = (wish: UpstreamWish): StdioConfig | RemoteConfig =>
         env: wish.env ?? {},
         cwd: wish.cwd,
       }
-    : { transport: wish.transport, url: wish.url ?? '', headers: wish.headers ?? {} }
-
-/** An empty list is none: it would let nothing through, which switching the tools off says. */
-const listOrNone = (list: readonly string[] | undefined): readonly string[] | undefined =>
-  list === undefined || list.length === 0 ? undefined : list
+    : { transport: wish.transport, url: wish.url ?? '', urls: listOrNone(wish.urls), headers: wish.headers ?? {} }
 
 const toConfig = (wish: UpstreamWish): UpstreamConfig => ({
   ...transportPart(wish),

@@ -18,6 +18,8 @@ export type StdioConfig = {
 export type RemoteConfig = {
   transport: 'http' | 'sse'
   url: string
+  /** More addresses of the same server, which a passthrough server spreads requests over; others use the first alone. */
+  urls?: readonly string[] | undefined
   headers: Readonly<Record<string, string>>
 }
 

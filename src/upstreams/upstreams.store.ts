@@ -29,7 +29,7 @@ const StoredStdio = z.object({
   cwd: z.string().optional(),
   ...settings,
 })
-const StoredRemote = z.object({ url: z.string(), headers: texts, ...settings })
+const StoredRemote = z.object({ url: z.string(), urls: z.array(z.string()).optional(), headers: texts, ...settings })
 
 const toConfig = (transport: UpstreamTransport, stored: unknown): UpstreamConfig =>
   transport === 'stdio' ? { transport, ...StoredStdio.parse(stored) } : { transport, ...StoredRemote.parse(stored) }
@@ -89,14 +89,25 @@ export const listUpstreams = async (tx: Transaction, serverId: string, page: IdP
 export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   (await tx.upstream.findMany({ where: { serverId }, orderBy: { name: 'asc' } })).map(toUpstream)
 
-/** All of a server's that is there, whoever's it is: for their connections. */
-export const listUpstreamsOfAnybody = async (tx: Transaction, serverId: string): Promise<Upstream[]> => {
-  const rows = await tx.upstream.findMany({
-    where: { serverId, server: { removedAt: null } },
-    orderBy: { name: 'asc' },
-  })
-  return rows.map(toUpstream)
-}
+/** Of a server that is there, and whose clients Patchbay itself answers. */
+const ANSWERED = { removedAt: null, presentation: { not: 'passthrough' } } as const
+/** Of one that is there, and passes on what its clients say. */
+const PASSED_ON = { removedAt: null, presentation: 'passthrough' } as const
+
+const listWhere = async (
+  tx: Transaction,
+  serverId: string,
+  server: typeof ANSWERED | typeof PASSED_ON,
+): Promise<Upstream[]> =>
+  (await tx.upstream.findMany({ where: { serverId, server }, orderBy: { name: 'asc' } })).map(toUpstream)
+
+/** Those of a server's, whoever's it is, that Patchbay is a client of: for their connections. */
+export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
+  listWhere(tx, serverId, ANSWERED)
+
+/** Those of a server's, whoever's it is, that requests are passed on to. */
+export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
+  listWhere(tx, serverId, PASSED_ON)
 
 /** Whether changes of its upstreams wait for a builder; of a server without any they do not. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
@@ -104,7 +115,7 @@ export const isServerReviewed = async (tx: Transaction, serverId: string): Promi
 
 /** Of servers with an enabled upstream that is to be connected at once. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
-  const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: { removedAt: null } } })
+  const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: ANSWERED } })
   return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]
 }
 

@@ -35,8 +35,11 @@ export const toOfferView = (
 
 /** Of the transport's own fields those of the others are null. */
 const toPlaceView = (config: UpstreamConfig) => {
-  const none = { command: null, args: null, env: null, cwd: null, url: null, headers: null }
-  if (config.transport !== 'stdio') return { ...none, url: config.url, headers: { ...config.headers } }
+  const none = { command: null, args: null, env: null, cwd: null, url: null, urls: null, headers: null }
+  if (config.transport !== 'stdio') {
+    const { url, urls, headers } = config
+    return { ...none, url, urls: urls === undefined ? null : [...urls], headers: { ...headers } }
+  }
   const { command, args, env, cwd } = config
   return { ...none, command, args: [...args], env: { ...env }, cwd: cwd ?? null }
 }
