@@ -92,9 +92,7 @@ const findSecretInUrl = (
   const decides = url.parameters.some(
     ({ name, places }) => name === secret && places.some(({ kind }) => kind === 'base' || kind === 'host'),
   )
-  return origin.kind === 'open' || decides
-    ? { path, message: `holds the secret "${secret}": ${URL_RULE}` }
-    : undefined
+  return origin.kind === 'open' || decides ? { path, message: `holds the secret "${secret}": ${URL_RULE}` } : undefined
 }
 
 const render = (
