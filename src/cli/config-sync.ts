@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Actor, AppError } from '../kernel/index.ts'
-import { readVariable } from '../platform/settings.ts'
 import type { Services } from '../services.ts'
-import {
-  type ConfigFile,
-  type ConfigVariable,
-  draftUpstreams,
-  fillPlace,
-  type GlobalDraft,
-  type UpstreamDraft,
-} from '../upstreams/index.ts'
+import { type ConfigFile, draftUpstreams, fillPlace, type GlobalDraft, type UpstreamDraft } from '../upstreams/index.ts'
 import { failureLines } from './failure-lines.ts'
+import { readReferred } from './read-variable.ts'
 
 type Input = UpstreamDraft['input']
 type Held = { id: string; input: Input }
@@ -27,12 +20,8 @@ export type SyncOutcome = {
   notes: { name: string; note: string }[]
 }
 
-/** What only a person could give is not known here. */
-const readFromEnvironment = ({ source, name }: ConfigVariable): string | undefined =>
-  source === 'environment' ? readVariable(name) : undefined
-
 const valueFor = ({ from }: GlobalDraft): string =>
-  from.kind === 'file' ? from.value : (readFromEnvironment(from.variable) ?? from.variable.fallback ?? '')
+  from.kind === 'file' ? from.value : (readReferred(from.variable) ?? from.variable.fallback ?? '')
 
 /** A change that leaves nothing of what was before. */
 const wholeChange = ({ name, description, enabled, transport, ...rest }: Input) => ({
@@ -106,7 +95,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
 
   /** One that cannot be stays as it was; the others are not held up. */
   return async ({ servers, unusable }: ConfigFile): Promise<SyncOutcome> => {
-    const filled = servers.map(server => ({ ...server, place: fillPlace(server.place, readFromEnvironment) }))
+    const filled = servers.map(server => ({ ...server, place: fillPlace(server.place, readReferred) }))
     const drafts = draftUpstreams(filled)
     const skipped = unusable.map(({ name, why }) => ({ name, why: `It ${why}.` }))
     const notes = drafts.upstreams.flatMap(({ foundName: name, notes: all }) => all.map(note => ({ name, note })))

@@ -62,7 +62,7 @@ export const askServer = async (
 }
 
 export const askForEnvironment = async (names: readonly string[]): Promise<boolean> =>
-  answered(await confirm({ message: `Take the values of ${names.join(', ')} from this terminal's environment?` }))
+  answered(await confirm({ message: `Take the values of ${names.join(', ')} from where this terminal has them?` }))
 
 /** Undefined: it is given later, on the server's page. */
 export const askForValue = async (

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../kernel/index.ts'
 import { CONFIG_TOOLS, type ConfigFile, type FoundServer, type Machine, readConfigFile } from '../upstreams/index.ts'
+import { expandPath } from './read-variable.ts'
 
 /** A server, and the file that names it. */
 export type Candidate = { tool: string; path: string; server: FoundServer }
@@ -14,8 +14,6 @@ export type Sources = {
 
 /** Whether it is written as a path, and not as the name of a tool. */
 const isPath = (source: string): boolean => /[\\/.~]/.test(source)
-
-const expandHome = (path: string, { home }: Machine): string => path.replace(/^~(?=$|[\\/])/, () => home)
 
 const noTool = (source: string): AppError =>
   new AppError(
@@ -32,7 +30,7 @@ const listPaths = (sources: readonly string[], machine: Machine): { path: string
     const tool = CONFIG_TOOLS.find(({ id, title }) => id === source.toLowerCase() || title === source)
     if (tool !== undefined) return tool.listFiles(machine).map(path => ({ path, isNeeded: false }))
     if (!isPath(source)) throw noTool(source)
-    return [{ path: resolve(expandHome(source, machine)), isNeeded: true }]
+    return [{ path: expandPath(source), isNeeded: true }]
   })
 }
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
-import { loadSettings, readVariable } from '../platform/settings.ts'
+import { loadSettings } from '../platform/settings.ts'
 import { serverUrl } from '../servers/index.ts'
 import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from '../upstreams/index.ts'
 import {
@@ -20,6 +20,7 @@ import { type Candidate, listCandidates, readSources, type Sources } from './imp
 import { thisMachine } from './machine.ts'
 import { connectApi, expectAnswer, listAll, type ManagementApi, openLocalApi } from './management-api.ts'
 import { print } from './output.ts'
+import { readReferred } from './read-variable.ts'
 
 type Options = {
   server?: string
@@ -174,14 +175,14 @@ const collectValues = async (
     if (draft.from.kind === 'file') values.set(draft.key, draft.from.value)
     else open.push({ draft, variable: draft.from.variable })
   }
-  const inEnvironment = open.filter(({ variable: { source, name } }) => source === 'environment' && readVariable(name))
+  const there = open.filter(({ variable }) => readReferred(variable))
   const mayTake =
     options.fromEnvironment === true ||
-    (inEnvironment.length > 0 &&
+    (there.length > 0 &&
       isInteractive(options) &&
-      (await askForEnvironment(inEnvironment.map(({ variable }) => variable.name))))
+      (await askForEnvironment(there.map(({ variable }) => variable.name))))
   for (const { draft, variable } of open) {
-    const taken = mayTake && variable.source === 'environment' ? readVariable(variable.name) : undefined
+    const taken = mayTake ? readReferred(variable) : undefined
     const value =
       taken || (isInteractive(options) ? await askForValue(variable, draft.isSecret) : undefined) || variable.fallback
     if (value !== undefined) values.set(draft.key, value)
@@ -247,7 +248,7 @@ export const importCommand = (): Command =>
     .option('--yes', 'take all that are found')
     .option('--only <names>', 'take these, comma-separated, as they are called or as tool/name', toNames)
     .option('--features <list>', 'pass on these alone, out of tools, resources, prompts', toFeatures)
-    .option('--from-environment', "take the values of variables from this command's own environment")
+    .option('--from-environment', "take the values of variables from this command's own environment, and from files")
     .option('--url <origin>', 'a Patchbay elsewhere (PATCHBAY_BASE_URL); by the token of PATCHBAY_TOKEN')
     .option('--email <address>', 'whose servers, where Patchbay is this installation; no token is needed')
     .option('--json', 'print one JSON value, and ask nothing')

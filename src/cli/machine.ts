@@ -11,6 +11,7 @@ export const thisMachine = (): Machine => {
     home,
     appData: readVariable('APPDATA') ?? join(home, 'AppData/Roaming'),
     configHome: readVariable('XDG_CONFIG_HOME') ?? join(home, '.config'),
+    codexHome: readVariable('CODEX_HOME'),
     project: process.cwd(),
   }
 }

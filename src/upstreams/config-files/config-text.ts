@@ -1,9 +1,9 @@
 /** A value that a configuration does not hold itself, and who is to be asked for it. */
 export type ConfigVariable = {
   kind: 'variable'
-  /** The environment's variable, or the name of what the tool asks its user for. */
+  /** The environment's variable, the name of what the tool asks its user for, or the path of a file that holds it. */
   name: string
-  source: 'environment' | 'input'
+  source: 'environment' | 'input' | 'file'
   /** What holds where nothing else is said. */
   fallback: string | undefined
   /** What the tool tells its user of it. */
@@ -19,11 +19,14 @@ export type ConfigPart = { kind: 'text'; text: string } | ConfigVariable
 /** A text of a configuration file, taken apart at its variables. */
 export type ConfigText = readonly ConfigPart[]
 
-/** How a tool writes variables, besides `${NAME}`, `${NAME:-default}`, `${env:NAME}` and `${input:name}`, which all may. */
+/**
+ * How a tool writes variables, besides `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:name}` and `${file:path}`,
+ * which all may.
+ */
 export type VariableSyntax = {
   /** `$NAME` */
   bareNames?: boolean
-  /** `{env:NAME}` */
+  /** `{env:NAME}`, `{file:path}` */
   singleBraces?: boolean
 }
 
@@ -42,8 +45,9 @@ export type TextReader = {
 const NAME = '[A-Za-z_][A-Za-z0-9_]*'
 const IN_BRACES = new RegExp(`^(?:env:)?(${NAME})(?::-?(.*))?$`, 's')
 const INPUT = /^input:(.+)$/s
+const FILE = /^file:(.+)$/s
 /** Of the dollar with braces, the single braces and the bare dollar, in this order. */
-const MARKS = new RegExp(String.raw`\$\{([^{}]*)\}|\{env:(${NAME})\}|\$(${NAME})`, 'g')
+const MARKS = new RegExp(String.raw`\$\{([^{}]*)\}|\{((?:env|file):[^{}]+)\}|\$(${NAME})`, 'g')
 
 const environment = (name: string, fallback: string | undefined, written: string): ConfigVariable => ({
   kind: 'variable',
@@ -59,6 +63,11 @@ const readBraces = (inner: string, written: string, { known, inputs, onUnknown }
   const input = INPUT.exec(inner)?.[1]
   if (input !== undefined) {
     return { kind: 'variable', name: input, source: 'input', fallback: undefined, ...inputs.get(input), written }
+  }
+  const path = FILE.exec(inner)?.[1]
+  // Who keeps a value in a file of its own keeps it from being seen.
+  if (path !== undefined) {
+    return { kind: 'variable', name: path, source: 'file', fallback: undefined, written, isSecret: true }
   }
   const [, name, fallback] = IN_BRACES.exec(inner) ?? []
   // `workspaceFolder` and the like are words in small letters; nobody names a variable so.
@@ -89,8 +98,9 @@ export const readConfigText = (text: string, reader: TextReader): ConfigText => 
     if (single !== undefined && reader.syntax.singleBraces !== true) continue
     if (bare !== undefined && reader.syntax.bareNames !== true) continue
     if (match.index > at) parts.push({ kind: 'text', text: text.slice(at, match.index) })
-    if (braces !== undefined) parts.push(readBraces(braces, written, reader))
-    else parts.push(environment(single ?? bare ?? '', undefined, written))
+    const inner = braces ?? single
+    if (inner !== undefined) parts.push(readBraces(inner, written, reader))
+    else parts.push(environment(bare ?? '', undefined, written))
     at = match.index + written.length
   }
   if (at < text.length) parts.push({ kind: 'text', text: text.slice(at) })

@@ -9,6 +9,8 @@ export type Machine = {
   appData: string
   /** Where Linux keeps settings. */
   configHome: string
+  /** Codex CLI's own folder, where it is not the usual one. */
+  codexHome: string | undefined
   /** The project whose own files are looked for. */
   project: string
 }
@@ -55,7 +57,11 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
     ...listCodeFolders(machine).flatMap(folder => [join(folder, 'mcp.json'), join(folder, 'settings.json')]),
     join(machine.project, '.vscode/mcp.json'),
   ]),
-  tool('windsurf', 'Windsurf', ({ home }) => [join(home, '.codeium/windsurf/mcp_config.json')]),
+  tool('windsurf', 'Windsurf', ({ home, project }) => [
+    join(home, '.codeium/windsurf/mcp_config.json'),
+    join(home, '.codeium/mcp_config.json'),
+    join(project, '.windsurf/mcp_config.json'),
+  ]),
   tool(
     'cline',
     'Cline',
@@ -66,7 +72,10 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
     { timeoutUnitMs: 1_000, untypedUrl: 'sse' },
   ),
   tool('zed', 'Zed', machine => [
-    join(machine.platform === 'win32' ? machine.appData : join(machine.home, '.config'), 'zed/settings.json'),
+    join(
+      machine.platform === 'darwin' ? join(machine.home, '.config') : settingsFolder(machine, ''),
+      'zed/settings.json',
+    ),
     join(machine.project, '.zed/settings.json'),
   ]),
   tool(
@@ -75,8 +84,8 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
     ({ home, project }) => [join(home, '.gemini/settings.json'), join(project, '.gemini/settings.json')],
     { variables: { bareNames: true }, untypedUrl: 'sse' },
   ),
-  tool('codex', 'Codex CLI', ({ home, project }) => [
-    join(home, '.codex/config.toml'),
+  tool('codex', 'Codex CLI', ({ home, project, codexHome }) => [
+    join(codexHome ?? join(home, '.codex'), 'config.toml'),
     join(project, '.codex/config.toml'),
   ]),
   tool(

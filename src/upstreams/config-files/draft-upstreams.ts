@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { UpstreamInput } from '../upstreams.service.ts'
 import type { ConfigVariable } from './config-text.ts'
 import type { FoundServer } from './found-server.ts'
@@ -77,7 +78,7 @@ const ofFile = (part: SecretPart, name: string): GlobalDraft => ({
 })
 
 const ofVariable = (variable: ConfigVariable): GlobalDraft => ({
-  key: validKey(variable.name),
+  key: validKey(variable.source === 'file' ? basename(variable.name) : variable.name),
   isSecret: isSecretVariable(variable),
   from: { kind: 'variable', variable },
 })

@@ -1,0 +1,366 @@
+import { truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { type Ended, type Patchbay, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { makeFiles, makeHome } from './config-homes.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+type Place = { home: string; project: string }
+const run = (args: readonly string[], { home, project }: Place, env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
+  runCommand(['import', ...args], {
+    directory: project,
+    env: { HOME: home, XDG_CONFIG_HOME: undefined, CODEX_HOME: undefined, ...env },
+  })
+
+const Found = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      tool: z.string(),
+      servers: z.array(
+        z.object({
+          name: z.string(),
+          transport: z.string(),
+          place: z.string(),
+          enabled: z.boolean(),
+          notes: z.array(z.string()),
+        }),
+      ),
+      unusable: z.array(z.object({ name: z.string(), why: z.string() })),
+      notes: z.array(z.string()),
+    }),
+  ),
+  faults: z.array(z.object({ path: z.string(), why: z.string() })),
+})
+const Outcome = Found.extend({
+  server: z.object({ id: z.string(), name: z.string(), url: z.string() }),
+  imported: z.array(z.object({ name: z.string(), enabled: z.boolean(), notes: z.array(z.string()) })),
+  skipped: z.array(z.object({ name: z.string(), why: z.string() })),
+  missingGlobals: z.array(z.string()),
+})
+const Upstreams = z.object({ items: z.array(z.looseObject({ id: z.string(), name: z.string() })) })
+const Globals = z.object({ items: z.array(z.looseObject({ key: z.string(), secret: z.boolean() })) })
+
+const foundBy = async (args: readonly string[], place: Place) =>
+  Found.parse(JSON.parse((await run([...args, '--json'], place)).stdout))
+
+const upstreamsOf = async (api: ApiClient, serverId: string) => {
+  const { items } = Upstreams.parse((await api.expectOk('GET', `/servers/${serverId}/upstreams?limit=200`)).body)
+  return Object.fromEntries(items.map(item => [item.name, item]))
+}
+const globalsOf = async (api: ApiClient, serverId: string) =>
+  Globals.parse((await api.expectOk('GET', `/servers/${serverId}/globals?limit=200`)).body).items
+
+describe('looking for MCP servers', () => {
+  it('finds those of ten tools and of the project, shows each, no secret, and takes none', async () => {
+    const place = makeHome()
+    const shown = await run([], place)
+    expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('--yes') })
+    expect(shown.stdout).not.toContain('fixture-secret')
+    const { files, faults } = await foundBy([], place)
+    expect(faults).toEqual([])
+    const rows = files.flatMap(({ tool, servers }) =>
+      servers.map(({ name, transport, place: where, enabled }) => [tool, name, transport, where, enabled]),
+    )
+    const { home, project } = place
+    expect(rows).toEqual([
+      ['claude-desktop', 'notes', 'stdio', 'node /opt/notes/server.js --folder /srv/notes', true],
+      ['claude-code', 'tracker', 'http', '{{TRACKER_URL}}/mcp', true],
+      ['claude-code', "project's own", 'stdio', 'make mcp', true],
+      ['cursor', 'wiki', 'http', 'https://wiki.example.com/mcp?apiKey={{wiki_apiKey}}&space=team', true],
+      ['cursor', 'shell tools', 'stdio', `uvx shell-tools --root ${home}/work --api-key={{shell-tools_api-key}}`, true],
+      ['vscode', 'maps', 'http', 'https://maps.example.com/{{region}}/mcp', true],
+      ['vscode', 'workspace', 'stdio', `server ${project}/src \${command:pickPort}`, true],
+      ['vscode', 'tracker', 'http', 'https://other-tracker.example.com/mcp', true],
+      ['windsurf', 'designs', 'http', 'https://designs.example.com/mcp', true],
+      ['windsurf', 'resting', 'stdio', 'resting-server', false],
+      ['cline', 'weather', 'http', 'https://weather.example.com/mcp', true],
+      ['cline', 'old-news', 'sse', 'https://news.example.com/events', true],
+      ['zed', 'postgres', 'stdio', 'postgres-server {{postgres_argument}}', true],
+      ['zed', 'early', 'stdio', 'early-server --fast', true],
+      ['gemini-cli', 'library', 'http', 'https://library.example.com/mcp', true],
+      ['gemini-cli', 'stream', 'sse', 'https://stream.example.com/sse', true],
+      ['gemini-cli', 'unwanted', 'stdio', 'unwanted-server', false],
+      ['codex', 'docs', 'http', 'https://docs.example.com/mcp', true],
+      ['codex', 'build', 'stdio', 'build-server --watch', false],
+      ['opencode', 'tickets', 'http', 'https://tickets.example.com/mcp', true],
+      ['opencode', 'files', 'stdio', 'files-server --root .', true],
+    ])
+    expect(files.flatMap(({ unusable }) => unusable)).toEqual([
+      { name: 'socket', why: expect.stringContaining('socket of this machine') },
+      { name: 'from-extension', why: expect.stringContaining('extension') },
+    ])
+  })
+
+  it('says what of a server is not taken along, and what it is called here', async () => {
+    const { files } = await foundBy([], makeHome())
+    const notes = Object.fromEntries(
+      files.flatMap(({ servers }) => servers.map(({ name, notes: all }) => [name, all.join(' ')])),
+    )
+    expect(notes).toMatchObject({
+      'shell tools': expect.stringMatching(/called "shell-tools".*envFile is not read/),
+      "project's own": expect.stringContaining('called "project-s-own"'),
+      workspace: expect.stringMatching(/\$\{command:pickPort\}, which only VS Code can fill in/),
+      library: expect.stringMatching(/timeout is 300000 ms/),
+      notes: '',
+    })
+    const trackers = files.flatMap(({ servers }) => servers.filter(({ name }) => name === 'tracker'))
+    expect(trackers.map(({ notes: all }) => all)).toEqual([[], ['It is called "tracker-2" here.']])
+  })
+
+  it('looks only where it is told to: a tool by name, a file by path', async () => {
+    const place = makeHome()
+    expect((await foundBy(['codex'], place)).files.map(({ tool }) => tool)).toEqual(['codex'])
+    const { files } = await foundBy(['~/.gemini/settings.json', '.vscode/mcp.json'], place)
+    expect(files.map(({ tool }) => tool)).toEqual(['gemini-cli', 'vscode'])
+    expect(await run(['emacs'], place)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^patchbay: There is no tool "emacs"[^\n]*opencode[^\n]*\n$/),
+    })
+  })
+
+  it.each([
+    ['absent', 'absent.json', undefined, /absent\.json is not there/],
+    [
+      'broken',
+      'broken.json',
+      '{\n  "mcpServers": {\n    "a": { "command" "x" }\n',
+      /line 3, column 22: colon expected/,
+    ],
+    ['broken TOML', 'broken.toml', '[mcp_servers.a]\ncommand = \n', /line 2, column \d+/],
+    ['no object', 'list.json', '[1]', /line 1, column 1: it is no object/],
+    ['nested without end', 'deep.json', '['.repeat(100_000), /nested more than 200 deep/],
+    ['a folder', '.', undefined, /is a folder/],
+  ])('says of a file that is %s what is wrong with it, and ends with 1', async (_what, name, text, why) => {
+    const place = makeFiles(text === undefined ? {} : { [name]: text })
+    const { code, stderr } = await run([`./${name}`], place)
+    expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 })
+    expect(stderr).toMatch(why)
+  })
+
+  it('does not read a file that is too large, and takes what the others hold', async () => {
+    const place = makeFiles({ 'small.json': '{"mcpServers": {"one": {"command": "x"}}}' })
+    writeFileSync(join(place.project, 'huge.json'), '')
+    truncateSync(join(place.project, 'huge.json'), 33 * 1_024 * 1_024)
+    const { code, stdout, stderr } = await run(['./huge.json', './small.json'], place)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/huge\.json has 34603008 bytes/) })
+    expect(stdout).toContain('one: stdio x')
+  })
+
+  it('takes names that are odd, twice, or properties of every object for what they are', async () => {
+    const servers = `{"mcpServers": {
+      "a": {"command": "first"}, "a": {"command": "second"},
+      "__proto__": {"command": "p"}, "constructor": {"command": "c"}, "日本": {"url": "https://x.example.com/"},
+      "${'n'.repeat(300)}": {"command": "n"}, "proxy": {"command": "q"}, "": {"command": "e"},
+      "number": 7, "typed": {"command": "x", "args": "not a list"}, "empty": {}
+    }}`
+    const { files } = await foundBy(['./odd.json'], makeFiles({ 'odd.json': servers }))
+    const [file] = files
+    expect(file?.notes).toEqual(['"a" is there twice: the last one holds.'])
+    expect(file?.servers.map(({ name, place, notes }) => [name.slice(0, 12), place, notes.join()])).toEqual([
+      ['a', 'second', ''],
+      ['__proto__', 'p', ''],
+      ['constructor', 'c', ''],
+      ['日本', 'https://x.example.com/', 'It is called "server" here.'],
+      ['nnnnnnnnnnnn', 'n', `It is called "${'n'.repeat(64)}" here.`],
+      ['proxy', 'q', 'It is called "upstream-proxy" here.'],
+      ['', 'e', 'It is called "server-2" here.'],
+    ])
+    expect(file?.unusable).toEqual([
+      { name: 'number', why: 'is no object' },
+      { name: 'typed', why: 'has a field "args" that is no list of texts' },
+      { name: 'empty', why: 'has neither a command nor a URL' },
+    ])
+  })
+})
+
+describe('taking MCP servers into a running Patchbay', () => {
+  let patchbay: Patchbay
+  let operator: ApiClient & { email: string }
+  let builder: ApiClient & { email: string }
+  beforeAll(async () => {
+    patchbay = await startPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+    operator = await signUp(patchbay.origin)
+    builder = await signUp(patchbay.origin)
+  })
+  const take = (args: readonly string[], place: Place, api: ApiClient, env: NodeJS.ProcessEnv = {}) =>
+    run(args, place, { PATCHBAY_TOKEN: api.token, PATCHBAY_BASE_URL: patchbay.origin, ...env })
+  const takeJson = async (...args: Parameters<typeof take>) => {
+    const { code, stdout, stderr } = await take([...args[0], '--json'], args[1], args[2], args[3])
+    return { code, stderr, stdout, ...Outcome.parse(JSON.parse(stdout)) }
+  }
+
+  it('makes every one an upstream, its variables and secrets globals, and prints no secret', async () => {
+    const place = makeHome()
+    writeFileSync(join(place.home, 'signature.txt'), 'fixture-secret-signature\n')
+    const env = { TRACKER_TOKEN: 'fixture-secret-tracker', WIKI_TEAM: 'red', LIBRARY_READER: 'ann', DOCS_TOKEN: 't' }
+    const taken = await takeJson(['--yes', '--new', 'All of them', '--from-environment'], place, operator, env)
+    expect({ code: taken.code, skipped: taken.skipped, stderr: taken.stderr }).toEqual({
+      code: 0,
+      skipped: [],
+      stderr: '',
+    })
+    expect(taken.stdout).not.toContain('fixture-secret')
+    expect(taken.imported).toHaveLength(21)
+    expect(taken.missingGlobals.toSorted()).toEqual(
+      ['BUILD_TOKEN', 'DESIGNS_TOKEN', 'DOCS_WORKSPACE', 'TICKETS_TOKEN', 'maps-key'].toSorted(),
+    )
+    const upstreams = await upstreamsOf(operator, taken.server.id)
+    expect(upstreams).toMatchObject({
+      notes: {
+        command: 'node',
+        args: ['/opt/notes/server.js', '--folder', '/srv/notes'],
+        env: { NOTES_TOKEN: '{{NOTES_TOKEN}}', NOTES_LANGUAGE: 'en' },
+        enabled: true,
+        missingGlobals: [],
+      },
+      tracker: { url: '{{TRACKER_URL}}/mcp', headers: { Authorization: 'Bearer {{TRACKER_TOKEN}}' } },
+      'tracker-2': { url: 'https://other-tracker.example.com/mcp' },
+      'shell-tools': { args: ['shell-tools', '--root', `${place.home}/work`, '--api-key={{shell-tools_api-key}}'] },
+      maps: { url: 'https://maps.example.com/{{region}}/mcp', headers: { 'X-Api-Key': '{{maps-key}}' } },
+      workspace: { cwd: place.project },
+      designs: { headers: { Authorization: 'Bearer {{DESIGNS_TOKEN}}' }, deny: ['delete_design'] },
+      resting: { enabled: false, state: { kind: 'disabled' } },
+      weather: { timeoutMs: 45_000, transport: 'http' },
+      'old-news': { transport: 'sse' },
+      early: { command: 'early-server', args: ['--fast'], env: { EARLY: '1' } },
+      library: {
+        headers: { 'X-Reader': '{{LIBRARY_READER}}' },
+        allow: ['find_book', 'borrow_book'],
+        timeoutMs: 300_000,
+      },
+      unwanted: { cwd: '/srv', enabled: false },
+      docs: {
+        headers: { Authorization: 'Bearer {{DOCS_TOKEN}}', 'X-Workspace': '{{DOCS_WORKSPACE}}' },
+        allow: ['search'],
+        timeoutMs: 20_500,
+      },
+      build: { env: { BUILD_TOKEN: '{{BUILD_TOKEN}}', BUILD_MODE: 'fast' }, enabled: false },
+      tickets: { headers: { Authorization: 'Bearer {{TICKETS_TOKEN}}', 'X-Signature': '{{signature.txt}}' } },
+      files: { command: 'files-server', args: ['--root', '.'], env: { DEPTH: '3' } },
+    })
+    const globals = await globalsOf(operator, taken.server.id)
+    expect(globals.flatMap(({ key, secret }) => (secret ? key : [])).toSorted()).toEqual(
+      [
+        'DOCS_TOKEN',
+        'NOTES_TOKEN',
+        'TRACKER_TOKEN',
+        'postgres_argument',
+        'shell-tools_api-key',
+        'signature.txt',
+        'wiki_apiKey',
+      ].toSorted(),
+    )
+    expect(globals).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: 'TRACKER_URL', value: 'https://tracker.example.com' }),
+        expect.objectContaining({ key: 'region', value: 'eu' }),
+        expect.objectContaining({ key: 'WIKI_TEAM', value: 'red' }),
+      ]),
+    )
+  })
+
+  it('takes no value out of the environment that nobody said it may', async () => {
+    const env = { TRACKER_TOKEN: 'fixture-secret-tracker' }
+    const taken = await takeJson(['--only', 'claude-code/tracker', '--new', 'x'], makeHome(), operator, env)
+    expect(taken.missingGlobals).toEqual(['TRACKER_TOKEN'])
+  })
+
+  it('takes those that are named, with the features that are wanted, into a server that is there; not twice', async () => {
+    const place = makeHome()
+    const { id } = await builder.create('/servers', { name: 'Holder' })
+    const args = ['--only', 'designs,cline/weather', '--features', 'tools,prompts', '--server', id]
+    const first = await takeJson(args, place, builder)
+    expect(first.imported.map(({ name }) => name)).toEqual(['designs', 'weather'])
+    expect(await upstreamsOf(builder, id)).toMatchObject({
+      designs: { features: { tools: true, resources: false, prompts: true } },
+    })
+    const again = await takeJson(args, place, builder)
+    expect(again).toMatchObject({ code: 1, imported: [], stderr: 'patchbay: 2 of 2 MCP servers could not be taken.\n' })
+    expect(again.skipped[0]?.why).toContain('"designs" already')
+    expect(await take(['--only', 'nothing', '--server', id], place, builder)).toMatchObject({
+      code: 1,
+      stderr: 'patchbay: No MCP server called "nothing" was found.\n',
+    })
+  })
+
+  it('refuses commands to everybody but the operator, says so, and takes the rest', async () => {
+    const taken = await takeJson(['cursor', '--yes', '--new', 'Mine'], makeHome(), builder)
+    expect(taken).toMatchObject({ code: 1, imported: [{ name: 'wiki' }] })
+    expect(taken.skipped).toEqual([
+      { name: 'shell tools', why: expect.stringMatching(/^Refused \(403\): Only the operator/) },
+    ])
+    expect((await globalsOf(builder, taken.server.id)).map(({ key }) => key)).not.toContain('shell-tools_api-key')
+  })
+
+  it('keeps two values apart that are called the same', async () => {
+    const server = (value: string) => ({ command: 'x', env: { SERVICE_KEY: value } })
+    const text = JSON.stringify({ mcpServers: { a: server('one'), b: server('two'), c: server('one') } })
+    const place = makeFiles({ 'mcp.json': text })
+    const taken = await takeJson(['./mcp.json', '--yes', '--new', 'Keys'], place, operator)
+    expect(await upstreamsOf(operator, taken.server.id)).toMatchObject({
+      a: { env: { SERVICE_KEY: '{{SERVICE_KEY}}' } },
+      b: { env: { SERVICE_KEY: '{{b_SERVICE_KEY}}' } },
+      c: { env: { SERVICE_KEY: '{{SERVICE_KEY}}' } },
+    })
+  })
+
+  it("says that the token is not good, that the server is nobody's, and that nothing answers there", async () => {
+    const place = makeFiles({ 'mcp.json': '{"mcpServers": {"a": {"url": "https://a.example.com/mcp"}}}' })
+    const wanted = ['./mcp.json', '--yes', '--server', '00000000-0000-4000-8000-000000000000']
+    expect(await take(wanted, place, builder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no such server/i),
+    })
+    const wrong = await take(wanted, place, builder, { PATCHBAY_TOKEN: 'pbk_wrong' })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^patchbay: [^\n]+\n$/) })
+    const nowhere = await take([...wanted, '--url', 'http://127.0.0.1:9'], place, builder)
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9') })
+    expect(await run(wanted, place)).toMatchObject({ code: 1, stderr: expect.stringContaining('PATCHBAY_TOKEN') })
+    expect(await run(['./mcp.json', '--yes'], place)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--new'),
+    })
+  })
+
+  it('works on this installation for an account, beside the running server, and leaves no token', async () => {
+    const place = makeFiles({ 'mcp.json': '{"mcpServers": {"a": {"url": "https://a.example.com/mcp"}}}' })
+    const { directory, env } = patchbay.settings
+    const args = [
+      'import',
+      join(place.project, 'mcp.json'),
+      '--yes',
+      '--new',
+      'Here',
+      '--email',
+      builder.email,
+      '--json',
+    ]
+    const { code, stdout } = await runCommand(args, { directory, env })
+    expect(code).toBe(0)
+    const { server } = Outcome.parse(JSON.parse(stdout))
+    expect(await upstreamsOf(builder, server.id)).toMatchObject({ a: { url: 'https://a.example.com/mcp' } })
+    const { items } = z
+      .object({ items: z.array(z.object({ name: z.string() })) })
+      .parse((await builder.send('GET', '/tokens')).body)
+    expect(items.map(({ name }) => name)).toEqual(['test'])
+  })
+})
+
+describe('taking commands where they are not allowed', () => {
+  it('is refused to the operator as well, with the setting that forbids it', async () => {
+    const directory = temporaryDirectory()
+    const email = 'operator@example.com'
+    await runCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], { directory })
+    const place = makeFiles({
+      'mcp.json': '{"mcpServers": {"a": {"command": "x"}, "b": {"url": "https://b.example.com/"}}}',
+    })
+    const args = ['import', join(place.project, 'mcp.json'), '--yes', '--new', 'Here', '--email', email]
+    const { code, stdout, stderr } = await runCommand(args, { directory })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'patchbay: 1 of 2 MCP servers could not be taken.\n' })
+    expect(stdout).toMatch(/Attached b\n[\s\S]*Not taken: a: Refused \(403\): .*PATCHBAY_ALLOW_STDIO/)
+  })
+})
