@@ -794,10 +794,9 @@ const connecting: Row[] = [
     form: () => ({}),
   },
   {
-    // Nothing is connected.
     route: 'POST /connect/:upstreamId/disconnection',
     path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}/disconnection`,
-    statuses: asPage(build(404)),
+    statuses: asPage(build(303)),
     form: () => ({}),
   },
   // Nobody is back from an authorization server.

@@ -107,7 +107,8 @@ export const createUpstreamAccounts = ({
     const removed = await changes.commit(async (tx, announce) => {
       const found = await find(tx)
       const stored = await store.findAccount(tx, upstreamId, found.holder)
-      if (stored === undefined) throw noAccount()
+      // Whoever was quicker has done the same.
+      if (stored === undefined) return undefined
       await store.removeAccount(tx, stored.id)
       const { upstream, server, holder } = found
       await auditAccount(tx, actor, server, { upstream, action: 'disconnected', isOwn: holder !== EVERYBODY })

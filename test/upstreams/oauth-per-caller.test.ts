@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { fieldsOf } from '../oauth/support/visitor.ts'
+import {
+  attach,
+  beginConnecting,
+  callServer,
+  leavingLink,
+  listTools,
+  makePerson,
+  type OAuthWorlds,
+  startOAuthWorlds,
+} from './oauth-support.ts'
+
+type Person = Awaited<ReturnType<typeof makePerson>>
+
+let worlds: OAuthWorlds
+let ann: Person
+let bob: Person
+let annThere: Person
+let bobThere: Person
+beforeAll(async () => {
+  worlds = await startOAuthWorlds()
+  const { front, back } = worlds
+  ;[ann, bob] = [await makePerson(front.origin, 'ann@example.com'), await makePerson(front.origin, 'bob@example.com')]
+  ;[annThere, bobThere] = [
+    await makePerson(back.origin, 'ann.there@example.com'),
+    await makePerson(back.origin, 'bob.there@example.com'),
+  ]
+  // Anybody with an account there may use that server.
+  await back.owner.expectOk('PATCH', `/servers/${back.serverId}`, {
+    access: 'private',
+    allowedUsers: [annThere.email, bobThere.email],
+  })
+})
+afterAll(() => worlds.close())
+
+const attachOwn = (server: object = { access: 'public' }) =>
+  attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server })
+
+/** Who called there, as its owner sees it. */
+const callersThere = async (): Promise<unknown[]> => {
+  const { back } = worlds
+  const { body } = await back.owner.expectOk('GET', `/servers/${back.serverId}/executions?limit=200`)
+  return z
+    .object({ items: z.array(z.object({ caller: z.unknown() })) })
+    .parse(body)
+    .items.map(({ caller }) => caller)
+}
+
+describe('an upstream that each caller reaches by an account of their own', () => {
+  it('answers with the link until a caller has connected, and then calls as that caller', async () => {
+    const { connect, front } = worlds
+    const { upstreamId, url } = await attachOwn()
+    await connect(ann.visitor, upstreamId, annThere.visitor)
+    expect(await listTools(url, bob.token)).toEqual(['back_get_shipment'])
+
+    const refused = await callServer(url, bob.token, 'back_get_shipment', { id: '1' })
+    const link = `${front.settings.baseUrl}/connect/${upstreamId}`
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining(link),
+      _meta: { 'patchbay/connect': { upstream: 'back', url: link } },
+    })
+
+    await connect(bob.visitor, upstreamId, bobThere.visitor)
+    expect((await callServer(url, bob.token, 'back_get_shipment', { id: '2' })).text).toContain('/shipments/2')
+    expect((await callServer(url, ann.token, 'back_get_shipment', { id: '3' })).text).toContain('/shipments/3')
+    expect((await callersThere()).slice(0, 2)).toEqual([annThere.userId, bobThere.userId])
+  })
+
+  it('tells a caller without a name that there can be no account of theirs', async () => {
+    const { upstreamId, url } = await attachOwn()
+    await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
+    const refused = await callServer(url, undefined, 'back_get_shipment', { id: '1' })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('account of their own') })
+    expect(refused._meta?.['patchbay/connect']).toBeUndefined()
+  })
+
+  it('is no matter of who may not call the server', async () => {
+    const { upstreamId } = await attachOwn({ access: 'private', allowedUsers: [ann.email] })
+    expect((await ann.visitor.get(`/connect/${upstreamId}`)).status).toBe(200)
+    const page = await bob.visitor.get(`/connect/${upstreamId}`)
+    expect(page.status).toBe(404)
+    expect(page.text).not.toContain('Front')
+  })
+
+  it('is listed among the accounts of who connected it, and of nobody else, and ends there', async () => {
+    const { upstreamId, url } = await attachOwn()
+    await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
+    expect((await callServer(url, ann.token, 'back_get_shipment', { id: '1' })).isError).not.toBe(true)
+    const page = await ann.visitor.get('/account/upstreams')
+    expect((await bob.visitor.get('/account/upstreams')).text).not.toContain(upstreamId)
+    const { action, fields } = fieldsOf(page, '/account/upstreams/')
+    expect((await bob.visitor.send('POST', action, fields)).status).toBe(403)
+    const rows = page.text.split('<li>').filter(row => row.includes(`/connect/${upstreamId}`))
+    expect(rows).toHaveLength(1)
+    const [, removal = ''] = /action="([^"]*removal)"/.exec(rows[0] ?? '') ?? []
+    const done = await ann.visitor.post(new URL(removal, page.url).href, fields)
+    expect(done.text).not.toContain(upstreamId)
+    const refused = await callServer(url, ann.token, 'back_get_shipment', { id: '1' })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('not connected your own account') })
+  })
+
+  it('takes nobody else’s way back: a state is good in the session that began, once', async () => {
+    const { back } = worlds
+    const { upstreamId } = await attachOwn()
+    const location = await back.agree(annThere.visitor, leavingLink(await beginConnecting(ann.visitor, upstreamId)))
+    expect((await bob.visitor.get(location)).status).toBe(400)
+    expect((await ann.visitor.get(location)).status).toBe(200)
+    expect((await ann.visitor.get(location)).status).toBe(400)
+    expect((await bob.visitor.get('/account/upstreams')).text).not.toContain(upstreamId)
+  })
+
+  it('has no token left once a user, the upstream or the server is gone', async () => {
+    const { front, owner, connect } = worlds
+    const count = (upstreamId: string) => front.services.db.upstreamAccount.count({ where: { upstreamId } })
+    const one = await attachOwn()
+    await connect(ann.visitor, one.upstreamId, annThere.visitor)
+    const carol = await makePerson(front.origin, 'carol@example.com')
+    await connect(carol.visitor, one.upstreamId, annThere.visitor)
+    expect(await count(one.upstreamId)).toBe(2)
+    const { body } = await carol.expectOk('GET', '/me')
+    const { organizations } = z.object({ organizations: z.array(z.object({ id: z.string() })) }).parse(body)
+    await carol.expectOk('DELETE', '/me', {
+      password: 'correct horse battery staple',
+      organizations: Object.fromEntries(organizations.map(({ id }) => [id, 'remove'])),
+    })
+    expect(await count(one.upstreamId)).toBe(1)
+    await owner.expectOk('DELETE', `/upstreams/${one.upstreamId}`)
+    expect(await count(one.upstreamId)).toBe(0)
+  })
+})
