@@ -13,6 +13,7 @@ const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '9201' },
     api: { type: 'string', default: 'http://127.0.0.1:9100' },
+    prefix: { type: 'string', default: '' },
   },
 })
 
@@ -24,7 +25,7 @@ type Message = {
 
 const POOL_CONNECTIONS = 64
 const pool = new Pool(values.api, { connections: POOL_CONNECTIONS, pipelining: 1 })
-const LIST_TAIL = `,"result":${JSON.stringify({ tools: toListedTools(TOOLS) })}}`
+const LIST_TAIL = `,"result":${JSON.stringify({ tools: toListedTools(TOOLS, values.prefix) })}}`
 const INITIALIZE_TAIL = `,"result":${JSON.stringify({
   protocolVersion: '2025-11-25',
   capabilities: { tools: {} },

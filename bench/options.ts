@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-export const SCENARIOS = ['calls', 'lists', 'access', 'memory', 'start', 'changes', 'pages'] as const
+export const SCENARIOS = ['calls', 'lists', 'access', 'memory', 'start', 'changes', 'pages', 'upstreams'] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 export type Options = {

@@ -60,8 +60,13 @@ const waitUntilReady = async (child: Child, port: number): Promise<number> => {
   }
 }
 
-/** Starts the built program on a database in `directory`, with every other setting at its default. */
-export const startPatchbay = async (rig: Rig, options: Options, directory: string): Promise<Patchbay> => {
+/** Starts the built program on a database in `directory`, with every setting that is not named at its default. */
+export const startPatchbay = async (
+  rig: Rig,
+  options: Options,
+  directory: string,
+  settings: Record<string, string> = {},
+): Promise<Patchbay> => {
   const port = await findFreePort()
   const child = rig.start({
     name: 'patchbay',
@@ -73,6 +78,7 @@ export const startPatchbay = async (rig: Rig, options: Options, directory: strin
       PATCHBAY_PORT: String(port),
       DATABASE_URL: `file:${directory}/patchbay.db`,
       PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      ...settings,
     },
   })
   return { child, port, readyMs: await waitUntilReady(child, port) }

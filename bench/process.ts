@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import { allowedCores, busyMsOf, cpuMsOf, residentBytesOf, treeOf } from './proc.ts'
 
 /** Above Patchbay's own wait for calls under way. */
@@ -29,8 +30,13 @@ export type StartOptions = {
   env?: Record<string, string>
   cwd?: string
 }
-/** CPU since the meter was made. `foreignMs`: of everything that is not ours, on the cores we use. */
-export type Usage = { serverMs: number; foreignMs: number; elapsedMs: number }
+/**
+ * CPU since the meter was made. `serverMs`: of the server and all that it has started, `ownMs`: of the server alone,
+ * `foreignMs`: of everything that is not ours, on the cores we use.
+ */
+export type Usage = { serverMs: number; ownMs: number; foreignMs: number; elapsedMs: number }
+/** A process that is spoken to over its standard input and output. */
+export type Piped = { stdin: Writable; stdout: Readable; stop: () => Promise<void> }
 
 const delay = (ms: number) => new Promise(resolve => setTimeout(resolve, ms).unref())
 const isMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'rss' in value
@@ -75,13 +81,20 @@ export const createRig = (logFile: string) => {
   const log = openSync(logFile, 'a')
   if (cores !== undefined) spawnSync('taskset', ['-a', '-c', '-p', String(cores[1]), String(process.pid)])
 
-  const start = ({ name, side, args, env = {}, cwd }: StartOptions): Child => {
-    const node = [process.execPath, '--import', new URL('./child.mjs', import.meta.url).href, ...args]
+  /** Only what a process needs to run at all: no setting of ours may leak in from the shell. */
+  const bareEnvironment = () => ({ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR })
+
+  const onCore = (side: StartOptions['side'], args: readonly string[]): readonly [string, string[]] => {
     const core = cores?.[side === 'server' ? 0 : 1]
+    const node = [process.execPath, ...args]
     const [command = '', ...rest] = core === undefined ? node : ['taskset', '-c', String(core), ...node]
+    return [command, rest]
+  }
+
+  const start = ({ name, side, args, env = {}, cwd }: StartOptions): Child => {
+    const [command, rest] = onCore(side, ['--import', new URL('./child.mjs', import.meta.url).href, ...args])
     const spawned = spawn(command, rest, {
-      // Only what a process needs to run at all: no setting of ours may leak in from the shell.
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...env },
+      env: { ...bareEnvironment(), ...env },
       ...(cwd === undefined ? {} : { cwd }),
       stdio: ['ignore', log, log, 'ipc'],
     })
@@ -100,6 +113,15 @@ export const createRig = (logFile: string) => {
     return child
   }
 
+  /** It ends with its input, however the benchmark ends. */
+  const startPiped = ({ name, side, args }: StartOptions): Piped => {
+    const [command, rest] = onCore(side, args)
+    const spawned = spawn(command, rest, { env: bareEnvironment(), stdio: ['pipe', 'pipe', 'inherit'] })
+    const { pid, stdin, stdout } = spawned
+    if (pid === undefined) throw new Error(`${name} could not be started: ${command}`)
+    return { stdin, stdout, stop: () => stopProcess(spawned, pid) }
+  }
+
   /** Starts to count; the returned function reads what was used since. */
   const meter = (server: Child): (() => Usage) => {
     const usage = () => {
@@ -108,6 +130,7 @@ export const createRig = (logFile: string) => {
       return {
         at: performance.now(),
         server: cpuMsOf(treeOf(server.pid)),
+        own: cpuMsOf([server.pid]),
         ours: cpuMsOf(ours) + (self.user + self.system) / 1_000,
         busy: busyMsOf(cores ?? []),
       }
@@ -117,6 +140,7 @@ export const createRig = (logFile: string) => {
       const to = usage()
       return {
         serverMs: to.server - from.server,
+        ownMs: to.own - from.own,
         foreignMs: Math.max(0, to.busy - from.busy - (to.ours - from.ours)),
         elapsedMs: to.at - from.at,
       }
@@ -126,7 +150,7 @@ export const createRig = (logFile: string) => {
   const stopAll = async (): Promise<void> => {
     await Promise.all([...children].map(child => child.stop()))
   }
-  return { isPinned: cores !== undefined, start, meter, stopAll, close: () => closeSync(log) }
+  return { isPinned: cores !== undefined, start, startPiped, meter, stopAll, close: () => closeSync(log) }
 }
 export type Rig = ReturnType<typeof createRig>
 

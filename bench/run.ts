@@ -14,6 +14,8 @@ import { runPages } from './scenarios/pages.ts'
 import { runReach } from './scenarios/reach.ts'
 import { runResident } from './scenarios/resident.ts'
 import { runStart } from './scenarios/start.ts'
+import { runUpstreamStart } from './scenarios/upstream-start.ts'
+import { runUpstreams } from './scenarios/upstreams.ts'
 
 /** Characters of the servers' log that are shown when something breaks. */
 const LOG_TAIL = 4_000
@@ -31,6 +33,8 @@ const run = async (options: Options): Promise<number> => {
     { title: 'a change to many streams', isWanted: options.only.has('changes'), run: runReach },
     { title: 'changes under load', isWanted: options.only.has('changes'), run: runChanges },
     { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
+    { title: 'upstreams', isWanted: options.only.has('upstreams'), run: runUpstreams },
+    { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]
   const end = async () => {
     await bench.close()

@@ -14,8 +14,9 @@ export type OwnTargets = {
   hosted: HostedServer
 }
 
-export const startFloor = async (bench: Bench, apiUrl: string): Promise<Target> => {
-  const { child, port } = await bench.startOwn('floor', 'server', ['--api', apiUrl])
+/** `prefix`: before the names of the tools that it lists. */
+export const startFloor = async (bench: Bench, apiUrl: string, prefix = ''): Promise<Target> => {
+  const { child, port } = await bench.startOwn('floor', 'server', ['--api', apiUrl, '--prefix', prefix])
   return { name: 'floor', child, endpoint: { port, path: '/mcp' }, era: 'session', isOurs: false }
 }
 

@@ -46,9 +46,9 @@ export const TOOLS: readonly BenchTool[] = [
 ]
 
 /** The list as the floor and the reference server answer it. */
-export const toListedTools = (tools: readonly BenchTool[]) =>
+export const toListedTools = (tools: readonly BenchTool[], prefix = '') =>
   tools.map(({ name, description, properties, required }) => ({
-    name,
+    name: `${prefix}${name}`,
     description,
     inputSchema: { type: 'object' as const, properties, required },
   }))
