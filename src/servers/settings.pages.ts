@@ -17,6 +17,7 @@ import {
   timeText,
   uuidParam,
 } from '../platform/http/index.ts'
+import { PresentationInput, toPresentationChoices } from './presentation.view.ts'
 import type { Server } from './server.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import { CreateServer } from './servers.schema.ts'
@@ -31,6 +32,7 @@ const Query = z.object({ done: formText })
 const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
 const ReviewForm = { review: formText }
+const PresentationForm = { presentation: formText }
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
   organizationId: z.uuid('is none of the list'),
@@ -39,7 +41,7 @@ const TransferInput = z.object({
 const RemovalForm = { sure: formText }
 type Typed = { name: string; description: string; version: string }
 
-const LABELS = { name: 'name', description: 'description' }
+const LABELS = { name: 'name', description: 'description', presentation: 'presentation' }
 const TRANSFER_LABELS = { organizationId: 'organization', ownerEmail: 'new owner' }
 
 /** Calls counted for the page that asks whether to delete: beyond it all that matters is that there are many. */
@@ -47,6 +49,7 @@ const MAX_COUNTED_CALLS = 10_000
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['saved', 'Saved.'],
+  ['presented', 'Saved. Clients that are connected have been told.'],
   ['reviewed', 'Saved. What clients see of attached MCP servers now stays so until you approve what changes.'],
   ['unreviewed', 'Saved. Changes of attached MCP servers are live at once.'],
   ['moved', 'The server belongs to this organization now. Its address is what it was.'],
@@ -124,6 +127,7 @@ export const settingsPages =
               ])
             : undefined,
           isReviewed: saved.reviewUpstreamChanges,
+          presentations: toPresentationChoices(saved.presentation),
           moving: {},
           places: frame.mayManage ? await listPlaces(actor, frame) : [],
           mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
@@ -162,6 +166,17 @@ export const settingsPages =
         await servers.updateServer(actor, uuid, { reviewUpstreamChanges })
         const done = reviewUpstreamChanges ? 'reviewed' : 'unreviewed'
         return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=${done}`, 303)
+      })
+    })
+
+    app.post('/servers/:uuid/settings/presentation', { config, schema }, async (request, reply) => {
+      const typed = parseForm(PresentationForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
+      return submitForm(reply, await settingsPage(request), async () => {
+        await servers.updateServer(actor, uuid, parseInput(PresentationInput, typed))
+        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=presented`, 303)
       })
     })
 

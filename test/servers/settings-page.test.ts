@@ -126,6 +126,40 @@ describe('the settings of a server', () => {
     expect((await person.get(path)).status).toBe(404)
   })
 
+  it('say how clients see the tools, and change it', async () => {
+    const { serverId, path } = await make()
+    const person = await signIn()
+    const chosen = async (): Promise<string | undefined> =>
+      /name="presentation" value="(\w+)" checked/.exec((await person.get(path)).html)?.[1]
+    expect(await chosen()).toBe('flat')
+    const done = `${path}?done=presented`
+    expect(await person.submit(`${path}/presentation`, { presentation: 'grouped' })).toMatchObject({
+      status: 303,
+      location: done,
+    })
+    expect(await chosen()).toBe('grouped')
+    expect((await person.get(done)).html).toContain('Clients that are connected have been told.')
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ presentation: 'grouped' })
+    for (const presentation of ['', 'everything', HOSTILE]) {
+      const wrong = await person.submit(`${path}/presentation`, { presentation })
+      expect(wrong.status).toBe(400)
+      expect(wrong.html).toContain('The presentation is none of the list.')
+    }
+    const unfit = await person.submit(`${path}/presentation`, { presentation: 'passthrough' })
+    expect(unfit.status).toBe(409)
+    expect(unfit.html).toContain('The presentation cannot be passthrough:')
+    const { member: viewer } = await join(serverId, 'viewer')
+    const seeing = await signIn(viewer)
+    const { html } = await seeing.get(path)
+    expect(html).toContain('In groups, behind two tools')
+    expect(html).not.toContain('name="presentation"')
+    expect((await seeing.submit(`${path}/presentation`, { presentation: 'flat' })).status).toBe(403)
+    const foreign = await signIn(await signUp(patchbay.origin))
+    await foreign.get('/account')
+    expect((await foreign.submit(`${path}/presentation`, { presentation: 'flat' })).status).toBe(404)
+    expect(await chosen()).toBe('grouped')
+  })
+
   it('let each role do what it may, and nobody else see that there is anything', async () => {
     const { serverId, path } = await make()
     const { member: viewer } = await join(serverId, 'viewer')

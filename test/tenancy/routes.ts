@@ -732,6 +732,12 @@ const settings: Row[] = [
     form: () => ({ review: '' }),
   },
   {
+    route: 'POST /servers/:uuid/settings/presentation',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/presentation`,
+    statuses: asPage(build(303)),
+    form: () => ({ presentation: 'grouped' }),
+  },
+  {
     route: 'POST /servers/:uuid/settings/transfer',
     path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/transfer`,
     statuses: asPage(manage(303)),

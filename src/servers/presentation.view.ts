@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { Presentation } from './server.ts'
+
+const CHOICES = [
+  {
+    value: 'flat',
+    text: 'Each tool by itself',
+    hint: 'A model reads the description and schema of all tools, with every request. Best where there are few.',
+  },
+  {
+    value: 'grouped',
+    text: 'In groups, behind two tools',
+    hint: 'A model sees which toolkits and attached MCP servers there are, and looks up their tools when it needs them: a few hundred tokens, however many tools.',
+  },
+  {
+    value: 'passthrough',
+    text: 'Passed through',
+    hint: 'Each request goes on as it is to the one remote MCP server that is attached, and its answer comes back so. For a server that has nothing else.',
+  },
+] as const satisfies readonly { value: Presentation; text: string; hint: string }[]
+
+export const PresentationInput = z.object({
+  presentation: z.enum(
+    CHOICES.map(({ value }) => value),
+    'is none of the list',
+  ),
+})
+
+/** How clients may be shown what a server has, in words. */
+export const toPresentationChoices = (now: Presentation) =>
+  CHOICES.map(choice => ({ ...choice, isChosen: choice.value === now }))
