@@ -1,0 +1,168 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { historyOf, passTo, sendRaw, startUpstream } from './support.ts'
+
+describe('of a request to a passthrough server', () => {
+  const patchbay = runPatchbay()
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  it('neither the token nor a cookie, and nothing that is for one connection, arrives', async () => {
+    const upstream = await startUpstream()
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
+    const answer = await sendRaw(
+      patchbay.origin,
+      [
+        `POST ${server.path} HTTP/1.1`,
+        'Host: localhost',
+        `Authorization: Bearer ${api.token}`,
+        'Cookie: session=secret',
+        'Connection: keep-alive, X-Hop, X-Other',
+        'Keep-Alive: timeout=9',
+        'X-Hop: 1',
+        'X-Other: 2',
+        'TE: trailers',
+        'Proxy-Authorization: Basic c2VjcmV0',
+        'Upgrade: h2c',
+        'HTTP2-Settings: AAMAAABkAAQAAP__',
+        'X-Forwarded-For: 6.6.6.6',
+        'X-Forwarded-Host: evil.test',
+        'Forwarded: for=6.6.6.6',
+        'X-Real-IP: 6.6.6.6',
+        'Mcp-Session-Id: abc',
+        'X-Kept: yes',
+        'Content-Length: 2',
+        '',
+        'hi',
+      ].join('\r\n'),
+    )
+    expect(answer.status).toBe(200)
+    const [{ headers, body } = { headers: {}, body: '' }] = upstream.seen
+    expect(body).toBe('hi')
+    const port = new URL(patchbay.origin).port
+    expect(headers).toEqual({
+      host: `127.0.0.1:${upstream.port}`,
+      connection: 'keep-alive',
+      'content-length': '2',
+      'mcp-session-id': 'abc',
+      'x-kept': 'yes',
+      via: '1.1 patchbay',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': `localhost:${port}`,
+      'x-forwarded-port': port,
+      'x-forwarded-prefix': server.path,
+    })
+  })
+
+  it('configured headers arrive, with globals and secrets in them, in place of what the caller says', async () => {
+    const upstream = await startUpstream()
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: 'sesame-open', secret: true })
+    await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, {
+      headers: { Authorization: 'Bearer {{key}}', 'X-Team': 'blue' },
+    })
+    await fetch(server.url, { headers: { authorization: 'Bearer mine', 'x-team': 'red' } })
+    expect(upstream.seen[0]?.headers).toMatchObject({ authorization: 'Bearer sesame-open', 'x-team': 'blue' })
+    await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: 'sesame-close', secret: true })
+    await fetch(server.url)
+    expect(upstream.seen[1]?.headers.authorization).toBe('Bearer sesame-close')
+  })
+
+  it('the answer comes back but for what would hold for our whole origin', async () => {
+    const upstream = await startUpstream(response => {
+      response.writeHead(418, 'Teapot', [
+        ...['Content-Type', 'text/html', 'X-Own', 'a', 'X-Own', 'b', 'Set-Cookie', 'patchbay=stolen; Path=/'],
+        ...['WWW-Authenticate', 'Bearer resource_metadata="https://evil.test"', 'Clear-Site-Data', '"*"'],
+        ...['Strict-Transport-Security', 'max-age=1', 'Access-Control-Allow-Origin', '*', 'Connection', 'X-Hop'],
+        ...['X-Hop', '1', 'Refresh', '0; url=https://evil.test'],
+      ])
+      response.end('<script>alert(1)</script>')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const answer = await fetch(server.url)
+    expect(answer.status).toBe(418)
+    expect(answer.statusText).toBe('Teapot')
+    expect(await answer.text()).toBe('<script>alert(1)</script>')
+    const names = [...answer.headers.keys()].filter(name => !['date', 'connection', 'keep-alive'].includes(name))
+    expect(names.sort()).toEqual([
+      'content-security-policy',
+      'content-type',
+      'transfer-encoding',
+      'x-content-type-options',
+      'x-own',
+    ])
+    expect(answer.headers.get('x-own')).toBe('a, b')
+    // A page of an upstream's runs nothing on the dashboard's origin.
+    expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+  })
+
+  it('a 401 of the upstream becomes a 502 that says so', async () => {
+    const upstream = await startUpstream(response => {
+      response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://evil.test/meta"' })
+      response.end('who are you?')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const answer = await fetch(server.url, { method: 'POST', body: 'x' })
+    expect(answer.status).toBe(502)
+    expect(answer.headers.has('www-authenticate')).toBe(false)
+    expect(await answer.json()).toMatchObject({
+      error: { message: 'The upstream answered 401: it does not take the credentials configured for it' },
+    })
+    expect(await historyOf(api, server.id)).toMatchObject([{ outcome: 'error', status: 401 }])
+  })
+
+  describe('a redirect', () => {
+    const follow = async (location: string, status = 302, headers: Record<string, string> = {}) => {
+      const upstream = await startUpstream((response, { url }) => {
+        response.writeHead(status, { location: location.replaceAll('PORT', url === '' ? '' : String(upstream.port)) })
+        response.end()
+      })
+      const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp?key=own`)
+      const answer = await fetch(`${server.url}/dir/x`, { redirect: 'manual', headers })
+      const text = await answer.text()
+      return { status: answer.status, location: answer.headers.get('location')?.replace(server.path, '/OURS'), text }
+    }
+
+    it.each([
+      ['/mcp/dir/y?a=1', '/OURS/dir/y?a=1'],
+      ['http://127.0.0.1:PORT/mcp/z#part', '/OURS/z#part'],
+      ['/mcp?key=own', '/OURS'],
+      ['/mcp/a?key=own&b=2', '/OURS/a?b=2'],
+      ['y', '/OURS/dir/y'],
+      ['https://elsewhere.test/file', 'https://elsewhere.test/file'],
+    ])('to %s leads to %s', async (location, ours) => {
+      expect(await follow(location)).toMatchObject({ status: 302, location: ours })
+    })
+
+    it.each([
+      ['/admin', 302, {}],
+      ['/mcp/../admin', 302, {}],
+      ['/mcpx', 302, {}],
+      ['http://127.0.0.1:PORT/', 308, {}],
+      ['https://elsewhere.test/file', 307, {}],
+      ['https://elsewhere.test/file', 302, { authorization: 'Bearer of-somebody' }],
+      ['javascript:alert(1)', 302, {}],
+    ] as const)('to %s (%i) is not passed on, where it would leak', async (location, status, headers) => {
+      const answer = await follow(location, status, headers)
+      expect(answer).toMatchObject({ status: 502, location: undefined })
+      expect(answer.text).toContain('The upstream redirected')
+    })
+
+    it('that holds a secret is not passed on', async () => {
+      const upstream = await startUpstream((response, { headers }) => {
+        response.writeHead(302, { location: `https://elsewhere.test/?k=${headers['x-key']}` })
+        response.end()
+      })
+      const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+      await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: 'sesame-open', secret: true })
+      await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { headers: { 'X-Key': '{{key}}' } })
+      const answer = await fetch(server.url, { redirect: 'manual' })
+      expect(answer.status).toBe(502)
+      expect(await answer.text()).not.toContain('sesame')
+    })
+  })
+})
