@@ -82,6 +82,7 @@ export const createUpstreamOAuth = ({
     close: async (): Promise<void> => {
       for (const end of subscriptions) end()
       await client.close()
+      await tokens.close()
     },
   }
 }

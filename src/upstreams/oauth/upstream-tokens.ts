@@ -61,6 +61,7 @@ export const createUpstreamTokens = ({
 }: UpstreamTokensParts) => {
   const memory = new LRUCache<string, Held>({ max: MAX_HELD })
   const renewing = new Map<string, Promise<Held>>()
+  const writings = new Set<Promise<void>>()
 
   const open = ({ sealed, ...account }: store.StoredAccount): Held => {
     const { upstreamId, holder } = account
@@ -87,12 +88,20 @@ export const createUpstreamTokens = ({
     return held
   }
 
-  const breakIt = async ({ id, upstreamId, holder, version }: Held): Promise<AccountError> => {
-    memory.delete(keyOf(upstreamId, holder))
-    await changes.commit(async (tx, announce) => {
-      const serverId = await store.breakAccount(tx, { id, version }, new Date(now()))
-      if (serverId !== undefined) announce({ type: 'upstream_changed', upstreamId, serverId })
-    })
+  /** Written down while whoever asked is told: what hears of it closes their connection. */
+  const breakIt = (held: Held): AccountError => {
+    const { id, upstreamId, holder, version } = held
+    const brokenAt = new Date(now())
+    memory.set(keyOf(upstreamId, holder), { ...held, brokenAt })
+    const writing: Promise<void> = changes
+      .commit(async (tx, announce) => {
+        const serverId = await store.breakAccount(tx, { id, version }, brokenAt)
+        if (serverId !== undefined) announce({ type: 'upstream_changed', upstreamId, serverId })
+      })
+      // Not written, it is found out anew.
+      .catch(() => memory.delete(keyOf(upstreamId, holder)))
+      .then(() => void writings.delete(writing))
+    writings.add(writing)
     return explain('broken', upstreamId, holder)
   }
 
@@ -117,7 +126,7 @@ export const createUpstreamTokens = ({
     try {
       content = await ask(held)
     } catch (error) {
-      if (findRefusal(error) !== undefined) throw await breakIt(held)
+      if (findRefusal(error) !== undefined) throw breakIt(held)
       await store.dropRenewal(db, held)
       throw error instanceof UpstreamError ? error : notRenewed(wordsOf(error))
     }
@@ -138,7 +147,7 @@ export const createUpstreamTokens = ({
       if (held === undefined) throw explain('missing', upstreamId, holder)
       if (held.brokenAt !== undefined) throw explain('broken', upstreamId, holder)
       if (held.version !== seen) return held
-      if (held.content.tokens.refreshToken === undefined) throw await breakIt(held)
+      if (held.content.tokens.refreshToken === undefined) throw breakIt(held)
       const at = now()
       if (await store.claimRenewal(db, held, { now: new Date(at), until: new Date(at + TURN_MS) })) {
         return renewNow(held)
@@ -224,6 +233,10 @@ export const createUpstreamTokens = ({
       for (const key of memory.keys()) if (key.endsWith(` ${holder}`)) memory.delete(key)
     },
     forgetAll: (): void => memory.clear(),
+    /** Waits for what is written. */
+    close: async (): Promise<void> => {
+      await Promise.allSettled([...renewing.values(), ...writings])
+    },
   }
 }
 

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fieldsOf } from '../oauth/support/visitor.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
+import { attach, beginConnecting, callServer, leavingLink, listTools, makePerson } from './oauth-support.ts'
+
+/** So short a life that it is time to renew as soon as it is there. */
+const AT_ONCE = 0.002
+
+let fake: OAuthFake
+beforeAll(async () => {
+  fake = await startOAuthFake()
+})
+afterAll(() => fake.close())
+beforeEach(() => fake.behave())
+
+type Person = Awaited<ReturnType<typeof makePerson>>
+
+const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> => {
+  const page = await visitor.get(fake.agree(leavingLink(await beginConnecting(visitor, upstreamId))))
+  if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
+}
+
+describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) => {
+  let database: Awaited<ReturnType<typeof create>>
+  let patchbay: TestApp
+  let other: TestApp
+  let owner: Person
+  beforeAll(async () => {
+    database = await create()
+    patchbay = await startTestApp({ databaseUrl: database.url })
+    other = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: patchbay.origin } })
+    owner = await makePerson(patchbay.origin, 'front@example.com')
+  })
+  afterAll(async () => {
+    await other.close()
+    await patchbay.close()
+    await database.drop()
+  })
+
+  const attachConnected = async () => {
+    const attached = await attach(owner, fake.url, { type: 'oauth' })
+    await connect(owner, attached.upstreamId)
+    expect(await listTools(attached.url, owner.token)).toContain('back_whoami')
+    return attached
+  }
+  const stateOf = async (upstreamId: string) => (await owner.expectOk('GET', `/upstreams/${upstreamId}`)).body
+
+  it('is renewed once when it is about to end, however many calls wait for it, at two processes', async () => {
+    fake.behave({ expiresIn: AT_ONCE })
+    const { url } = await attachConnected()
+    const elsewhere = url.replace(patchbay.origin, other.origin)
+    // Both have a connection of theirs.
+    await callServer(url, owner.token, 'back_whoami')
+    await callServer(elsewhere, owner.token, 'back_whoami')
+    fake.behave()
+    const before = fake.renewals()
+    const calls = Array.from({ length: 16 }, (_, index) =>
+      callServer(index % 2 === 0 ? url : elsewhere, owner.token, 'back_whoami'),
+    )
+    for (const { isError, text } of await Promise.all(calls)) expect(isError ?? false, text).toBe(false)
+    expect(fake.renewals() - before).toBe(1)
+  })
+
+  it('is renewed once where the upstream refuses it, and the call goes on', async () => {
+    const { url } = await attachConnected()
+    await callServer(url, owner.token, 'back_whoami')
+    fake.endAccess()
+    const before = fake.renewals()
+    expect((await callServer(url, owner.token, 'back_whoami')).isError).not.toBe(true)
+    expect(fake.renewals() - before).toBe(1)
+  })
+
+  it('that is refused renewed or not says that the connection has to be renewed', async () => {
+    const { url, upstreamId } = await attachConnected()
+    fake.behave({ refusesTokens: true })
+    const before = fake.renewals()
+    const refused = await callServer(url, owner.token, 'back_whoami')
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('has to be renewed') })
+    expect(fake.renewals() - before).toBe(1)
+    expect(await stateOf(upstreamId)).toMatchObject({
+      state: { kind: 'failed', why: expect.stringContaining('has to be renewed') },
+    })
+  })
+
+  it('that its authorization server does not renew any more is good for nothing until it is connected anew', async () => {
+    const { url, upstreamId } = await attachConnected()
+    fake.endAccess()
+    fake.behave({ renewal: { status: 400, body: { error: 'invalid_grant', error_description: '<b>gone</b>' } } })
+    const refused = await callServer(url, owner.token, 'back_whoami')
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('has to be renewed') })
+    await expect
+      .poll(() => stateOf(upstreamId))
+      .toMatchObject({
+        auth: { connection: { brokenSince: expect.any(String) } },
+        state: { kind: 'failed', why: expect.stringContaining('has to be renewed') },
+      })
+    const before = fake.renewals()
+    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('has to be renewed')
+    expect(fake.renewals()).toBe(before)
+
+    fake.behave()
+    await connect(owner, upstreamId)
+    expect((await callServer(url, owner.token, 'back_whoami')).isError).not.toBe(true)
+    expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
+  })
+
+  it('stays with the account while its authorization server is out of order, and is renewed when it is back', async () => {
+    const { url, upstreamId } = await attachConnected()
+    fake.endAccess()
+    fake.behave({ renewal: { status: 503, body: 'out of order' } })
+    const refused = await callServer(url, owner.token, 'back_whoami')
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('did not renew the token') })
+    expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
+    fake.behave()
+    expect((await callServer(url, owner.token, 'back_whoami')).isError).not.toBe(true)
+  })
+
+  it('goes nowhere but to the address that was connected', async () => {
+    const { upstreamId } = await attachConnected()
+    const elsewhere = await startOAuthFake()
+    try {
+      await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: elsewhere.url })
+      const { status, body } = await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
+      expect(status).toBe(503)
+      expect(body).toMatchObject({ detail: expect.stringContaining('another address than when it was connected') })
+      const shown = elsewhere.seen.map(({ headers }) => headers.authorization ?? '')
+      expect(shown.filter(text => text !== '')).toEqual([])
+    } finally {
+      await elsewhere.close()
+    }
+  })
+
+  it('that may not do what is asked says which scope that takes', async () => {
+    const { url } = await attachConnected()
+    fake.behave({ scopeNeeded: 'parcels:write' })
+    const refused = await callServer(url, owner.token, 'back_whoami')
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('"parcels:write"') })
+  })
+
+  it('is revoked when it is disconnected, and is gone', async () => {
+    const { url, upstreamId } = await attachConnected()
+    const page = await owner.visitor.get(`/connect/${upstreamId}`)
+    const { action, fields } = fieldsOf(page, '/disconnection')
+    const count = fake.revoked.length
+    expect((await owner.visitor.post(action, fields)).status).toBe(200)
+    await expect
+      .poll(() => fake.revoked.slice(count).map(form => form.get('token_type_hint')))
+      .toEqual(['refresh_token', 'access_token'])
+    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('not connected to an account')
+    expect(await patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })).toBe(0)
+  })
+
+  it('stands in no answer, no history, no audit entry and no table, whatever the upstream says', async () => {
+    const { url, upstreamId, serverId } = await attachConnected()
+    const echoed = await callServer(url, owner.token, 'back_whoami')
+    expect(echoed.text).toContain('you showed')
+    await callServer(url, owner.token, 'back_fail')
+    const { db } = patchbay.services
+    const shown = [
+      echoed.text,
+      (await callServer(url, owner.token, 'back_fail')).text,
+      JSON.stringify((await owner.expectOk('GET', `/servers/${serverId}/executions`)).body),
+      JSON.stringify((await owner.expectOk('POST', `/upstreams/${upstreamId}/refresh`)).body),
+      (await owner.visitor.get(`/servers/${serverId}/sources/upstreams/${upstreamId}`)).text,
+      JSON.stringify([
+        await db.upstreamAccount.findMany(),
+        await db.upstreamClient.findMany(),
+        await db.upstreamCatalogue.findMany(),
+        await db.auditEntry.findMany(),
+        await db.session.findMany(),
+      ]),
+    ]
+    for (const token of fake.given) for (const text of shown) expect(text.includes(token)).toBe(false)
+  })
+})
