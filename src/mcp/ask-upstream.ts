@@ -21,7 +21,9 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
   if (method === 'resources/read') {
     return typeof params?.uri === 'string' ? offers?.readResource(params.uri, call, groupOf(params)) : undefined
   }
-  if (method === 'completion/complete') return params === undefined ? undefined : offers?.complete(params, call)
+  if (method === 'completion/complete') {
+    return params === undefined ? undefined : offers?.complete(params, call, groupOf(params))
+  }
   const args = params?.arguments
   if (typeof params?.name !== 'string' || (args !== undefined && !isJsonObject(args))) return undefined
   return offers?.getPrompt(params.name, args, call, groupOf(params))

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.t
 import { errorAnswer, idText, invalidParams, type Refusal } from './answer.ts'
 import { messageEvent } from './event-stream.ts'
 import { type Exchange, writeAnswer } from './exchange.ts'
+import { groupOf } from './groups.ts'
 import type { RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { type ListKind, listChangedMethod, META } from './protocol.ts'
@@ -34,11 +35,15 @@ type Resources = { uris: readonly string[]; listen: (onUpdated: (uri: string) =>
 const NO_RESOURCES: Resources = { uris: [], listen: () => {}, stop: () => {} }
 
 /** Which of them are taken is said first of all, so they are asked for before the stream is opened; never rejects. */
-const subscribeAll = async ({ router }: Mounted, wanted: readonly string[]): Promise<Resources> => {
+const subscribeAll = async (
+  { router }: Mounted,
+  wanted: readonly string[],
+  group: string | undefined,
+): Promise<Resources> => {
   let tell = (_uri: string): void => {}
   const taken = await Promise.all(
     wanted.map(async uri => {
-      const answer = await router.offers?.subscribe(uri, updated => tell(updated))
+      const answer = await router.offers?.subscribe(uri, updated => tell(updated), group)
       return answer === undefined || 'refused' in answer ? [] : [{ uri, stop: answer.stop }]
     }),
   )
@@ -127,7 +132,9 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
     if (full !== undefined) refuse(full)
     else if (uris.length === 0) open(exchange, mounted, caller, request, filter, NO_RESOURCES)
     else {
-      void subscribeAll(mounted, uris).then(resources => open(exchange, mounted, caller, request, filter, resources))
+      void subscribeAll(mounted, uris, groupOf(request.params)).then(resources =>
+        open(exchange, mounted, caller, request, filter, resources),
+      )
     }
   }
 }

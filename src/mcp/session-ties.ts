@@ -3,6 +3,7 @@ import { isLevelWanted } from '../upstreams/index.ts'
 import { type Answer, errorAnswer, invalidParams, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import { logNotice } from './call-links.ts'
+import { groupOf } from './groups.ts'
 import type { RequestMessage } from './message.ts'
 import { type LogLevel, resourceUpdated } from './protocol.ts'
 import type { Router } from './router.ts'
@@ -50,7 +51,7 @@ export const listenToLogs = ({ offers }: Router, session: Session, level: LogLev
 export const subscribe = (
   { offers }: Router,
   session: Session,
-  { id }: RequestMessage,
+  { id, params }: RequestMessage,
   uri: string,
   call: Call,
 ): Promise<Answer> | Answer | undefined => {
@@ -60,7 +61,7 @@ export const subscribe = (
     return errorAnswer(id, invalidParams(`A session may subscribe to ${MAX_SUBSCRIPTIONS} resources`))
   }
   return offers
-    ?.subscribe(uri, updated => notify(session, resourceUpdated(updated)))
+    ?.subscribe(uri, updated => notify(session, resourceUpdated(updated)), groupOf(params))
     ?.then(taken => {
       if ('refused' in taken) return errorAnswer(id, refusal(200, taken.refused.code, taken.refused.message))
       // It was cancelled, or its session ended, while the upstream was asked.

@@ -8,7 +8,7 @@ import { countTokens } from '../../src/context/index.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { connectClient } from './clients.ts'
+import { connectClient, jsonOf } from './clients.ts'
 import { commandOf, everythingCommand } from './support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -114,6 +114,8 @@ describe('a server that groups', () => {
     ])
 
     expect(textOf(await client.call('every', 'echo', { message: 'hello' }))).toBe('Echo: hello')
+    const image = await client.call('every', 'get-tiny-image')
+    expect(image.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }))
     expect(await client.call('every', 'get-structured-content', { location: 'New York' })).toMatchObject({
       structuredContent: { temperature: expect.any(Number) },
     })
@@ -228,6 +230,62 @@ describe('a server that groups', () => {
       await expect(client.request(method, { group: 5 })).rejects.toThrow('group is no string')
     }
     expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
+  })
+
+  it.each(ERAS)('lets an upstream’s call be followed, and given up, as without groups (%s)', async kind => {
+    const serverId = await makeGrouped()
+    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+    const client = await open(kind, serverId)
+    const steps: unknown[] = []
+    const call = (name: string, options: object) =>
+      client.callTool('call_dynamic_tool', { group: 'talks', name }, options)
+    await call('count', { onprogress: (step: unknown) => steps.push(step) })
+    expect(steps).toEqual([1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` })))
+    const stop = new AbortController()
+    const waiting = call('wait', { signal: stop.signal })
+    const toldOf = async () => jsonOf<{ told: string[] }>(await client.call('talks', 'told')).told
+    await vi.waitFor(async () => expect(await toldOf()).toContain('waiting'))
+    stop.abort()
+    await expect(waiting).rejects.toThrow()
+    await vi.waitFor(async () => expect(await toldOf()).toContain('cancelled'))
+  })
+
+  it.each(ERAS)('completes arguments and tells of updates under the names of its groups (%s)', async kind => {
+    const serverId = await makeGrouped()
+    for (const name of ['alpha', 'beta']) await attachKnown(serverId, { name, ...commandOf('talks-old') })
+    const client = await open(kind, serverId)
+    const complete = async (ref: object, params = {}) =>
+      client.request('completion/complete', { ref, argument: { name: 'id', value: 'o' }, ...params })
+    const template = { type: 'ref/resource', uri: 'beta+talks://any/{id}' }
+    const done = { completion: { values: ['ref/resource:id=o'], total: 7, hasMore: true } }
+    expect(await complete(template)).toMatchObject(done)
+    expect(await complete({ ...template, uri: 'talks://any/{id}' }, { group: 'beta' })).toMatchObject(done)
+    expect(await complete({ type: 'ref/prompt', name: 'alpha_greet' })).toMatchObject({
+      completion: { values: ['ref/prompt:id=o'] },
+    })
+    expect(await complete({ type: 'ref/prompt', name: 'greet' }, { group: 'alpha' })).toMatchObject({
+      completion: { values: ['ref/prompt:id=o'] },
+    })
+    const unsubscribe = await client.subscribe('beta+talks://one')
+    expect(jsonOf(await client.call('beta', 'touch'))).toEqual(['talks://one'])
+    expect(jsonOf(await client.call('alpha', 'touch'))).toEqual([])
+    await vi.waitFor(() => expect(client.updated).toEqual(['beta+talks://one']))
+    await unsubscribe()
+  })
+
+  it('bounds what it says of its groups, however many there are and however much is said of them', async () => {
+    const serverId = await makeGrouped()
+    const description = 'As long as a description may be. '.repeat(300)
+    const names = Array.from({ length: 100 }, (_, index) => `upstream-${String(index).padStart(3, '0')}`)
+    for (const name of names) {
+      await attach(serverId, { name, description, transport: 'http', url: 'http://127.0.0.1:1/mcp' })
+    }
+    const client = await open('sdk 1', serverId)
+    await vi.waitFor(async () => expect((await client.describe()).match(/; failed: /g)).toHaveLength(100), 10_000)
+    const text = await client.describe()
+    expect(names.filter(name => !text.includes(`- ${name} (`))).toEqual([])
+    expect(await countTokens(text)).toBeLessThan(6_000)
+    expect(textOf(await client.get('x')).length).toBeLessThan(5_000)
   })
 
   it('costs a model a few hundred tokens, whatever its thousands of tools', async () => {
