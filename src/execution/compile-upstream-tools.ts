@@ -82,7 +82,8 @@ const callOnce = async (
   const masker = withAccountHidden(globalMasker, connection)
   try {
     const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
-    return { passed: maskResult(await withLink(link, upstream.id, masker, exchange, call), masker) }
+    const passed = maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
+    return { passed, json: JSON.stringify(passed) }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state())
     if (why === undefined) onInternalError(error)
@@ -133,7 +134,7 @@ const compileOne = (
         outcome: error === undefined ? 'ok' : 'error',
         status: undefined,
         requestBytes: Buffer.byteLength(body),
-        responseBytes: isPassed(result) ? Buffer.byteLength(JSON.stringify(result.passed)) : 0,
+        responseBytes: isPassed(result) && result.json !== undefined ? Buffer.byteLength(result.json) : 0,
         error,
         request: requestOf(tool, masker.text(body)),
       })

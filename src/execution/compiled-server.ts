@@ -30,7 +30,11 @@ export type LongText = { utf8: Buffer; structuredAs?: string }
 export type ToolResult = BlocksResult | LongText
 
 /** The result of an upstream, as it answered: content of every kind, and whatever else is in it. */
-export type PassedResult = { passed: JsonObject }
+export type PassedResult = {
+  passed: JsonObject
+  /** The same as JSON, where that was needed already: large results are not written twice. */
+  json?: string
+}
 
 export const isLongText = (result: ToolResult | PassedResult): result is LongText => 'utf8' in result
 export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result

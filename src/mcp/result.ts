@@ -41,15 +41,24 @@ const withPassedText = (passed: JsonObject): JsonObject => {
 }
 
 /** What an upstream answered, in the form of the caller's era; its `_meta` stays beside our own. */
-export const renderPassed = (router: Router, { passed }: PassedResult, era: Era, isOutputWrapped: boolean): string => {
+export const renderPassed = (
+  router: Router,
+  { passed, json }: PassedResult,
+  era: Era,
+  isOutputWrapped: boolean,
+): string => {
   const complete = withPassedText(passed)
+  const isSame = json !== undefined && complete === passed
   if (era === 'stateless') {
+    const hasOwn = '_meta' in passed || 'resultType' in passed
+    if (isSame && !hasOwn && json !== '{}') return `${router.statelessHead},${json.slice(1)}`
     const own = isJsonObject(complete._meta) ? complete._meta : {}
     return JSON.stringify({ ...complete, resultType: 'complete', _meta: { ...own, ...router.meta } })
   }
   const { structuredContent } = complete
   const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
-  return JSON.stringify(isWrapped ? { ...complete, structuredContent: { result: structuredContent } } : complete)
+  if (isWrapped) return JSON.stringify({ ...complete, structuredContent: { result: structuredContent } })
+  return isSame ? json : JSON.stringify(complete)
 }
 
 /** Bytes escaped at once: what this makes of them still counts as small where V8 keeps its strings. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -265,6 +265,24 @@ describe('a command', () => {
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message]).toEqual(['exited', expect.stringContaining('ended with exit code 3')])
     expect(upstream.log().map(({ text }) => text)).toContain('the configuration is missing')
+  })
+
+  it('that exits at once is started once with each further try, and understood once it stays', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'patchbay-starts-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const script = 'echo start >> starts; test -e good || exit 3; exec "$0" "$@"'
+    const { command, args } = hostile('ends-at-questions')
+    const config = { ...hostile(), command: '/bin/sh', args: ['-c', script, command, ...args], cwd: folder }
+    const upstream = openUpstream(config, { limits: { retryDelaysMs: [60_000] } })
+    const starts = (): number => readFileSync(join(folder, 'starts'), 'utf8').split('\n').length - 1
+    const counts: number[] = []
+    for (let tries = 0; tries < 3; tries++) {
+      expect((await faultOf(upstream.get())).kind).toBe('exited')
+      counts.push(starts())
+    }
+    expect(counts).toEqual([2, 3, 4])
+    writeFileSync(join(folder, 'good'), '')
+    await expect.poll(() => callTool(upstream, 'echo', { text: 'good' }).catch(() => 'still bad')).toBe('good')
   })
 
   it('that prints rubbish is ended', async () => {

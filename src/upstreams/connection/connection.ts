@@ -102,6 +102,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
   let isOlderEra = false
+  /** Of a process that ended at once, whichever era it was asked in: each further try is one start, in turns. */
+  let hasTriedBoth = false
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
@@ -128,14 +130,17 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     try {
       const opened = await make()
       isOlderEra = opened.client.getProtocolEra() === 'legacy'
+      hasTriedBoth = false
       return opened
     } catch (error) {
       // Some servers of the older era end at a question that they do not know; asked as of old they stay.
-      const mayBeOlder = error instanceof UpstreamError && error.kind === 'exited' && !isOlderEra && !signal.aborted
-      if (!mayBeOlder) throw error
+      const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
+      if (hasEnded && hasTriedBoth) isOlderEra = !isOlderEra
+      if (!hasEnded || hasTriedBoth || isOlderEra) throw error
       isOlderEra = true
       return make().catch((second: unknown) => {
         isOlderEra = false
+        hasTriedBoth = true
         throw second
       })
     }
