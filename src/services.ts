@@ -399,7 +399,7 @@ export const buildServices = async (
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
-      upstreamExchange.close()
+      await upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
       passthroughs.close()
       reverseProxy.close()

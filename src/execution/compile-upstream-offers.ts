@@ -138,6 +138,8 @@ export const compileUpstreamOffers = (
           explain(error, owner, globalMasker, connections.findFor(owner.id, undefined)?.state()),
         )
     },
+    tellRootsChanged: ({ key }) => exchange.own.tellAll(key, 'notifications/roots/list_changed'),
+    closeOwn: ({ key }) => exchange.own.closeOf(key),
     listenToLogs: (level, listener) => {
       void exchange.logs.lowerLevel(serverId, level)
       return exchange.logs.listen(serverId, maskedTell(listener, globalMasker))

@@ -36,7 +36,7 @@ export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: read
 
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
   connections: Pick<UpstreamConnections, 'findFor'>
-  exchange: Pick<UpstreamExchange, 'logs' | 'subscriptions'>
+  exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
 }
 
 /** What a call takes; what describes the tool is not in it. */

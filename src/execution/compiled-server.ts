@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
-import type { CallLink, LogLevel } from '../upstreams/index.ts'
+import type { CallLink, LogLevel, SessionPeer } from '../upstreams/index.ts'
 import type { CompiledPassthrough } from './compile-passthrough.ts'
 
 export type { AccessPolicy, Caller } from '../servers/index.ts'
@@ -111,6 +111,9 @@ export type CompiledOffers = OfferLists & {
     onUpdated: (uri: string) => void,
     group?: string,
   ) => Promise<{ stop: () => void } | RefusedAnswer> | undefined
+  tellRootsChanged: (peer: SessionPeer) => void
+  /** Ends the connections that a client has of its own. */
+  closeOwn: (peer: SessionPeer) => void
   /** Asks for log messages from a level on, and tells those that come while nobody calls; answers how to stop. */
   listenToLogs: (level: LogLevel, listener: (params: JsonObject) => void) => () => void
 }

@@ -22,11 +22,11 @@ export const withLink = async <T>(
   link: CallLink | undefined,
   upstreamId: string,
   masker: Masker,
-  { logs }: Pick<UpstreamExchange, 'logs'>,
+  { logs, route }: Pick<UpstreamExchange, 'logs' | 'route'>,
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   if (link === undefined) return work(undefined)
-  const own = maskLink(link, masker)
+  const own = route(upstreamId, maskLink(link, masker))
   const end = logs.begin(upstreamId, own)
   try {
     return await work(own)

@@ -73,6 +73,9 @@ export const createFeeds = (now: () => number) => {
     },
     forgetBroken,
     notify,
+    /** Whether a stream is open for what the server has to say by itself. */
+    hasNotices: (): boolean =>
+      [...feeds.values()].some(feed => feed.kind === 'notices' && feed.connection() !== undefined),
     hasOpenStream: (): boolean => connections().length > 0,
     end,
   }

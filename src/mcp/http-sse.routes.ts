@@ -14,7 +14,7 @@ import type { Mounted, Subscriber } from './mounted.ts'
 import { startProgress } from './progress.ts'
 import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from './protocol.ts'
 import { findLackingScopes } from './scopes.ts'
-import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
+import { isIntroduction, readIntroduction, serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { notAcceptable } from './session-requirements.ts'
 import { endCall, endSession, type Session } from './sessions.ts'
 import type { StreamAccess } from './stream-access.ts'
@@ -53,6 +53,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     subject: caller?.userId,
     version: SESSION_VERSIONS[0],
     client: undefined,
+    capabilities: [],
     lastUsedAt: now(),
     logLevel: undefined,
     calls: undefined,
@@ -101,8 +102,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const initialize = (connection: Connection, { router }: Mounted, request: RequestMessage): Answer => {
     const introduction = readIntroduction(request.params)
     if (!isIntroduction(introduction)) return errorAnswer(request.id, introduction)
-    const { version, client } = introduction
-    connection.session = { ...connection.session, version, client }
+    const { version, client, capabilities } = introduction
+    connection.session = { ...connection.session, version, client, capabilities }
     connection.isInitialized = true
     return resultAnswer(request.id, router.initialize(version))
   }
@@ -110,7 +111,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const serve = (connection: Connection, mounted: Mounted, caller: Caller, message: Message): void => {
     const { stream } = connection
     const send = (answer: Answer): void => stream.send(messageEvent(answerText(answer)))
-    if (message.kind === 'notification') serveNotification(connection.session, message)
+    if (message.kind === 'notification') serveNotification(mounted.router, connection.session, message)
+    if (message.kind === 'response') serveResponse(connection.session, message)
     if (message.kind !== 'request') return
     if (message.method === 'initialize' && !connection.isInitialized) {
       send(initialize(connection, mounted, message))

@@ -4,8 +4,13 @@ export type RequestId = string | number
 
 export type RequestMessage = { kind: 'request'; id: RequestId; method: string; params: JsonObject | undefined }
 export type NotificationMessage = { kind: 'notification'; method: string; params: JsonObject | undefined }
-/** An answer to a request of ours. We send none yet, so nobody waits for it. */
-export type ResponseMessage = { kind: 'response' }
+/** An answer to a request of ours: a result, or an error. */
+export type ResponseMessage = {
+  kind: 'response'
+  id: RequestId | undefined
+  result: JsonObject | undefined
+  error: { code: number; message: string } | undefined
+}
 export type Message = RequestMessage | NotificationMessage | ResponseMessage
 
 export const isRequestId = (value: unknown): value is RequestId =>
@@ -35,13 +40,17 @@ const isCallKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' ||
 const isResultKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' || key === 'result'
 const isErrorKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' || key === 'error'
 
-const isResponse = (value: JsonObject): boolean => {
-  if (value.result !== undefined) {
-    return isJsonObject(value.result) && isRequestId(value.id) && hasOnly(value, isResultKey)
+const parseResponse = (value: JsonObject): ResponseMessage | undefined => {
+  const { id, result, error } = value
+  if (result !== undefined) {
+    if (!isJsonObject(result) || !isRequestId(id) || !hasOnly(value, isResultKey)) return undefined
+    return { kind: 'response', id, result, error: undefined }
   }
-  if (!isJsonObject(value.error) || !hasOnly(value, isErrorKey)) return false
-  const { code, message } = value.error
-  return Number.isInteger(code) && typeof message === 'string' && (value.id === undefined || isRequestId(value.id))
+  if (!isJsonObject(error) || !hasOnly(value, isErrorKey)) return undefined
+  const { code, message } = error
+  if (typeof code !== 'number' || !Number.isInteger(code) || typeof message !== 'string') return undefined
+  if (id !== undefined && !isRequestId(id)) return undefined
+  return { kind: 'response', id, result: undefined, error: { code, message } }
 }
 
 /**
@@ -53,7 +62,7 @@ const isResponse = (value: JsonObject): boolean => {
 export const parseMessage = (value: JsonValue): Message | undefined => {
   if (!isJsonObject(value) || value.jsonrpc !== '2.0') return undefined
   const { id, method, params } = value
-  if (typeof method !== 'string') return isResponse(value) ? { kind: 'response' } : undefined
+  if (typeof method !== 'string') return parseResponse(value)
   if (!areParams(params) || !hasOnly(value, isCallKey)) return undefined
   if (id === undefined) return { kind: 'notification', method, params }
   return isRequestId(id) ? { kind: 'request', id, method, params } : undefined

@@ -1,3 +1,4 @@
+import type { CallLink } from '../execution/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { type Answer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import { askUpstream, mayBeAsked } from './ask-upstream.ts'
@@ -13,10 +14,11 @@ import {
   type ReportFault,
 } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
-import { isRequestId, type NotificationMessage, type RequestMessage } from './message.ts'
+import { isRequestId, type NotificationMessage, type RequestMessage, type ResponseMessage } from './message.ts'
 import { ERROR, findLogLevel, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from './protocol.ts'
 import type { Router } from './router.ts'
-import { listenToLogs, subscribe, unsubscribe } from './session-ties.ts'
+import { ASKABLE_NAMES } from './session-peer.ts'
+import { askedSession, listenToLogs, subscribe, unsubscribe } from './session-ties.ts'
 import { beginCall, cancelCalls, type Session } from './sessions.ts'
 
 /** What a client tells of itself when it begins (basic/lifecycle, "Initialization"). */
@@ -27,7 +29,15 @@ export type Introduction = {
 }
 
 /** Capabilities of clients in any version: other names are the client's own, and of any number and length. */
-const CAPABILITIES = ['elicitation', 'experimental', 'roots', 'sampling', 'tasks'] as const
+const CAPABILITIES: readonly string[] = ['experimental', 'tasks', ...ASKABLE_NAMES]
+
+/** Whether the client declares it: `sampling`, or `sampling.tools` within. */
+const declares = (capabilities: JsonObject, path: string): boolean => {
+  const [name = '', detail] = path.split('.')
+  const found = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
+  if (detail === undefined) return found !== undefined
+  return isJsonObject(found) && Object.hasOwn(found, detail) && found[detail] !== false
+}
 
 /** Bytes of a client's name as JSON, escapes and all: it is part of session ids. */
 const MAX_CLIENT_BYTES = 240
@@ -51,7 +61,7 @@ export const readIntroduction = (params: JsonObject | undefined): Introduction |
   return {
     version: findSessionVersion(protocolVersion) ?? SESSION_VERSIONS[0],
     client: shortened(clientName(clientInfo)),
-    capabilities: CAPABILITIES.filter(name => Object.hasOwn(capabilities, name)),
+    capabilities: CAPABILITIES.filter(name => declares(capabilities, name)),
   }
 }
 
@@ -68,10 +78,15 @@ const setLevel = (router: Router, session: Session, { id, params }: RequestMessa
   return resultAnswer(id, '{}')
 }
 
+const linkOf = (router: Router, session: Session, request: RequestMessage, call: Call): CallLink => ({
+  ...createCallLink(request, call, session, session.logLevel),
+  peer: askedSession(router, session)?.peer,
+})
+
 const startCall = (router: Router, session: Session, request: RequestMessage, call: Call, report: ReportFault) => {
   const found = findTool(router, request.params)
   if (isRefusal(found)) return errorAnswer(request.id, found)
-  if (found.tool.isLinked === true) call.link = createCallLink(request, call, session, session.logLevel)
+  if (found.tool.isLinked === true) call.link = linkOf(router, session, request, call)
   beginCall(session, call)
   return callTool(router, found, request, call, 'session', report)
 }
@@ -86,7 +101,7 @@ const startAsking = (
 ): Underway | undefined => {
   if (!mayBeAsked(router, request)) return undefined
   const call = createCall(request.id, caller, session.client)
-  call.link = createCallLink(request, call, session, session.logLevel)
+  call.link = linkOf(router, session, request, call)
   const answer = askUpstream(router, request, call, 'session', report)
   if (answer === undefined) return undefined
   beginCall(session, call)
@@ -153,8 +168,20 @@ export const serveRequest = (
   }
 }
 
-/** Only cancellations mean something to us; `initialized` and what we do not know are taken as read. */
-export const serveNotification = (session: Session, { method, params }: NotificationMessage): void => {
+/** Takes what the client was asked by an upstream. */
+export const serveResponse = (session: Session, message: ResponseMessage): void => session.ties?.asked?.receive(message)
+
+/** Cancellations mean something to us, and changed roots to upstreams; what we do not know is taken as read. */
+export const serveNotification = (
+  { offers }: Router,
+  session: Session,
+  { method, params }: NotificationMessage,
+): void => {
+  if (method === 'notifications/roots/list_changed') {
+    const peer = session.ties?.asked?.peer
+    if (peer !== undefined) offers?.tellRootsChanged(peer)
+    return
+  }
   if (method !== 'notifications/cancelled') return
   const requestId = params?.requestId
   if (isRequestId(requestId)) cancelCalls(session.calls, requestId)

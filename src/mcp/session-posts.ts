@@ -8,7 +8,7 @@ import type { Message, RequestId, RequestMessage } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { BATCH_VERSION, ERROR } from './protocol.ts'
 import { runCall } from './run-call.ts'
-import { isIntroduction, readIntroduction, serveNotification, serveRequest } from './session-era.ts'
+import { isIntroduction, readIntroduction, serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
 import type { SessionStreams } from './session-streams.ts'
 import { endCall, type Session, type Sessions } from './sessions.ts'
@@ -65,7 +65,8 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
 
   const serveSingle = (exchange: Exchange, mounted: Mounted, session: Session, caller: Caller, message: Message) => {
     if (message.kind !== 'request') {
-      if (message.kind === 'notification') serveNotification(session, message)
+      if (message.kind === 'notification') serveNotification(mounted.router, session, message)
+      else serveResponse(session, message)
       writeAccepted(exchange)
       return
     }
@@ -97,7 +98,8 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     const ids: RequestId[] = []
     const cancels: (() => void)[] = []
     for (const message of messages) {
-      if (message.kind === 'notification') serveNotification(session, message)
+      if (message.kind === 'notification') serveNotification(router, session, message)
+      if (message.kind === 'response') serveResponse(session, message)
       if (message.kind !== 'request') continue
       ids.push(message.id)
       const { answer, call } = serveRequest(router, session, message, caller, report)

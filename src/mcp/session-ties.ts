@@ -7,6 +7,7 @@ import { groupOf } from './groups.ts'
 import type { RequestMessage } from './message.ts'
 import { type LogLevel, resourceUpdated } from './protocol.ts'
 import type { Router } from './router.ts'
+import { type AskedSession, askableOf, createSessionPeer } from './session-peer.ts'
 import type { Session } from './sessions.ts'
 
 /** What binds a session to the upstreams of its server. */
@@ -14,19 +15,37 @@ export type SessionTies = {
   /** By URI, how each subscription is ended. */
   subscriptions: Map<string, () => void>
   stopLogs: (() => void) | undefined
+  /** Its client, where that can be asked something. */
+  asked: AskedSession | undefined
+  /** How its own connections to upstreams are closed. */
+  closeOwn: (() => void) | undefined
 }
 
 /** Resources that one session may be subscribed to at once. */
 const MAX_SUBSCRIPTIONS = 500
 
 const tiesOf = (session: Session): SessionTies => {
-  session.ties ??= { subscriptions: new Map(), stopLogs: undefined }
+  session.ties ??= { subscriptions: new Map(), stopLogs: undefined, asked: undefined, closeOwn: undefined }
   return session.ties
+}
+
+/** The client of a session, for upstreams; undefined where it can be asked nothing. */
+export const askedSession = ({ offers }: Router, session: Session): AskedSession | undefined => {
+  const capabilities = session.ties?.asked === undefined ? askableOf(session.capabilities) : undefined
+  if (capabilities !== undefined) {
+    const ties = tiesOf(session)
+    const asked = createSessionPeer(session, capabilities)
+    ties.asked = asked
+    ties.closeOwn = () => offers?.closeOwn(asked.peer)
+  }
+  return session.ties?.asked
 }
 
 /** Ends all that upstreams do for a session that is over. */
 export const cutTies = (session: Session): void => {
   session.ties?.stopLogs?.()
+  session.ties?.asked?.end()
+  session.ties?.closeOwn?.()
   for (const stop of session.ties?.subscriptions.values() ?? []) stop()
   session.ties = undefined
 }

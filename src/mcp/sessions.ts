@@ -12,6 +12,8 @@ export type Session = {
   readonly subject: string | undefined
   readonly version: SessionVersion
   readonly client: string | undefined
+  /** Names of the capabilities that it declared. */
+  readonly capabilities: readonly string[]
   lastUsedAt: number
   logLevel: LogLevel | undefined
   /** Requests under way, for `notifications/cancelled`; nothing keeps a client from using an id twice. */
@@ -101,9 +103,13 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     return known.living.size < maxPerServer
   }
 
-  const add = (known: ServerSessions, id: string, { serverId, subject, version, client }: SessionClaims): Session => {
+  const add = (
+    known: ServerSessions,
+    id: string,
+    { serverId, subject, version, client, capabilities }: SessionClaims,
+  ): Session => {
     const unused = { logLevel: undefined, calls: undefined, feeds: undefined, notify: undefined, ties: undefined }
-    const session: Session = { serverId, subject, version, client, lastUsedAt: now(), ...unused }
+    const session: Session = { serverId, subject, version, client, capabilities, lastUsedAt: now(), ...unused }
     known.living.set(id, session)
     return session
   }

@@ -5,7 +5,7 @@ import type { CallLink } from './call-link.ts'
 import type { CatalogueItem } from './catalogue/index.ts'
 import { removeHidden } from './catalogue/index.ts'
 import { AccountError, type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
-import { askWithLink } from './exchange/ask-with-link.ts'
+import { askWithLink, INPUT_REQUIRED } from './exchange/ask-with-link.ts'
 import type { UpstreamState } from './upstream.ts'
 
 /** The keyword of a schema by which an argument goes into a header as well (2026-07-28, basic/transports). */
@@ -62,8 +62,13 @@ export const explainUpstreamFault = (
   return undefined
 }
 
-/** `meta`: what is to go into `_meta`, if anything. */
-type Send = (client: UpstreamClient, meta: JsonObject | undefined, options: RequestOptions) => Promise<JsonObject>
+/** As `SendLinked`; without a link nothing goes into `_meta`. */
+type Send = (
+  client: UpstreamClient,
+  meta: JsonObject | undefined,
+  options: RequestOptions,
+  more?: JsonObject,
+) => Promise<JsonObject>
 
 const run = (
   connection: UpstreamConnection,
@@ -73,7 +78,7 @@ const run = (
 ): Promise<JsonObject> =>
   link === undefined
     ? connection.run((client, options) => send(client, undefined, options), signal)
-    : askWithLink(connection, link, signal, send)
+    : (link.through ?? ((shared, stop, work) => askWithLink(shared, link, stop, work)))(connection, signal, send)
 
 /**
  * A request to an upstream, and its result as it is; whoever is behind the `link` hears how it goes. Rejects as `run` of
@@ -86,13 +91,12 @@ export const askUpstream = (
   link?: CallLink,
 ): Promise<JsonObject> =>
   withAbortSignal(stop, async signal => {
-    const result = await run(connection, link, signal, (client, meta, options) =>
-      client.request(
-        meta === undefined ? request : { ...request, params: { ...request.params, _meta: meta } },
-        Anything,
-        options,
-      ),
-    )
+    const result = await run(connection, link, signal, (client, meta, options, more) => {
+      const params = { ...request.params, ...more, ...(meta !== undefined && { _meta: meta }) }
+      return client.request({ ...request, params }, Anything, options)
+    })
+    // The one type that says something to the client: it is to come back.
+    if (result.resultType === INPUT_REQUIRED) return result
     const { resultType: _resultType, ...passed } = result
     return passed
   })
@@ -121,8 +125,8 @@ const callWithHeaders = (
 ): Promise<JsonObject> =>
   withAbortSignal(stop, signal => {
     const toolDefinition = { name, inputSchema: { ...headerSchema, type: 'object' as const } }
-    return run(connection, link, signal, async (client, _meta, options) => {
-      const params = { name, arguments: args, ...(_meta !== undefined && { _meta }) }
+    return run(connection, link, signal, async (client, _meta, options, more) => {
+      const params = { name, arguments: args, ...more, ...(_meta !== undefined && { _meta }) }
       const result: unknown = await client.callTool(params, { ...options, toolDefinition })
       return isJsonObject(result) ? result : {}
     })
@@ -141,5 +145,5 @@ export const callUpstreamTool = async (
     tool.headerSchema === undefined
       ? await askUpstream(connection, request, stop, link)
       : await callWithHeaders(connection, tool, args, stop, link)
-  return Array.isArray(passed.content) ? passed : { ...passed, content: [] }
+  return Array.isArray(passed.content) || passed.resultType === INPUT_REQUIRED ? passed : { ...passed, content: [] }
 }

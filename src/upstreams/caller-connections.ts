@@ -121,6 +121,7 @@ export const createCallerConnections = ({
     run: async (operation, signal) =>
       use(upstreamId, await findUser(), connection => connection.run(operation, signal)),
     state: () => findOwn()?.state() ?? IDLE,
+    era: () => findOwn()?.era(),
     onState: listener => findOwn()?.onState(listener) ?? nothing,
     onNotification: listener => findOwn()?.onNotification(listener) ?? nothing,
     hearProgress: listener => prepare()?.hearProgress(listener) ?? NO_PROGRESS,

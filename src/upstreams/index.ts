@@ -1,4 +1,14 @@
-export { type CallLink, findLogLevel, isLevelWanted, LOG_LEVELS, type LogLevel } from './call-link.ts'
+export {
+  type CallLink,
+  type ClientPeer,
+  findLogLevel,
+  isLevelWanted,
+  LOG_LEVELS,
+  type LogLevel,
+  type RequestState,
+  type SessionPeer,
+  type StatelessPeer,
+} from './call-link.ts'
 export {
   askUpstream,
   callUpstreamTool,

@@ -4,13 +4,16 @@ import type { EventBus } from '../platform/events/index.ts'
 import { createCallerConnections } from './caller-connections.ts'
 import type { ResolutionFault } from './compiled-config.ts'
 import {
+  AccountError,
   createUpstreamConnection,
   type LogLine,
   type UpstreamConnection,
   UpstreamError,
+  type UpstreamOffer,
   type UpstreamParts,
 } from './connection/index.ts'
 import { EVERYBODY } from './oauth/account.ts'
+import { NAMELESS } from './oauth/account-words.ts'
 import type { Authorizer } from './oauth/authorizer.ts'
 import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from './upstream.ts'
 
@@ -95,7 +98,7 @@ export const createUpstreamConnections = ({
     closing.add(ending)
   }
 
-  const make = (held: Held, holder: string): UpstreamConnection => {
+  const make = (held: Held, holder: string, offer?: UpstreamOffer): UpstreamConnection => {
     const { id, config } = held.upstream
     return createUpstreamConnection({
       resolve: async () => {
@@ -104,9 +107,10 @@ export const createUpstreamConnections = ({
         throw new UpstreamError('misconfigured', resolved.error.message)
       },
       timeoutMs: config.timeoutMs,
-      isEager: config.isEager && !isPerCaller(config),
+      isEager: config.isEager && offer === undefined && !isPerCaller(config),
       parts,
       authorizer: config.auth.type === 'none' ? undefined : accounts.authorizerOf(id, holder),
+      ...(offer !== undefined && { offer }),
     })
   }
 
@@ -144,6 +148,26 @@ export const createUpstreamConnections = ({
       for (const listener of notified) listener(held.upstream, { method: notification.method })
     })
     return connection
+  }
+
+  /** Throws AccountError where the caller is to connect an account of their own first. */
+  const assertAccount = async (upstreamId: string, userId: string | undefined): Promise<void> => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined || !isPerCaller(held.upstream.config)) return
+    if (userId === undefined) throw new AccountError(NAMELESS, undefined)
+    await accounts.assertConnected(upstreamId, userId)
+  }
+
+  /** A connection of one client's own, which answers what the upstream asks; whoever has it opened closes it. */
+  const openWith = (
+    upstreamId: string,
+    offer: UpstreamOffer,
+    userId: string | undefined,
+  ): UpstreamConnection | undefined => {
+    const held = findEnabled(upstreamId)
+    if (held === undefined) return undefined
+    if (!isPerCaller(held.upstream.config)) return make(held, EVERYBODY, offer)
+    return userId === undefined ? undefined : make(held, userId, offer)
   }
 
   const callers = createCallerConnections({
@@ -236,6 +260,8 @@ export const createUpstreamConnections = ({
     find,
     findFor,
     findForAll,
+    assertAccount,
+    openWith,
     /** Those that are held, with their connections where there is one. */
     listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] => [...byId.values()],
     stateOf: (upstream: Upstream): UpstreamState => {

@@ -40,7 +40,7 @@ export type AnyClient = {
 }
 
 export type ClientExtras = {
-  token?: string
+  token?: string | undefined
   capabilities?: NonNullable<ClientOptions['capabilities']>
   /** Sets its handlers, before it is connected. */
   prepare1?: (client: Client1) => void

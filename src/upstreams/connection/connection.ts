@@ -49,6 +49,8 @@ export type UpstreamConnection = {
    */
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
+  /** Which era the upstream was last heard to speak; undefined until it is first connected. */
+  era: () => 'legacy' | 'modern' | undefined
   /** Answers how to stop hearing. */
   onState: (listener: (state: UpstreamState) => void) => () => void
   /** Changed lists, updated resources, log messages, and whatever else the upstream tells, but for progress. */
@@ -102,8 +104,12 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
   let isOlderEra = false
+<<<<<<< /tmp/s-head/src/upstreams/connection/connection.ts
+  let era: ReturnType<UpstreamConnection['era']>
+=======
   /** Of a process that ended at once, whichever era it was asked in: each further try is one start, in turns. */
   let hasTriedBoth = false
+>>>>>>> /tmp/m.new
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
@@ -129,8 +135,13 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       })
     try {
       const opened = await make()
+<<<<<<< /tmp/s-head/src/upstreams/connection/connection.ts
+      era = opened.client.getProtocolEra()
+      isOlderEra = era === 'legacy'
+=======
       isOlderEra = opened.client.getProtocolEra() === 'legacy'
       hasTriedBoth = false
+>>>>>>> /tmp/m.new
       return opened
     } catch (error) {
       // Some servers of the older era end at a question that they do not know; asked as of old they stay.
@@ -201,6 +212,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       }
     },
     state: shared.state,
+    era: () => era,
     onState: shared.onState,
     onNotification: notifications.add,
     hearProgress: progress.take,

@@ -1,30 +1,103 @@
 import type { RequestOptions } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../../kernel/index.ts'
-import type { CallLink } from '../call-link.ts'
-import type { UpstreamClient, UpstreamConnection } from '../connection/index.ts'
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import type { CallLink, ClientPeer, SendLinked } from '../call-link.ts'
+import { type UpstreamClient, type UpstreamConnection, UpstreamError } from '../connection/index.ts'
+import { toOlderRequest } from './asked-requests.ts'
 import { lowerLogLevel } from './log-levels.ts'
 import { createPatience } from './patience.ts'
 
-/** Reserved key of `_meta` (2026-07-28, basic). */
+/** The type of a result that is none yet: the client is to repeat its request with what it asks for (2026-07-28). */
+export const INPUT_REQUIRED = 'input_required'
+
+/** Reserved keys of `_meta` (2026-07-28, basic). */
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** Sends the request; `meta` goes into its `_meta`. */
-export type SendLinked = (client: UpstreamClient, meta: JsonObject, options: RequestOptions) => Promise<JsonObject>
+/** How often a client with a session is asked for one request; the SDK's own clients give up there too. */
+const MAX_ROUNDS = 10
 
-/** What the request itself says of the client in `_meta`: our token for its progress, and in the newer era the level. */
-const metaOf = (client: UpstreamClient, { logLevel }: CallLink, progressToken: string | undefined): JsonObject => ({
+/** What the request itself says of the client in `_meta`: our token for its progress, and in the newer era the rest. */
+const metaOf = (
+  client: UpstreamClient,
+  { logLevel, peer }: CallLink,
+  progressToken: string | undefined,
+): JsonObject => ({
   ...(progressToken !== undefined && { progressToken }),
-  ...(logLevel !== undefined && client.getProtocolEra() === 'modern' && { [LOG_LEVEL]: logLevel }),
+  ...(client.getProtocolEra() === 'modern' && {
+    ...(logLevel !== undefined && { [LOG_LEVEL]: logLevel }),
+    ...(peer !== undefined && { [CAPABILITIES]: peer.capabilities }),
+  }),
 })
 
-/** Sends a request of a client that wants to hear how it goes; what it hears keeps the request from being given up. */
+type Sent = { meta: JsonObject; options: RequestOptions; pause: () => () => void }
+
+/** Asks a client with a session for each thing that a result asks for. */
+const askAll = async (
+  peer: ClientPeer & { kind: 'session' },
+  inputRequests: unknown,
+  { options, pause }: Sent,
+): Promise<JsonObject> => {
+  const signal = options.signal ?? new AbortController().signal
+  const resume = pause()
+  try {
+    const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
+    const answered = await Promise.all(
+      requests.map(async ([key, request]) => {
+        const { method, params } = toOlderRequest(request)
+        return [key, await peer.ask(method, params, signal)] as const
+      }),
+    )
+    return Object.fromEntries(answered)
+  } finally {
+    resume()
+  }
+}
+
+/** To an upstream of the newer era, which asks in its results: the stateless client is given them, the other is asked. */
+const sendModern = async (
+  client: UpstreamClient,
+  peer: ClientPeer,
+  sent: Sent,
+  send: SendLinked,
+): Promise<JsonObject> => {
+  const options = { ...sent.options, allowInputRequired: true }
+  if (peer.kind === 'stateless') {
+    const { inputResponses, requestState } = peer
+    const more = {
+      ...(inputResponses !== undefined && { inputResponses }),
+      ...(requestState?.upstream !== undefined && { requestState: requestState.upstream }),
+    }
+    const result = await send(client, sent.meta, options, more)
+    if (result.resultType !== INPUT_REQUIRED) return result
+    const upstream = typeof result.requestState === 'string' ? result.requestState : undefined
+    return { ...result, requestState: peer.seal({ upstream }) }
+  }
+  let result = await send(client, sent.meta, options)
+  for (let round = 0; result.resultType === INPUT_REQUIRED; round++) {
+    if (round === MAX_ROUNDS) throw new UpstreamError('protocol', `The upstream asked for more ${MAX_ROUNDS} times.`)
+    const inputResponses = await askAll(peer, result.inputRequests, sent)
+    const { requestState } = result
+    const more = { inputResponses, ...(typeof requestState === 'string' && { requestState }) }
+    result = await send(client, sent.meta, options, more)
+  }
+  return result
+}
+
+/** Those whose time does not pass while a client is asked. */
+export type Pauses = Set<() => () => void>
+
+/**
+ * Sends a request of a client that wants to hear how it goes, and may be asked; what it hears keeps the request from
+ * being given up, and so does what it is asked, while it is.
+ */
 export const askWithLink = async (
   connection: UpstreamConnection,
   link: CallLink,
   signal: AbortSignal,
   send: SendLinked,
+  pauses?: Pauses,
 ): Promise<JsonObject> => {
-  const { onProgress } = link
+  const { onProgress, peer } = link
   let touch = (): void => {}
   const heard =
     onProgress &&
@@ -36,12 +109,16 @@ export const askWithLink = async (
     return await connection.run(async (client, options) => {
       await lowerLogLevel(client, link.logLevel)
       const meta = metaOf(client, link, heard?.token)
-      if (heard === undefined) return send(client, meta, options)
+      if (heard === undefined && peer === undefined) return send(client, meta, options)
       const patience = createPatience(options)
       touch = patience.touch
+      pauses?.add(patience.pause)
       try {
-        return await send(client, meta, patience.options)
+        if (peer === undefined || client.getProtocolEra() === 'legacy')
+          return await send(client, meta, patience.options)
+        return await sendModern(client, peer, { meta, options: patience.options, pause: patience.pause }, send)
       } finally {
+        pauses?.delete(patience.pause)
         patience.end()
       }
     }, signal)

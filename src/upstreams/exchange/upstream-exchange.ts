@@ -1,14 +1,48 @@
+import type { CallLink, LinkedRequest, SessionPeer } from '../call-link.ts'
+import { hideSecrets } from '../catalogue/clean-items.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
+import { askWithLink } from './ask-with-link.ts'
+import { createOwnConnections } from './own-connections.ts'
 import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
 /** What passes between upstreams and clients beside requests and their answers. */
 export const createUpstreamExchange = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
+  const own = createOwnConnections(connections)
+
+  /**
+   * An upstream of the newer era asks in its results, which tells whose they are. One of the older era sends requests
+   * over its connection, so a client that can be asked has one of its own.
+   */
+  const throughSession =
+    (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>
+    async (shared, signal, send) => {
+      if (shared.era() === 'modern') return askWithLink(shared, link, signal, send)
+      await connections.assertAccount(upstreamId, peer.userId)
+      const { own: mine, release } = own.share(upstreamId, peer)
+      mine.audience = peer
+      try {
+        const result = await askWithLink(mine.connection, link, signal, send, mine.pauses)
+        return hideSecrets(result, mine.connection.secrets?.() ?? [])
+      } finally {
+        release()
+      }
+    }
+
   return {
     logs: createUpstreamLogs(connections),
     subscriptions,
-    close: (): void => subscriptions.close(),
+    own,
+    /** The link with the way that its request takes. */
+    route: (upstreamId: string, link: CallLink): CallLink => {
+      const { peer } = link
+      return peer?.kind === 'session' ? { ...link, through: throughSession(upstreamId, link, peer) } : link
+    },
+    close: async (): Promise<void> => {
+      subscriptions.close()
+      await own.close()
+    },
   }
 }
 export type UpstreamExchange = ReturnType<typeof createUpstreamExchange>

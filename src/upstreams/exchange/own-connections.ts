@@ -1,0 +1,157 @@
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import type { ClientPeer } from '../call-link.ts'
+import { type UpstreamConnection, UpstreamError, type UpstreamOffer } from '../connection/index.ts'
+import type { UpstreamConnections } from '../upstream-connections.ts'
+import type { Pauses } from './ask-with-link.ts'
+import { assertOffered } from './asked-requests.ts'
+
+/** Connections of clients' own to one upstream, each of which may be a process. */
+const MAX_OWN_CONNECTIONS = 50
+/** One that nobody has used this long is closed. */
+const IDLE_MS = 5 * 60_000
+const LOOK_MS = 60_000
+
+/** Who has a connection, and what it offers there. */
+export type OwnClient = Pick<ClientPeer, 'key' | 'capabilities' | 'userId'>
+
+/** Who is asked, and told, what comes over a connection of its own. */
+export type OwnAudience = {
+  ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
+  tell: (method: string, params: JsonObject) => void
+}
+
+export type OwnConnection = {
+  connection: UpstreamConnection
+  /** Requests under way whose time does not pass while the client is asked. */
+  pauses: Pauses
+  /** Whoever is asked from now on. */
+  audience: OwnAudience | undefined
+}
+
+type Kept = OwnConnection & { key: string; upstreamId: string; underWay: number; usedAt: number }
+
+/** What of a client's own connection it hears; changed lists are told by the one that all share. */
+const TOLD = new Set(['notifications/message', 'notifications/elicitation/complete'])
+
+const ask = async (own: Kept, capabilities: JsonObject, method: string, params: JsonObject, signal: AbortSignal) => {
+  assertOffered({ method, params }, capabilities)
+  if (own.audience === undefined) throw new UpstreamError('protocol', 'No request of this client is under way.')
+  const resumes = [...own.pauses].map(pause => pause())
+  try {
+    return await own.audience.ask(method, params, signal)
+  } finally {
+    for (const resume of resumes) resume()
+  }
+}
+
+/** Connections of clients that can be asked something: bounded in number, closed with their client or when idle. */
+export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onReplaced' | 'openWith'>) => {
+  const kept = new Map<string, Set<Kept>>()
+  const closing = new Set<Promise<unknown>>()
+
+  const close = (own: Kept): void => {
+    const all = kept.get(own.upstreamId)
+    all?.delete(own)
+    if (all?.size === 0) kept.delete(own.upstreamId)
+    const ending: Promise<unknown> = own.connection
+      .close()
+      .catch(() => {})
+      .finally(() => closing.delete(ending))
+    closing.add(ending)
+  }
+  const closeWhere = (isMeant: (own: Kept) => boolean): void => {
+    for (const all of [...kept.values()]) for (const own of [...all]) if (isMeant(own)) close(own)
+  }
+
+  const makeRoom = (all: ReadonlySet<Kept>): void => {
+    if (all.size < MAX_OWN_CONNECTIONS) return
+    const [oldest] = [...all].filter(({ underWay }) => underWay === 0).sort((a, b) => a.usedAt - b.usedAt)
+    if (oldest !== undefined) {
+      close(oldest)
+      return
+    }
+    const why = `As many clients as may, ${MAX_OWN_CONNECTIONS}, are using connections of their own to it; try again soon.`
+    throw new UpstreamError('unavailable', why)
+  }
+
+  const open = (upstreamId: string, { key, capabilities, userId }: OwnClient): Kept => {
+    makeRoom(kept.get(upstreamId) ?? new Set())
+    const offer: UpstreamOffer = {
+      capabilities,
+      prepare: client => {
+        client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
+          ask(own, capabilities, method, isJsonObject(params) ? params : {}, mcpReq.signal)
+      },
+    }
+    const connection = connections.openWith(upstreamId, offer, userId)
+    if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled, or was removed.')
+    const own: Kept = {
+      connection,
+      key,
+      upstreamId,
+      pauses: new Set(),
+      audience: undefined,
+      underWay: 0,
+      usedAt: Date.now(),
+    }
+    connection.onNotification(({ method, params }) => {
+      if (TOLD.has(method) && isJsonObject(params)) own.audience?.tell(method, params)
+    })
+    const all = kept.get(upstreamId) ?? new Set<Kept>()
+    kept.set(upstreamId, all.add(own))
+    return own
+  }
+
+  const use = (own: Kept): { own: OwnConnection; release: () => void } => {
+    own.underWay += 1
+    let isReleased = false
+    return {
+      own,
+      release: () => {
+        if (isReleased) return
+        isReleased = true
+        own.underWay -= 1
+        own.usedAt = Date.now()
+      },
+    }
+  }
+
+  const looking = setInterval(() => {
+    const before = Date.now() - IDLE_MS
+    closeWhere(({ underWay, usedAt }) => underWay === 0 && usedAt < before)
+  }, LOOK_MS)
+  looking.unref()
+  connections.onReplaced(upstreamId => closeWhere(own => own.upstreamId === upstreamId))
+
+  return {
+    /** The one of a client with a session, whichever of its requests is under way. Throws UpstreamError. */
+    share: (upstreamId: string, client: OwnClient) => {
+      const known = [...(kept.get(upstreamId) ?? [])].find(own => own.key === client.key)
+      return use(known ?? open(upstreamId, client))
+    },
+    /** One for a single request, so that whatever is asked over it belongs to that. Throws UpstreamError. */
+    lend: (upstreamId: string, client: OwnClient) => {
+      const mine = [...(kept.get(upstreamId) ?? [])].filter(own => own.key === client.key)
+      return use(mine.find(own => own.underWay === 0) ?? open(upstreamId, client))
+    },
+    tellAll: (key: string, method: string): void => {
+      for (const all of kept.values()) {
+        for (const own of all) {
+          if (own.key !== key || own.connection.state().kind !== 'connected') continue
+          own.connection
+            .get()
+            .then(client => client.notification({ method }))
+            .catch(() => {})
+        }
+      }
+    },
+    /** Ends those of a client that is gone. */
+    closeOf: (key: string): void => closeWhere(own => own.key === key),
+    close: async (): Promise<void> => {
+      clearInterval(looking)
+      closeWhere(() => true)
+      await Promise.allSettled(closing)
+    },
+  }
+}
+export type OwnConnections = ReturnType<typeof createOwnConnections>
