@@ -104,12 +104,9 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
   let isOlderEra = false
-<<<<<<< /tmp/s-head/src/upstreams/connection/connection.ts
   let era: ReturnType<UpstreamConnection['era']>
-=======
   /** Of a process that ended at once, whichever era it was asked in: each further try is one start, in turns. */
   let hasTriedBoth = false
->>>>>>> /tmp/m.new
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
@@ -135,13 +132,9 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       })
     try {
       const opened = await make()
-<<<<<<< /tmp/s-head/src/upstreams/connection/connection.ts
       era = opened.client.getProtocolEra()
       isOlderEra = era === 'legacy'
-=======
-      isOlderEra = opened.client.getProtocolEra() === 'legacy'
       hasTriedBoth = false
->>>>>>> /tmp/m.new
       return opened
     } catch (error) {
       // Some servers of the older era end at a question that they do not know; asked as of old they stay.
