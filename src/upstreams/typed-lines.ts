@@ -62,10 +62,14 @@ export const readPairs = (
   return Object.fromEntries(pairs)
 }
 
-/** What is wrong with one header, variable, argument or pattern, as the field in which all of them are typed says it. */
+/** What is wrong with one header, variable, argument, pattern or scope, as the field in which all of them are typed says it. */
 const toFieldError = ({ path, message }: FieldError): FieldError => {
   const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
   if (record !== undefined) return { path: record, message: `${name} ${message}` }
+  const [, authField, scope] = /^auth\.([a-zA-Z]+)(?:\[(\d+)\])?$/.exec(path) ?? []
+  if (authField !== undefined) {
+    return { path: authField, message: scope === undefined ? message : `number ${Number(scope) + 1} ${message}` }
+  }
   const [, list, index] = /^(args|allow|deny)\[(\d+)\]$/.exec(path) ?? []
   return list === undefined ? { path, message } : { path: list, message: `number ${Number(index) + 1} ${message}` }
 }

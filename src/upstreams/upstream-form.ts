@@ -1,5 +1,6 @@
 import { AppError, type FieldError } from '../kernel/index.ts'
 import { formText, parseInput } from '../platform/http/index.ts'
+import { AUTH_LABELS, AuthForm, NEW_AUTH, readAuth, typedAuthOf } from './auth-form.ts'
 import {
   HEADER_LINES,
   readPairs,
@@ -20,6 +21,7 @@ export const UpstreamForm = {
   transport: formText,
   url: formText,
   headers: formText,
+  ...AuthForm,
   command: formText,
   args: formText,
   env: formText,
@@ -44,6 +46,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   transport: 'way to reach it',
   url: 'URL',
   headers: 'header',
+  ...AUTH_LABELS,
   command: 'command',
   args: 'argument',
   env: 'variable',
@@ -56,7 +59,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 
 const box = (isTicked: boolean): string => (isTicked ? 'on' : '')
 
-const NO_PLACE = { url: '', headers: '', command: '', args: '', env: '', cwd: '' }
+const NO_PLACE = { ...NEW_AUTH, url: '', headers: '', command: '', args: '', env: '', cwd: '' }
 
 const placeOf = (config: UpstreamConfig) =>
   config.transport === 'stdio'
@@ -67,7 +70,12 @@ const placeOf = (config: UpstreamConfig) =>
         env: writePairs(config.env, VARIABLE_LINES),
         cwd: config.cwd ?? '',
       }
-    : { ...NO_PLACE, url: config.url, headers: writePairs(config.headers, HEADER_LINES) }
+    : {
+        ...NO_PLACE,
+        ...typedAuthOf(config.auth),
+        url: config.url,
+        headers: writePairs(config.headers, HEADER_LINES),
+      }
 
 /** How an upstream is reached, as its form shows it. */
 export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.transport, ...placeOf(config) })
@@ -127,7 +135,11 @@ const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message:
         env: readPairs(typed.env, VARIABLE_LINES, complainOf('env')),
         cwd: given(typed.cwd),
       }
-    : { url: typed.url.trim(), headers: readPairs(typed.headers, HEADER_LINES, complainOf('headers')) }
+    : {
+        url: typed.url.trim(),
+        headers: readPairs(typed.headers, HEADER_LINES, complainOf('headers')),
+        auth: readAuth(typed),
+      }
 
 const refuse = (errors: readonly FieldError[]): AppError =>
   new AppError('invalid_request', 'Not all that is typed can be: see beside the fields.', {

@@ -12,7 +12,10 @@ import {
   submitForm,
   uuidParam,
 } from '../platform/http/index.ts'
+import { toAuthChoices } from './auth-form.ts'
 import type { UpstreamCatalogues } from './catalogue/index.ts'
+import { readAccountPart, toSecretNote } from './oauth/account-part.view.ts'
+import type { UpstreamAccounts } from './oauth/upstream-accounts.ts'
 import type { UpstreamReviews } from './review/index.ts'
 import type { Upstream, UpstreamState } from './upstream.ts'
 import {
@@ -53,6 +56,8 @@ const DONE = {
   unasked: () => 'It could not be asked. What it offered when it was last heard stays',
   on: () => 'It is in use again',
   off: () => 'It is switched off: clients see nothing of it',
+  connected: () => 'The account is connected',
+  disconnected: () => 'The account is disconnected, and nothing of it is kept',
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
 
@@ -79,6 +84,7 @@ export type SourcesTab = {
 }
 
 type Parts = UpstreamSectionsParts & {
+  upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countCallers'>
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamReviews: UpstreamReviews
@@ -100,6 +106,8 @@ export const upstreamPages =
   ({ upstreams, tab, stateOf, allowStdio, ...parts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const readSections = createUpstreamSections(parts)
+    const readAccount = (request: FastifyRequest, found: UpstreamWithGlobals) =>
+      readAccountPart(parts.upstreamAccounts, actorOf(request), found)
     const mayRunCommands = (request: FastifyRequest): boolean => allowStdio && actorOf(request).isOperator
 
     /** What every form of an upstream shows. */
@@ -107,6 +115,7 @@ export const upstreamPages =
       typed,
       transports: toTransportChoices(mayRunCommands(request)),
       features: toFeatureChoices(typed),
+      authChoices: toAuthChoices(typed),
       timeoutHint: TIMEOUT_HINT,
     })
 
@@ -157,9 +166,10 @@ export const upstreamPages =
     const editPage = async (
       request: FastifyRequest,
       server: Frame,
-      { upstream, missingGlobals }: UpstreamWithGlobals,
+      found: UpstreamWithGlobals,
       typed?: TypedUpstream,
     ): Promise<FormPage> => {
+      const { upstream, missingGlobals } = found
       const now = typedOf(upstream)
       const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
       const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
@@ -174,6 +184,8 @@ export const upstreamPages =
           heading: upstream.name,
           connection: toStateView(stateOf(upstream)),
           isEnabled: upstream.isEnabled,
+          account: await readAccount(request, found),
+          secretNote: toSecretNote(found),
           sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
           missing: missingGlobals.map(key => ({ key, href: tab.addGlobalPath(server.id, key) })),
           facts: toFacts(upstream),

@@ -184,6 +184,9 @@ export const createUpstreamAccounts = ({
     mayUse: async (actor: Actor, { serverId }: Pick<store.OwnAccount, 'serverId'>): Promise<boolean> =>
       (await findServerToCall(db, actor, serverId)) !== undefined,
 
+    findOwn: (actor: Actor, upstreamId: string): Promise<AccountMark | undefined> =>
+      store.findAccount(db, upstreamId, actor.userId),
+
     /** How many callers have connected an account of their own. */
     countCallers: (upstreamId: string): Promise<number> => store.countAccounts(db, upstreamId),
 

@@ -1,0 +1,56 @@
+import { formText } from '../platform/http/index.ts'
+import type { AuthWish } from './auth-wish.ts'
+import type { UpstreamAuth } from './upstream.ts'
+
+/** The part of an upstream's form that says on whose behalf it is asked. */
+export const AuthForm = { auth: formText, clientId: formText, clientSecret: formText, scopes: formText }
+export type TypedAuth = Record<keyof typeof AuthForm, string>
+
+export const AUTH_LABELS = {
+  auth: 'way to authorize',
+  clientId: 'client ID',
+  clientSecret: 'client secret',
+  scopes: 'scope',
+}
+
+export const NEW_AUTH: TypedAuth = { auth: 'none', clientId: '', clientSecret: '', scopes: '' }
+
+/** As the form shows it; a secret is never in it. */
+export const typedAuthOf = (auth: UpstreamAuth): TypedAuth =>
+  auth.type === 'none'
+    ? NEW_AUTH
+    : { auth: auth.per, clientId: auth.clientId ?? '', clientSecret: '', scopes: auth.scopes?.join(' ') ?? '' }
+
+/** What the form asks for; a secret that is left empty stays as it is. */
+export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthWish | undefined => {
+  // Not said, it stays: accounts hang on it.
+  if (auth === '') return undefined
+  if (auth !== 'server' && auth !== 'caller') return { type: 'none' }
+  const wanted = scopes
+    .trim()
+    .split(/\s+/)
+    .filter(scope => scope !== '')
+  return {
+    type: 'oauth',
+    per: auth,
+    clientId: clientId.trim() === '' ? null : clientId.trim(),
+    scopes: wanted.length === 0 ? null : wanted,
+    ...(clientSecret !== '' && { clientSecret }),
+  }
+}
+
+const CHOICES = [
+  ['none', 'Open, or by its headers', 'What is sent along says it, if anything has to.'],
+  ['server', 'OAuth, one account for all', 'You connect it once; every caller goes there by it.'],
+  [
+    'caller',
+    'OAuth, each caller’s own account',
+    'Each connects theirs once, by a link that their first call answers with.',
+  ],
+] as const
+
+/** The ways to authorize, for the form. */
+export const toAuthChoices = (typed: TypedAuth) => {
+  const chosen = CHOICES.some(([value]) => value === typed.auth) ? typed.auth : 'none'
+  return CHOICES.map(([value, text, hint]) => ({ value, text, hint, isChosen: value === chosen }))
+}
