@@ -127,10 +127,12 @@ const addToolkits: AddPages = async (pages, { services, registry }) => {
 
 const addServers: AddPages = async (pages, { settings, services, registry, live, inspectorClient: client }) => {
   const { baseUrl, limits } = settings
-  const frames = { db: services.db, openStreams: registry.openStreams }
+  const stateOf = services.upstreamStateOf
+  const { upstreamStates } = services
+  const frames = { db: services.db, openStreams: registry.openStreams, upstreamStates }
   const tabParts = { ...services, frames }
   await pages.register(serversPages({ ...services, baseUrl }))
-  await pages.register(overviewPages({ frames, execution: services.execution, baseUrl }))
+  await pages.register(overviewPages({ ...services, frames, stateOf, baseUrl }))
   await pages.register(livePages({ ...services, live }))
   await pages.register(serverToolsPages(tabParts))
   await pages.register(toolAddingPages(tabParts))

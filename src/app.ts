@@ -88,6 +88,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   const live = createLive({
     db,
     openStreams: registry.openStreams,
+    upstreamStates: services.upstreamStates,
     bus,
     onTrouble: (error, serverId) => logger.warn({ err: error, serverId }, 'an open page could not be kept up to date'),
   })

@@ -71,7 +71,9 @@ import { createToolkitCatalogue, createToolkitService, createToolService } from 
 import {
   type ConnectionLimits,
   createPassthroughs,
+  createStateDigest,
   createStdioProcesses,
+  createToolCounts,
   createUpstreamAccounts,
   createUpstreamCatalogues,
   createUpstreamConnections,
@@ -304,6 +306,8 @@ export const buildServices = async (
   const upstreamOffers = createUpstreamOffers({
     catalogues: upstreamCatalogues,
     reviews: upstreamReviews,
+    counts: createToolCounts({ db, catalogues: upstreamCatalogues, reviews: upstreamReviews }),
+    listUpstreams: upstreams.listUpstreamsOfServer,
     listToolNames: serverId => listNamesAtWork(db, serverId),
   })
 
@@ -336,6 +340,10 @@ export const buildServices = async (
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
+
+  /** How an upstream is, in this process: by its connection, or by the requests that are passed on to it. */
+  const upstreamStateOf = (upstream: Upstream): UpstreamState =>
+    passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream)
 
   const audit = createAuditLog({ db, keptDays: settings.auditDays })
   const upkeep = createUpkeep({
@@ -378,9 +386,8 @@ export const buildServices = async (
     upstreams,
     upstreamConnections,
     reverseProxy,
-    /** How an upstream is, in this process: by its connection, or by the requests that are passed on to it. */
-    upstreamStateOf: (upstream: Upstream): UpstreamState =>
-      passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream),
+    upstreamStateOf,
+    upstreamStates: createStateDigest({ listHeld: upstreamConnections.listHeld, stateOf: upstreamStateOf }),
     upstreamCatalogues,
     upstreamAccounts,
     upstreamJourneys: upstreamOAuth.journeys,

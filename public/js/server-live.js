@@ -1,5 +1,7 @@
 // Keeps a server's page up to date while it is open and looked at: see GET /servers/:uuid/live.
 
+/** One reading of the page for several changes that come together. */
+const RENEW_AFTER_MS = 300
 /** Rows of the newest calls that a page keeps. */
 const MAX_ROWS = 20
 
@@ -84,8 +86,42 @@ const showFigures = figures => {
   }
 }
 
-/** @param {string} address */
-const follow = address => {
+const FOCUSABLE = 'a, button, summary, [tabindex]'
+
+/** Puts a part of the page as it is now in the place of what it was; what is unfolded stays so, and the focus. @param {Element} part @param {Element} now */
+const replacePart = (part, now) => {
+  const folds = now.querySelectorAll('details')
+  for (const [index, { open }] of [...part.querySelectorAll('details')].entries()) {
+    if (open) folds[index]?.setAttribute('open', '')
+  }
+  const focused = [...part.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement)
+  part.replaceWith(now)
+  const again = now.querySelectorAll(FOCUSABLE)[focused]
+  if (again instanceof HTMLElement || again instanceof SVGElement) again.focus({ preventScroll: true })
+  // Times are put into the reader's zone.
+  now.dispatchEvent(new Event('htmx:load', { bubbles: true }))
+}
+
+/** @type {number | undefined} */
+let renewal
+
+/** Reads the page again, for those parts of it that upstreams are shown in. */
+const renew = () => {
+  if (document.querySelector('[data-renew]') === null) return
+  clearTimeout(renewal)
+  renewal = setTimeout(async () => {
+    const answer = await fetch(location.href).catch(() => null)
+    if (answer === null || !answer.ok || answer.redirected) return
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    for (const part of document.querySelectorAll('[data-renew]')) {
+      const now = page.getElementById(part.id)
+      if (now !== null && now.innerHTML !== part.innerHTML) replacePart(part, document.adoptNode(now))
+    }
+  }, RENEW_AFTER_MS)
+}
+
+/** @param {HTMLElement} place @param {string} address */
+const follow = (place, address) => {
   /** @type {EventSource | undefined} */
   let source
   const stop = () => {
@@ -98,7 +134,14 @@ const follow = address => {
     /** @template T @param {string} name @param {(data: T) => void} show */
     const on = (name, show) => source?.addEventListener(name, event => show(JSON.parse(event.data)))
     on('connections', showState)
-    on('changed', showState)
+    on('changed', news => {
+      showState(news)
+      renew()
+    })
+    on('upstreams', ({ states }) => {
+      if (place.dataset.upstreams !== states) renew()
+      place.dataset.upstreams = states
+    })
     on('figures', ({ figures }) => showFigures(figures))
     on('calls', ({ calls, first }) => {
       showCalls(calls)
@@ -118,4 +161,4 @@ const follow = address => {
 }
 
 const place = document.querySelector('[data-live]')
-if (place instanceof HTMLElement && place.dataset.live) follow(place.dataset.live)
+if (place instanceof HTMLElement && place.dataset.live) follow(place, place.dataset.live)

@@ -11,6 +11,7 @@ export type LiveParts = {
   db: Database
   bus: EventBus
   openStreams: (serverId: string) => number
+  upstreamStates: (serverId: string) => string
   onTrouble: (error: unknown, serverId: string) => void
 }
 
@@ -18,13 +19,14 @@ export type LiveParts = {
 const NEWEST = 20
 
 /** What pages are told while they are open: calls, figures, open connections, changes. */
-export const createLive = ({ db, bus, openStreams, onTrouble }: LiveParts) => {
+export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
   const executions = createExecutionStore(db)
   const figures = createCallFigureStore(db)
   const watches = createServerWatches({
     listNewest: async serverId => (await executions.list({ serverId, limit: NEWEST })).items,
     readFigures: serverId => figures.ofServer(serverId, new Date()),
     openStreams,
+    upstreamStates,
     onTrouble,
   })
   const streams = createLiveStreams({
@@ -48,6 +50,9 @@ export const createLive = ({ db, bus, openStreams, onTrouble }: LiveParts) => {
         stream.send('connections', { text: liveTextOf(event.openStreams), state })
         break
       }
+      case 'upstreams':
+        stream.send('upstreams', { states: event.states })
+        break
       case 'figures':
         stream.send('figures', { figures: toFigureTexts(event.figures) })
     }

@@ -4,12 +4,20 @@ import type { ExecutionService } from '../execution/index.ts'
 import { createCallFigureStore } from '../history/index.ts'
 import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
 import { createServerWiring, getServerFrame, type ServerFrameParts, serverUrl } from '../servers/index.ts'
+import type { Upstream, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
 import { toConnectPanel } from './connect.ts'
 import { historyPath, toCallView, toHealthView, toPatchCallers } from './overview.view.ts'
 import { toPatchFigure } from './patch/figure.ts'
 import { buildServerPatch } from './server-patch.ts'
 
-type Parts = { frames: ServerFrameParts; execution: Pick<ExecutionService, 'listExecutions'>; baseUrl: string }
+type Parts = {
+  frames: ServerFrameParts
+  execution: Pick<ExecutionService, 'listExecutions'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
+  /** How an upstream's connection is. */
+  stateOf: (upstream: Upstream) => UpstreamState
+  baseUrl: string
+}
 
 const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam })
@@ -27,7 +35,7 @@ const NOTES = new Map([
 
 /** What one sees first of a server: its address, what it is wired to, how it does. */
 export const overviewPages =
-  ({ frames, execution, baseUrl }: Parts) =>
+  ({ frames, execution, upstreamOffers, stateOf, baseUrl }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const figures = createCallFigureStore(frames.db)
     const readWiring = createServerWiring(frames)
@@ -39,13 +47,16 @@ export const overviewPages =
       // First of all: what follows asks for whatever server it is told.
       const server = await getServerFrame(frames, actor, uuid, 'overview')
       const now = new Date()
-      const [wiring, health, tools, clients, recent] = await Promise.all([
+      const [wiring, presented, health, tools, clients, recent] = await Promise.all([
         readWiring(actor, uuid),
+        upstreamOffers.listPresented(uuid),
         figures.ofServer(uuid, now),
         figures.ofTools(uuid, now),
         figures.ofClients(uuid, now),
         execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
       ])
+      const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))
+      const callers = toPatchCallers(clients)
       const url = serverUrl(baseUrl, uuid)
       return reply.page('dashboard/overview', {
         title: server.name,
@@ -54,11 +65,11 @@ export const overviewPages =
         url,
         urlLead: serverUrl(baseUrl, ''),
         connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
-        patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, callers: toPatchCallers(clients) })),
+        patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
         health: toHealthView(health),
         calls: recent.items.map(toCallView),
         historyPath: historyPath(uuid),
-        isEmpty: server.counts.tools === 0,
+        isEmpty: server.counts.tools === 0 && upstreams.length === 0,
       })
     })
   }

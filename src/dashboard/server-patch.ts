@@ -2,12 +2,15 @@ import { formatCount } from '../platform/http/index.ts'
 import { type BoundParameter, type ServerWiring, serverTabPath } from '../servers/index.ts'
 import type { Patch, PatchCaller, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from './patch/patch.ts'
 import { failedInWords, type ToolFigures, toHealth } from './server-health.ts'
+import { toUpstreamGroups, type UpstreamWiring } from './upstream-patch.ts'
 
 /** What a server's patch is made of besides its wiring. */
 export type ServerPatchInput = {
   wiring: ServerWiring
   /** Tools without figures were not called. */
   figures: readonly ToolFigures[]
+  /** The MCP servers that it holds. */
+  upstreams?: readonly UpstreamWiring[]
   /** Clients and tokens that use the server, those that are connected first. */
   callers: readonly PatchCaller[]
 }
@@ -103,7 +106,7 @@ const toGlobals = (wiring: ServerWiring): readonly PatchGlobal[] => {
 }
 
 /** What the patch diagram of a server is drawn from. */
-export const buildServerPatch = ({ wiring, figures, callers }: ServerPatchInput): Patch => {
+export const buildServerPatch = ({ wiring, figures, upstreams = [], callers }: ServerPatchInput): Patch => {
   const { id: serverId, name, access } = wiring.server
   const secrecy = new Map(
     wiring.globals.map(({ key, value }) => [key, value === undefined ? 'secret' : 'global'] as const),
@@ -111,7 +114,10 @@ export const buildServerPatch = ({ wiring, figures, callers }: ServerPatchInput)
   const byTool = new Map(figures.map(figure => [figure.tool, figure]))
   return {
     title: name,
-    groups: toToolkitGroups(wiring, { serverId, secrecy, figures: byTool }),
+    groups: [
+      ...toToolkitGroups(wiring, { serverId, secrecy, figures: byTool }),
+      ...toUpstreamGroups(upstreams, byTool),
+    ],
     globals: toGlobals(wiring),
     callers: { tier: access, href: serverTabPath(serverId, 'access'), list: callers },
     links: {

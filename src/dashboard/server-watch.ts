@@ -7,12 +7,15 @@ export type WatchEvent =
   /** Calls came since the figures were last read. */
   | { type: 'figures'; figures: ServerCallFigures }
   | { type: 'connections'; openStreams: number }
+  /** Another text once an upstream is in another state. */
+  | { type: 'upstreams'; states: string }
 
 export type ServerWatchParts = {
   /** The newest calls in the history, whichever process recorded them; newest first. */
   listNewest: (serverId: string) => Promise<readonly StoredExecution[]>
   readFigures: (serverId: string) => Promise<ServerCallFigures>
   openStreams: (serverId: string) => number
+  upstreamStates: (serverId: string) => string
   onTrouble: (error: unknown, serverId: string) => void
 }
 
@@ -28,6 +31,7 @@ type Watch = {
   timer: NodeJS.Timeout | undefined
   newest: readonly StoredExecution[]
   openStreams: number
+  upstreamStates: string
   figuresAt: number
   areFiguresDue: boolean
 }
@@ -36,7 +40,13 @@ type Watch = {
  * Watches servers for as long as somebody listens: one reading of the history a second for each of them, however many
  * listen, and none where nobody does.
  */
-export const createServerWatches = ({ listNewest, readFigures, openStreams, onTrouble }: ServerWatchParts) => {
+export const createServerWatches = ({
+  listNewest,
+  readFigures,
+  openStreams,
+  upstreamStates,
+  onTrouble,
+}: ServerWatchParts) => {
   const watches = new Map<string, Watch>()
 
   const tell = ({ listeners }: Watch, event: WatchEvent): void => {
@@ -59,6 +69,13 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
     tell(watch, { type: 'connections', openStreams: open })
   }
 
+  const tellUpstreams = (watch: Watch, serverId: string): void => {
+    const states = upstreamStates(serverId)
+    if (states === watch.upstreamStates) return
+    watch.upstreamStates = states
+    tell(watch, { type: 'upstreams', states })
+  }
+
   const tellFigures = async (watch: Watch, serverId: string): Promise<void> => {
     const now = performance.now()
     if (!watch.areFiguresDue || now - watch.figuresAt < FIGURES_EVERY_MS) return
@@ -73,6 +90,7 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
       if (watch.listeners.size === 0) return
       tellCalls(watch, newest)
       tellConnections(watch, serverId)
+      tellUpstreams(watch, serverId)
       await tellFigures(watch, serverId)
     } catch (error) {
       // The database may be back by the next time.
@@ -89,6 +107,7 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
       timer: undefined,
       newest: [],
       openStreams: openStreams(serverId),
+      upstreamStates: upstreamStates(serverId),
       figuresAt: Number.NEGATIVE_INFINITY,
       areFiguresDue: false,
     }
@@ -98,7 +117,7 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
 
   return {
     /**
-     * Tells the listener of the open connections and the newest calls at once, as the page may have been rendered before
+     * Tells the listener of the open connections, the upstreams and the newest calls at once, as the page may have been rendered before
      * the last of them, then of each that comes. Answers what ends that.
      */
     watch: (serverId: string, listener: Listener): (() => void) => {
@@ -106,6 +125,7 @@ export const createServerWatches = ({ listNewest, readFigures, openStreams, onTr
       const watch = known ?? begin(serverId)
       watch.listeners.add(listener)
       listener({ type: 'connections', openStreams: watch.openStreams })
+      listener({ type: 'upstreams', states: watch.upstreamStates })
       if (known === undefined) void read(serverId, watch)
       else if (watch.newest.length > 0) listener({ type: 'calls', calls: watch.newest })
       return () => {

@@ -15,6 +15,7 @@ import {
   submitForm,
 } from '../platform/http/index.ts'
 import { CreateServer, listServerCards, type ServerCard, type ServerService, serverTabPath } from '../servers/index.ts'
+import type { UpstreamOffers } from '../upstreams/index.ts'
 import { EMPTY_PATCH } from './landing-patch.ts'
 import { toPatchFigure } from './patch/figure.ts'
 import { createSampleServer, type SampleParts } from './sample-server.ts'
@@ -24,6 +25,7 @@ type Parts = SampleParts & {
   db: Database
   servers: ServerService
   organizations: Pick<OrganizationService, 'listOrganizations'>
+  upstreamOffers: Pick<UpstreamOffers, 'countTools'>
   baseUrl: string
 }
 
@@ -63,7 +65,7 @@ const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
 export const serversPages =
   (parts: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const { db, servers, organizations, baseUrl } = parts
+    const { db, servers, organizations, upstreamOffers, baseUrl } = parts
     const figures = createCallFigureStore(db)
     const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
@@ -71,7 +73,9 @@ export const serversPages =
       const actor = actorOf(request)
       const { q: search, cursor, done } = listQuery.extend({ done: formText }).parse(request.query)
       const query = { search, cursor, limit: PAGE_SIZE }
-      const { items: cards, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
+      const { items, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
+      const throughUpstreams = await upstreamOffers.countTools(items.map(({ id }) => id))
+      const cards = items.map(card => ({ ...card, tools: card.tools + (throughUpstreams.get(card.id) ?? 0) }))
       const counts = await listOf(cards, figures)
       const isWhole = search === '' && cursor === undefined && nextCursor === null
       const isFirst = isWhole && cards.length === 0

@@ -32,13 +32,19 @@ export type ServerFrame = {
   /** How many connections are open, in words, and the sign beside it. */
   liveText: string
   liveState: 'good' | 'idle'
+  upstreamStates: string
   /** `sources` are toolkits and upstreams together. */
   counts: { tools: number; sources: number; upstreams: number; globals: number }
   tabs: readonly { href: string; text: string; count?: string; isCurrent: boolean }[]
 }
 
-/** `openStreams`: connections that clients hold open to a server, in this process. */
-export type ServerFrameParts = { db: Database; openStreams: (serverId: string) => number }
+export type ServerFrameParts = {
+  db: Database
+  /** Connections that clients hold open to a server, in this process. */
+  openStreams: (serverId: string) => number
+  /** A text that is another once an upstream of the server is in another state. */
+  upstreamStates: (serverId: string) => string
+}
 
 /** Where a tab of a server's page is. */
 export const serverTabPath = (serverId: string, tab: ServerTab): string =>
@@ -50,7 +56,7 @@ export const liveTextOf = (openStreams: number): string =>
 
 /** The frame of the server's page for who looks at it; `not_found` where it is none of theirs. */
 export const getServerFrame = async (
-  { db, openStreams }: ServerFrameParts,
+  { db, openStreams, upstreamStates }: ServerFrameParts,
   actor: Actor,
   serverId: string,
   current: ServerTab,
@@ -69,6 +75,7 @@ export const getServerFrame = async (
     isOwner: ownerId === actor.userId,
     liveText: liveTextOf(open),
     liveState: open === 0 ? 'idle' : 'good',
+    upstreamStates: upstreamStates(serverId),
     tabs: TABS.map(([tab, text]) => ({
       href: serverTabPath(serverId, tab),
       text,

@@ -17,7 +17,13 @@ import {
   toPage,
   uuidParam,
 } from '../platform/http/index.ts'
-import { toUpstreamRow, type Upstream, type UpstreamService, type UpstreamState } from '../upstreams/index.ts'
+import {
+  toUpstreamRow,
+  type Upstream,
+  type UpstreamReviews,
+  type UpstreamService,
+  type UpstreamState,
+} from '../upstreams/index.ts'
 import type { RewiringService, WiredPanel } from './rewiring.service.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import {
@@ -64,13 +70,14 @@ type Parts = {
   toolkitUses: ToolkitUseService
   rewiring: RewiringService
   upstreams: UpstreamService
+  upstreamReviews: Pick<UpstreamReviews, 'countWaiting'>
   /** How an upstream's connection is. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
 /** What the tools of a server are taken from. */
 export const sourcesPages =
-  ({ frames, toolkitUses, rewiring, upstreams, stateOf }: Parts) =>
+  ({ frames, toolkitUses, rewiring, upstreams, upstreamReviews, stateOf }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const tabPath = '/servers/:uuid/sources'
 
@@ -82,6 +89,7 @@ export const sourcesPages =
       const page = toPage(used, window.limit, ({ useId }) => useId)
       const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
       const attached = await upstreams.listAllUpstreams(actorOf(request), server.id)
+      const waiting = await upstreamReviews.countWaiting(actorOf(request), server.id)
       const path = serverTabPath(server.id, 'sources')
       return reply.page('servers/sources', {
         title: `Sources of ${server.name}`,
@@ -89,7 +97,7 @@ export const sourcesPages =
         sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
         next: page.nextCursor === null ? undefined : addressOf(path, { cursor: page.nextCursor }),
         addHref: `${path}/new`,
-        upstreams: attached.map(found => toUpstreamRow(found, stateOf(found.upstream))),
+        upstreams: attached.map(found => toUpstreamRow(found, stateOf(found.upstream), waiting.get(found.upstream.id))),
         attachHref: `${path}/upstreams/new`,
         done: doneNote(request, server, DONE),
       })

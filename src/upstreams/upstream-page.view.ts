@@ -1,4 +1,4 @@
-import { formatNumber, timeText } from '../platform/http/index.ts'
+import { formatCount, formatNumber, timeText } from '../platform/http/index.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from './limits.ts'
 import type { Upstream, UpstreamConfig, UpstreamFeatures, UpstreamState, UpstreamTransport } from './upstream.ts'
 import { typedOf } from './upstream-form.ts'
@@ -57,7 +57,12 @@ const placeText = (config: UpstreamConfig): string =>
   config.transport === 'stdio' ? config.command : (config.url.split(/[?#]/)[0] ?? '')
 
 /** A row of the list of a server's sources. */
-export const toUpstreamRow = ({ upstream, missingGlobals }: UpstreamWithGlobals, state: UpstreamState) => ({
+export const toUpstreamRow = (
+  { upstream, missingGlobals }: UpstreamWithGlobals,
+  state: UpstreamState,
+  /** How many of its tools wait for a builder. */
+  waiting: number | undefined,
+) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
   name: upstream.name,
   description: upstream.description,
@@ -65,6 +70,7 @@ export const toUpstreamRow = ({ upstream, missingGlobals }: UpstreamWithGlobals,
   place: placeText(upstream.config),
   state: toStateView(state),
   missing: missingGlobals.join(', '),
+  waiting: waiting === undefined ? undefined : `${formatCount(waiting, 'change')} to approve`,
 })
 
 const featuresText = (features: UpstreamFeatures): string => {

@@ -329,6 +329,9 @@ export const createUpstreamService = ({
       return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
     },
 
+    /** Whoever's it is: for pages of a server that the one who asks may see. By name. */
+    listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
+
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
 
     /** For a use that changes nothing of it but costs something; throws as a change would. */

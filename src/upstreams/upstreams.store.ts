@@ -109,6 +109,18 @@ export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promi
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, PASSED_ON)
 
+/** Those that are enabled, of servers that are there; `isReviewed`: whether changes of them wait for a builder. */
+export const listEnabledUpstreams = async (
+  tx: Transaction,
+  serverIds: readonly string[],
+): Promise<{ upstream: Upstream; isReviewed: boolean }[]> => {
+  const rows = await tx.upstream.findMany({
+    where: { serverId: { in: [...serverIds] }, isEnabled: true, server: { removedAt: null } },
+    include: { server: { select: { reviewUpstreamChanges: true } } },
+  })
+  return rows.map(row => ({ upstream: toUpstream(row), isReviewed: row.server.reviewUpstreamChanges }))
+}
+
 /** Whether changes of its upstreams wait for a builder; of a server without any they do not. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
   (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0

@@ -220,6 +220,7 @@ describe('the watch over servers', () => {
       },
       readFigures: id => figures.ofServer(id, new Date()),
       openStreams: () => 0,
+      upstreamStates: () => '',
       onTrouble: error => {
         throw error
       },
@@ -241,8 +242,8 @@ describe('the watch over servers', () => {
     await vi.waitFor(() => expect(heard.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
     expect(reads).toBe(2)
     expect(heard.map(events => events.map(({ type }) => type))).toEqual([
-      ['connections', 'calls', 'figures'],
-      ['connections', 'calls', 'figures'],
+      ['connections', 'upstreams', 'calls', 'figures'],
+      ['connections', 'upstreams', 'calls', 'figures'],
     ])
 
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))

@@ -1,4 +1,4 @@
-export { findKeptCatalogue } from './catalogue.store.ts'
+export { findKeptCatalogue, listCatalogueHashes } from './catalogue.store.ts'
 export type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
 export { createUpstreamCatalogues, type UpstreamCatalogues } from './catalogues.ts'
 export { removeHidden } from './hidden-text.ts'

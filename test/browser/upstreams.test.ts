@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
+const SERVER = join(import.meta.dirname, '../upstreams/servers/from-file.process.ts')
+const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
+
+const inputSchema = { type: 'object', properties: { gate: { type: 'string' } } }
+const READ = { name: 'read', description: 'Reads one.', inputSchema }
+const OPEN = { name: 'open', description: HOSTILE, inputSchema }
+
+describe('MCP servers behind a server, in a real browser', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const fake = runFakeApi()
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-seen-'))
+  let browser: Browser
+  let operator: ApiClient & { email: string }
+  beforeAll(async () => {
+    browser = await launchChromium()
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const openPage = async (path: string, options: BrowserContextOptions = {}) => {
+    const session = createBrowser(patchbay.origin)
+    await session.signIn(operator.email, PASSWORD)
+    const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
+    onTestFinished(() => context.close())
+    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = watchComplaints(page)
+    await page.goto(path)
+    return { page, complaints }
+  }
+
+  let made = 0
+  const makeDesk = () =>
+    makeServer(operator, [{ name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` }], {
+      server: { name: `Desk ${made++}`, access: 'public' },
+    })
+  const attach = async (serverId: string, tools: readonly object[]) => {
+    const file = join(folder, `${made++}.json`)
+    const write = (now: readonly object[]): void => writeFileSync(file, JSON.stringify(now))
+    write(tools)
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, {
+      name: 'yard',
+      transport: 'stdio',
+      command: process.execPath,
+      args: [...NODE_ARGS, SERVER, file],
+    })
+    return { id, write, path: `/servers/${serverId}/sources/upstreams/${id}` }
+  }
+  const refresh = (id: string) => operator.expectOk('POST', `/upstreams/${id}/refresh`)
+
+  it('stand on the left of the wiring with their health and their tools in the middle, and follow what happens', async () => {
+    const { serverId } = await makeDesk()
+    const { page, complaints } = await openPage(`/servers/${serverId}`)
+    const texts = () => page.locator('#patch svg text').allTextContents()
+    expect(await texts()).not.toContain('yard')
+    await page.getByText('The same wiring as a list').click()
+    const { id } = await attach(serverId, [READ, OPEN])
+    await refresh(id)
+    await expect.poll(texts, { timeout: 20_000 }).toContain('connected')
+    expect(await texts()).toEqual(expect.arrayContaining(['yard', 'yard_read', 'yard_open', 'MCP · not called']))
+    // What was unfolded stays so.
+    await page.getByRole('heading', { name: 'yard connected' }).waitFor()
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { command: '/nowhere/to-be-found', args: [] })
+    await operator.send('POST', `/upstreams/${id}/refresh`)
+    await expect.poll(async () => (await texts()).join('\n'), { timeout: 20_000 }).toMatch(/^failed, next try/m)
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { enabled: false })
+    await expect.poll(texts, { timeout: 20_000 }).toContain('switched off')
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('say on their own page how they are and what they offer, as it comes; whatever they call things, as a text', async () => {
+    const { serverId } = await makeDesk()
+    const { id, path } = await attach(serverId, [READ, OPEN])
+    const { page, complaints } = await openPage(path)
+    await page.locator('#connection .state', { hasText: 'idle' }).waitFor()
+    await refresh(id)
+    await page.locator('#connection .state', { hasText: /^connected$/ }).waitFor()
+    await page.getByRole('cell', { name: HOSTILE }).waitFor()
+    expect(await page.title()).not.toContain('caught')
+    await page.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByText('It is switched off: clients see nothing of it.').waitFor()
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.getByText('It is in use again.').waitFor()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('Its lists are as new as it is.').waitFor()
+    await page.getByRole('searchbox', { name: 'Search what it offers' }).fill('reads')
+    await expect.poll(() => page.locator('#results tbody tr').count()).toBe(1)
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('wait with what they change, tool by tool, without scripts as well', async () => {
+    const { serverId, url } = await makeDesk()
+    const { id, write, path } = await attach(serverId, [READ])
+    await refresh(id)
+    const { page } = await openPage(`/servers/${serverId}/settings`, { javaScriptEnabled: false })
+    await page.getByLabel('Show me changed and new tools before they are live').check()
+    await page.getByRole('region', { name: 'Changes of attached MCP servers' }).getByRole('button').click()
+    await page.getByText('stays so until you approve what changes').waitFor()
+    write([{ ...READ, description: 'Reads one, and more.' }, OPEN])
+    await refresh(id)
+    await page.goto(`/servers/${serverId}/sources`)
+    await page.getByRole('link', { name: '2 changes to approve' }).click()
+    expect(await page.locator('#waiting ins').allTextContents()).toEqual(
+      expect.arrayContaining([HOSTILE, ', and more']),
+    )
+    await page.getByRole('button', { name: 'Approve number 2, read' }).click()
+    await page.getByText('1 tool approved.').waitFor()
+    const client = new Client({ name: 'official', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    onTestFinished(() => client.close())
+    const list = async () => (await client.listTools()).tools.map(({ name, description }) => `${name}: ${description}`)
+    expect(await list()).toEqual([expect.stringMatching(/^get_thing/), 'yard_read: Reads one, and more.'])
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Approve number 1, open' }).click()
+    await page.getByText('1 tool approved.').waitFor()
+    expect(await list()).toContain(`yard_open: ${HOSTILE}`)
+    expect(await page.locator('#waiting').count()).toBe(0)
+  })
+
+  it('count in the list of servers, are called from the inspector and stand in the history', async () => {
+    const { serverId } = await makeDesk()
+    const { id } = await attach(serverId, [READ, OPEN])
+    await refresh(id)
+    const { page } = await openPage(`/servers?q=${serverId}`)
+    await page.getByText('3 tools', { exact: true }).waitFor()
+    await page.goto(`/servers/${serverId}/inspector?tool=yard_read`)
+    await page.getByRole('button', { name: 'Call' }).first().click()
+    await page.getByText('called read').first().waitFor()
+    await page.goto(`/servers/${serverId}/history`)
+    await page.getByRole('region', { name: 'Table of calls' }).getByRole('link').first().click()
+    await page.getByText('mcp:yard/read').first().waitFor()
+  })
+})
