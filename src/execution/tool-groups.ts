@@ -112,7 +112,7 @@ export const groupToolkits = (
   return toolkits.flatMap(({ id, title, description }): ToolGroup[] => {
     const tools = byToolkit.get(id)?.map(({ tool }) => tool)
     if (tools === undefined) return []
-    return [{ name: nameOf(onOneLine(title)), description, outage: undefined, tools }]
+    return [{ name: nameOf(onOneLine(title) || id), description, outage: undefined, tools }]
   })
 }
 

@@ -232,6 +232,26 @@ describe('a server that groups', () => {
     expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
   })
 
+  it('keeps to features and patterns, and calls tools by what one sees of their names', async () => {
+    const serverId = await makeGrouped()
+    const features = { tools: false }
+    await attachKnown(serverId, { name: 'books', features, ...commandOf('large', 'books') })
+    await attachKnown(serverId, { name: 'odd', deny: ['plain'], ...commandOf('odd-lists', 'names') })
+    const client = await open('sdk 1', serverId)
+    expect(await client.describe()).toMatch(/The groups:\n- odd \(\d+ tools\)$/)
+    expect(textOf(await client.get('books'))).toContain('The feature "tools" of the upstream "books" is off')
+    expect(textOf(await client.call('books', 'tool_1'))).toContain('The feature "tools" of the upstream "books" is off')
+    expect(Resources.parse(await client.request('resources/list', { group: 'books' })).resources).toHaveLength(200)
+    const names = Tools.parse(await client.get('odd')).structuredContent.tools.map(({ name }) => name)
+    expect(names).toContain('with spaces')
+    expect(names).toContain('hidden')
+    expect(names).not.toContain('plain')
+    expect(await client.call('odd', 'plain')).toMatchObject({ isError: true })
+    expect(textOf(await client.call('odd', 'with spaces'))).toBe('with spaces')
+    expect(textOf(await client.call('odd', 'hidden'))).toBe('hid\u200bden')
+    expect(await client.call('odd', 'whole')).toMatchObject({ 'x-own': 'kept', _meta: { 'example.com/own': 1 } })
+  })
+
   it.each(ERAS)('lets an upstream’s call be followed, and given up, as without groups (%s)', async kind => {
     const serverId = await makeGrouped()
     await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
