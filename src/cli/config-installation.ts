@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Actor, AppError, success } from '../kernel/index.ts'
+import { type Actor, AppError, failure, type Result, success } from '../kernel/index.ts'
 import type { Logger } from '../platform/logger.ts'
 import { generateMasterKey } from '../platform/sealing.ts'
 import { loadSettingsWith, type Settings } from '../platform/settings.ts'
@@ -47,10 +47,17 @@ const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
   return actor
 }
 
-const readOrThrow = async (path: string): Promise<ConfigFile> => {
+/** The file, or why it cannot be served, which completes "The file". One that was just emptied is about to be written. */
+const readServed = async (path: string): Promise<Result<ConfigFile, string>> => {
   const file = await readConfigFile(path, thisMachine())
+  if (!file.ok) return failure(file.error.message)
+  return file.value.hasServers ? success(file.value) : failure('names no servers')
+}
+
+const readOrThrow = async (path: string): Promise<ConfigFile> => {
+  const file = await readServed(path)
   if (file.ok) return file.value
-  throw new AppError('invalid_request', `The file ${path} ${file.error.message}.`)
+  throw new AppError('invalid_request', `The file ${path} ${file.error}.`)
 }
 
 export type ConfigInstallation = {
@@ -106,9 +113,9 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
       let stopWatching = (): void => {}
       let turn: Promise<void> = Promise.resolve()
       const reload = async (): Promise<void> => {
-        const read = await readConfigFile(path, thisMachine())
+        const read = await readServed(path)
         if (!read.ok) {
-          logger.warn({ path }, `The file ${read.error.message}: what it said before is served on`)
+          logger.warn({ path }, `The file ${read.error}: what it said before is served on`)
           return
         }
         const before = latest

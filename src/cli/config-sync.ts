@@ -6,7 +6,7 @@ import { failureLines } from './failure-lines.ts'
 import { readReferred } from './read-variable.ts'
 
 type Input = UpstreamDraft['input']
-type Held = { id: string; input: Input }
+type Held = { id: string; foundName: string; input: Input }
 
 /** What became of the servers of a file, by the names that they have here. */
 export type SyncOutcome = {
@@ -71,22 +71,29 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     }
   }
 
-  const put = async ({ input }: UpstreamDraft, outcome: SyncOutcome): Promise<void> => {
+  const put = async ({ foundName, input }: UpstreamDraft, outcome: SyncOutcome): Promise<void> => {
     const before = held.get(input.name)
     if (before !== undefined && isDeepStrictEqual(before.input, input)) return
     if (before === undefined) {
       const { upstream } = await upstreams.createUpstream(actor, serverId, input)
-      held.set(input.name, { id: upstream.id, input })
+      held.set(input.name, { id: upstream.id, foundName, input })
       outcome.added.push(input.name)
       return
     }
     await upstreams.updateUpstream(actor, before.id, wholeChange(input))
-    held.set(input.name, { id: before.id, input })
+    held.set(input.name, { id: before.id, foundName, input })
     outcome.changed.push(input.name)
   }
 
-  const removeOthers = async (names: ReadonlySet<string>, outcome: SyncOutcome): Promise<void> => {
-    for (const [name, { id }] of [...held].filter(([known]) => !names.has(known))) {
+  const removeOthers = async (
+    drafts: readonly UpstreamDraft[],
+    unusable: ConfigFile['unusable'],
+    outcome: SyncOutcome,
+  ): Promise<void> => {
+    const names = new Set(drafts.map(({ input }) => input.name))
+    const broken = new Set(unusable.map(({ name }) => name))
+    for (const [name, { id, foundName }] of held) {
+      if (names.has(name) || broken.has(foundName)) continue
       await upstreams.removeUpstream(actor, id)
       held.delete(name)
       outcome.removed.push(name)
@@ -100,10 +107,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     const skipped = unusable.map(({ name, why }) => ({ name, why: `It ${why}.` }))
     const notes = drafts.upstreams.flatMap(({ foundName: name, notes: all }) => all.map(note => ({ name, note })))
     const outcome: SyncOutcome = { names: [], added: [], changed: [], removed: [], skipped, notes }
-    await removeOthers(
-      new Set([...drafts.upstreams.map(({ input }) => input.name), ...unusable.map(({ name }) => name)]),
-      outcome,
-    )
+    await removeOthers(drafts.upstreams, unusable, outcome)
     await putGlobals(drafts.globals)
     for (const draft of drafts.upstreams) {
       try {

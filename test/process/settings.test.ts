@@ -32,6 +32,7 @@ describe('a setting', () => {
     ['PATCHBAY_ALLOWED_ORIGINS', 'app.example.com'],
     ['PATCHBAY_ALLOWED_ORIGINS', '*'],
     ['PATCHBAY_ALLOW_STDIO', 'yes'],
+    ['PATCHBAY_TOKEN', 'two words'],
     ['PATCHBAY_SIGNUP', 'sometimes'],
     ['PATCHBAY_TENANCY', 'none'],
     ['PATCHBAY_TRUST_PROXY', 'proxy.example.com'],

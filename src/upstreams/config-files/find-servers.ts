@@ -97,6 +97,7 @@ export const findServers = ({ root, repeated }: ParsedConfig, context: FileConte
   }
   const twice = [...new Set(repeated)].filter(key => sections.some(section => Object.hasOwn(section, key)))
   const notes = twice.map(key => `"${key}" is there twice: the last one holds.`)
-  if (sections.length === 0) notes.push(`It names no servers: there is no ${SECTIONS}.`)
-  return { servers, unusable, notes }
+  const hasServers = sections.length > 0
+  if (!hasServers) notes.push(`It names no servers: there is no ${SECTIONS}.`)
+  return { hasServers, servers, unusable, notes }
 }

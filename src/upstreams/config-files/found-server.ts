@@ -32,6 +32,8 @@ export type FoundServer = {
 export type Unusable = { name: string; why: string }
 
 export type FoundServers = {
+  /** Whether it has a place for servers at all, be it empty. */
+  hasServers: boolean
   servers: readonly FoundServer[]
   unusable: readonly Unusable[]
   /** Of the file as a whole. */

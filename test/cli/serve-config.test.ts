@@ -1,0 +1,281 @@
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { freePort } from '../support/free-port.ts'
+import { runCommand, startCommand, temporaryDirectory } from '../support/process.ts'
+import { isAlive } from '../upstreams/support.ts'
+import { reporter, reportIn } from './reporter.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const Ready = z.object({
+  ready: z.literal(true),
+  url: z.string(),
+  upstreams: z.array(z.string()),
+  skipped: z.array(z.object({ name: z.string(), why: z.string() })),
+})
+
+const foldersOf = (pid: number): string[] =>
+  readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${pid}-`))
+
+/** Serves a file with this content; what is written to it later takes its place at once, as editors do. */
+const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.json') => {
+  const directory = temporaryDirectory()
+  const file = join(directory, name)
+  const write = (next: unknown): void => {
+    writeFileSync(`${file}.new`, typeof next === 'string' ? next : JSON.stringify(next))
+    renameSync(`${file}.new`, file)
+  }
+  write(content)
+  const port = await freePort()
+  const running = startCommand(['serve', '--config', name, '--json'], {
+    directory,
+    env: { PATCHBAY_PORT: String(port), PATCHBAY_LOG_LEVEL: 'info', ...env },
+  })
+  await running.said('"ready":true')
+  const line = running
+    .stdout()
+    .split('\n')
+    .find(text => text.includes('"ready":true'))
+  const ready = Ready.parse(JSON.parse(line ?? ''))
+  return { ...running, file, write, port, ready }
+}
+
+const connect = async (url: string): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** A client of sessions, which counts what it is told of the list of tools. */
+const connectSession = async (url: string) => {
+  const client = new OlderClient({ name: 'test', version: '1' })
+  const changes: (() => void)[] = []
+  let told = 0
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    told++
+    for (const resolve of changes.splice(0)) resolve()
+  })
+  let isClosed = false
+  client.onclose = () => {
+    isClosed = true
+  }
+  await client.connect(new OlderTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  return {
+    client,
+    isClosed: () => isClosed,
+    told: () => told,
+    changed: () => new Promise<void>(resolve => changes.push(resolve)),
+    toolNames: async () => (await client.listTools()).tools.map(tool => tool.name),
+  }
+}
+
+/** What a request is answered with that names this host, as a page behind a name of its own would send it. */
+const statusFor = (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const headers = { host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const sent = request(url, { method: 'POST', headers }, answer => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+    sent.once('error', reject)
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }))
+  })
+
+describe('a configuration file that is served', () => {
+  it('is one server at a printed address, without an account, with what each of its servers offers', async () => {
+    const served = await serve({
+      mcpServers: {
+        one: reporter(['a']),
+        'number two': reporter(['b']),
+        off: { ...reporter(), disabled: true },
+        bad: 1,
+      },
+    })
+    expect(served.ready.upstreams).toEqual(['one', 'number-two', 'off'])
+    expect(served.ready.skipped).toEqual([{ name: 'bad', why: 'It is no object.' }])
+    expect(served.ready.url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${served.port}/s/[0-9a-f-]{36}$`))
+    const client = await connect(served.ready.url)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(['number-two_report', 'one_report'])
+    expect(reportIn(await client.callTool({ name: 'number-two_report' })).args).toEqual(['b'])
+  })
+
+  it("may be VS Code's, or TOML, and fills in what the environment has; the rest stays as it is written", async () => {
+    const env = { REPORTED_ELSEWHERE: 'from outside', HIDDEN_TOKEN: 'fixture-secret' }
+    const args = [
+      `\${REPORTED_ELSEWHERE}`,
+      `\${NOT_THERE}`,
+      `\${NOT_THERE:-instead}`,
+      `\${env:NOT_THERE}`,
+      '{{braces}}',
+      '$HOME',
+    ]
+    const variables = { REPORTED: `\${env:REPORTED_ELSEWHERE}!`, REPORTED_TOKEN: `\${HIDDEN_TOKEN}` }
+    const served = await serve({ servers: { it: { type: 'stdio', ...reporter(args, variables) } } }, env)
+    const client = await connect(served.ready.url)
+    const report = reportIn(await client.callTool({ name: 'it_report' }))
+    expect(report.args).toEqual([
+      'from outside',
+      `\${NOT_THERE}`,
+      'instead',
+      `\${env:NOT_THERE}`,
+      '{{braces}}',
+      '$HOME',
+    ])
+    expect(report.REPORTED).toBe('from outside!')
+    // It got the secret; what it says of it is masked, as of any secret of a server.
+    expect(report.REPORTED_TOKEN).not.toBe(null)
+    expect(report.REPORTED_TOKEN).not.toContain('fixture-secret')
+    expect(served.stdout() + served.stderr()).not.toContain('fixture-secret')
+
+    const toml = `[mcp_servers.it]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(reporter(['x']).args)}\n`
+    const other = await serve(toml, {}, 'config.toml')
+    expect(reportIn(await (await connect(other.ready.url)).callTool({ name: 'it_report' })).args).toEqual(['x'])
+  })
+
+  it('reaches servers on this machine, which tenants may not', async () => {
+    const inner = await serve({ mcpServers: { inner: reporter() } })
+    const outer = await serve({ mcpServers: { outer: { url: inner.ready.url } } })
+    const client = await connect(outer.ready.url)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['outer_inner_report'])
+    expect(reportIn(await client.callTool({ name: 'outer_inner_report' })).args).toEqual([])
+  })
+
+  it('is for this machine alone: other hosts and origins are refused, and nobody can sign up', async () => {
+    const served = await serve({ mcpServers: { one: reporter() } })
+    const { url } = served.ready
+    const post = (headers: Record<string, string>) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      })
+    expect((await post({ origin: 'https://evil.example.com' })).status).toBe(403)
+    expect(await statusFor(url, 'evil.example.com')).toBe(403)
+    expect(await statusFor(url, `127.0.0.1:${served.port}`)).toBe(200)
+    const signUp = await fetch(new URL('/api/v1/signup', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'eve@example.com', password: 'correct horse battery' }),
+    })
+    expect(signUp.status).toBe(403)
+    expect(served.stdout()).not.toContain('0.0.0.0')
+  })
+
+  it('is served at the same address whenever it is', async () => {
+    const first = await serve({ mcpServers: {} })
+    first.kill('SIGTERM')
+    await first.ended
+    const second = startCommand(['serve', '--config', first.file], { env: { PATCHBAY_PORT: String(first.port) } })
+    await second.said(`Patchbay serves ${first.file} at ${first.ready.url}`)
+  })
+
+  it('leaves no process and no folder behind when it is told to stop', async () => {
+    const served = await serve({ mcpServers: { one: reporter() } })
+    const client = await connect(served.ready.url)
+    const { pid } = reportIn(await client.callTool({ name: 'one_report' }))
+    expect(foldersOf(served.pid)).toHaveLength(1)
+    served.kill('SIGTERM')
+    expect(await served.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(isAlive(pid)).toBe(false)
+    expect(foldersOf(served.pid)).toEqual([])
+  })
+
+  it('is cleared away by the next that is served, where the process was killed', async () => {
+    const served = await serve({ mcpServers: { one: reporter() } })
+    const client = await connect(served.ready.url)
+    await client.callTool({ name: 'one_report' })
+    served.kill('SIGKILL')
+    await served.ended
+    expect(foldersOf(served.pid)).toHaveLength(1)
+    await serve({ mcpServers: {} })
+    expect(foldersOf(served.pid)).toEqual([])
+  })
+
+  it.each([
+    ['is not there', undefined, /^patchbay: The file .*absent\.json is not there\.\n$/],
+    ['is broken', '{"mcpServers": {', /^patchbay: The file .* cannot be read at line 1, column 17: [^\n]+\n$/],
+  ])('that %s is not served, and says why', async (_what, text, why) => {
+    const directory = temporaryDirectory()
+    if (text !== undefined) writeFileSync(join(directory, 'broken.json'), text)
+    const name = text === undefined ? 'absent.json' : 'broken.json'
+    expect(await runCommand(['serve', '--config', name], { directory })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(why),
+    })
+  })
+})
+
+describe('a configuration file that changes while it is served', () => {
+  it('is taken over as it is saved: clients are told, and keep their sessions and the processes that are the same', async () => {
+    const served = await serve({ mcpServers: { one: reporter(['1']), two: reporter() } })
+    const session = await connectSession(served.ready.url)
+    expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report'])
+    const { pid } = reportIn(await session.client.callTool({ name: 'one_report' }))
+
+    const changed = session.changed()
+    served.write({ mcpServers: { one: reporter(['1']), three: reporter(['3']) } })
+    await changed
+    await vi.waitFor(
+      async () => expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'three_report']),
+      {
+        timeout: 10_000,
+      },
+    )
+    expect(reportIn(await session.client.callTool({ name: 'three_report' })).args).toEqual(['3'])
+    expect(reportIn(await session.client.callTool({ name: 'one_report' })).pid).toBe(pid)
+
+    served.write({
+      mcpServers: { one: reporter(['changed']), three: { ...reporter(['3']), disabledTools: ['report'] } },
+    })
+    await vi.waitFor(async () => expect(await session.toolNames()).toEqual(['one_report']), { timeout: 10_000 })
+    expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['changed'])
+    expect(session.isClosed()).toBe(false)
+  })
+
+  it('keeps what it said before while it cannot be read, and says why; a server that cannot be stays as it was', async () => {
+    const served = await serve({ mcpServers: { one: reporter(['good']) } })
+    const session = await connectSession(served.ready.url)
+    served.write('{"mcpServers": {\n  "one": {"command" }\n}')
+    await served.said('cannot be read at line 2, column')
+    expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['good'])
+    // As an editor that writes into the file itself leaves it for a moment.
+    served.write('')
+    await served.said('The file names no servers')
+    rmSync(served.file)
+    await served.said('The file is not there')
+    served.write({ mcpServers: { one: { command: '' }, two: reporter() } })
+    await served.said('"added":["two"]')
+    await vi.waitFor(async () => expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report']), {
+      timeout: 10_000,
+    })
+    expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['good'])
+    expect(session.isClosed()).toBe(false)
+  })
+
+  it('that is saved without a change tells nobody', async () => {
+    const content = { mcpServers: { one: reporter() } }
+    const served = await serve(content)
+    const session = await connectSession(served.ready.url)
+    await session.toolNames()
+    const before = session.told()
+    served.write(`// a comment\n${JSON.stringify(content)}`)
+    const changed = session.changed()
+    served.write({ mcpServers: { ...content.mcpServers, two: reporter() } })
+    await changed
+    expect(served.stdout().match(/was read again/g)).toHaveLength(1)
+    expect(session.told()).toBeGreaterThan(before)
+  })
+})

@@ -1,0 +1,288 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import {
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { type Patchbay, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { isAlive } from '../upstreams/support.ts'
+import { reporter, reportIn } from './reporter.ts'
+import { startTalkingServer } from './talking-server.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
+const SAMPLE = 'http://sample.patchbay.internal'
+
+type Start = { args: readonly string[]; env?: Record<string, string> }
+
+const commandOf = ({ args, env = {} }: Start) => ({
+  command: process.execPath,
+  args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'stdio', ...args],
+  env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), PATCHBAY_LOG_LEVEL: 'warn', ...env },
+  cwd: temporaryDirectory(),
+  stderr: 'pipe' as const,
+})
+
+/** The clients of both lines and eras. */
+const CLIENTS = [
+  {
+    name: 'the older line',
+    connect: async (start: Start) => {
+      const client = new OlderClient({ name: 'test', version: '1' })
+      await client.connect(new OlderTransport(commandOf(start)))
+      return client
+    },
+  },
+  {
+    name: 'the newest line, with a session',
+    connect: async (start: Start) => {
+      const client = new Client({ name: 'test', version: '1' })
+      await client.connect(new StdioClientTransport(commandOf(start)))
+      return client
+    },
+  },
+  {
+    name: 'the newest line, without sessions',
+    connect: async (start: Start) => {
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+      await client.connect(new StdioClientTransport(commandOf(start)))
+      expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+      return client
+    },
+  },
+]
+
+const Text = z.object({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })).min(1) })
+const textOf = (result: unknown): string => Text.parse(result).content[0]?.text ?? ''
+
+/** A process that is spoken to line by line, as no client would. */
+const startRaw = (start: Start) => {
+  const { command, args, env, cwd } = commandOf(start)
+  const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(resolve => {
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk
+  })
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    stderr: () => stderr,
+    write: (text: string) => child.stdin.write(text),
+    end: () => child.stdin.end(),
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    /** Every line that came, parsed: what is no JSON fails. */
+    messages: () =>
+      stdout
+        .split('\n')
+        .filter(line => line !== '')
+        .map((line): unknown => JSON.parse(line)),
+  }
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+const lines = (...messages: unknown[]): string => messages.map(message => `${JSON.stringify(message)}\n`).join('')
+
+describe('a server of a running Patchbay over standard input and output', () => {
+  let patchbay: Patchbay
+  let api: ApiClient
+  let made: Awaited<ReturnType<typeof makeServer>>
+  const echo = { name: 'echo', method: 'POST', url: `${SAMPLE}/echo`, body: '{{json:body}}' }
+  beforeAll(async () => {
+    patchbay = await startPatchbay()
+    api = await signUp(patchbay.origin)
+    made = await makeServer(api, [echo], { server: { access: 'private' } })
+  })
+  const toServer = (env: Record<string, string> = {}): Start => ({
+    args: ['--server', made.serverId],
+    env: { PATCHBAY_TOKEN: api.token ?? '', PATCHBAY_BASE_URL: patchbay.origin, ...env },
+  })
+
+  it.each(CLIENTS)('is listed and called by a client of $name', async ({ connect }) => {
+    const client = await connect(toServer())
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo'])
+    const result = await client.callTool({ name: 'echo', arguments: { body: { a: 'ä' } } })
+    expect(textOf(result)).toContain('"a":"ä"')
+  })
+
+  it('tells its client of changed lists, by its whole address as well', async () => {
+    const own = await makeServer(api, [echo])
+    const client = new OlderClient({ name: 'test', version: '1' })
+    let told = 0
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told++)
+    await client.connect(new OlderTransport(commandOf({ args: ['--server', own.url] })))
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools).toHaveLength(1)
+    // When the stream that it is told by is open, nobody says: until then there is nobody to be told.
+    let names = 0
+    await vi.waitFor(
+      async () => {
+        await api.expectOk('PATCH', `/instances/${own.instanceIds.echo}`, { name: `renamed-${++names}` })
+        expect(told).toBeGreaterThan(0)
+      },
+      { timeout: 20_000, interval: 200 },
+    )
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([`renamed-${names}`])
+  })
+
+  it.each([
+    ['without a token', { PATCHBAY_TOKEN: '' }, /asks for a personal access token.*PATCHBAY_TOKEN/],
+    ['with a wrong token', { PATCHBAY_TOKEN: 'pbk_wrong' }, /does not take the token of PATCHBAY_TOKEN/],
+    [
+      'where no Patchbay runs',
+      { PATCHBAY_BASE_URL: 'http://127.0.0.1:9' },
+      /gave no answer at http:\/\/127\.0\.0\.1:9/,
+    ],
+  ])('says %s what is missing, as the answer to the first request', async (_what, env, why) => {
+    const raw = startRaw(toServer(env))
+    raw.write(lines(INITIALIZE))
+    raw.end()
+    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(raw.messages()).toEqual([
+      { jsonrpc: '2.0', id: 0, error: { code: expect.any(Number), message: expect.stringMatching(why) } },
+    ])
+  })
+
+  it('passes on what the server itself says of a request that it refuses', async () => {
+    const raw = startRaw({ ...toServer(), args: ['--server', '00000000-0000-4000-8000-000000000000'] })
+    raw.write(lines(INITIALIZE))
+    raw.end()
+    await raw.ended
+    expect(raw.messages()).toEqual([
+      { jsonrpc: '2.0', id: 0, error: { code: expect.any(Number), message: expect.stringMatching(/server/i) } },
+    ])
+  })
+
+  it('answers what is no message, and goes on; nothing but messages is on standard output', async () => {
+    const raw = startRaw(toServer())
+    raw.write('this is no JSON\n[]\n\n{"jsonrpc":"1.0"}\n')
+    raw.write(`"${'x'.repeat(5 * 1_024 * 1_024)}"\n`)
+    raw.write(lines(INITIALIZE, { jsonrpc: '2.0', method: 'notifications/initialized' }))
+    raw.write(lines({ jsonrpc: '2.0', id: 'tools', method: 'tools/list' }))
+    raw.end()
+    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(raw.messages()).toEqual([
+      { jsonrpc: '2.0', id: null, error: { code: -32_700, message: expect.stringContaining('Parse error') } },
+      { jsonrpc: '2.0', id: null, error: { code: -32_600, message: expect.any(String) } },
+      { jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Invalid Request' } },
+      { jsonrpc: '2.0', id: null, error: { code: -32_600, message: expect.stringContaining('larger than') } },
+      expect.objectContaining({ id: 0 }),
+      expect.objectContaining({ id: 'tools', result: expect.objectContaining({ tools: [expect.anything()] }) }),
+    ])
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s, while its input is open', async signal => {
+    const raw = startRaw(toServer())
+    raw.write(lines(INITIALIZE))
+    await vi.waitFor(() => expect(raw.messages()).toHaveLength(1), { timeout: 20_000 })
+    raw.kill(signal)
+    expect(await raw.ended).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe('a server that talks back, over standard input and output', () => {
+  it('gets the answers to its own requests, and its progress and log messages arrive', async () => {
+    const server = await startTalkingServer()
+    const client = new OlderClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
+      action: 'accept',
+      content: { answer: `to ${params.message}` },
+    }))
+    const logged: unknown[] = []
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data))
+    await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
+    onTestFinished(() => client.close())
+    const progress: unknown[] = []
+    const result = await client.callTool({ name: 'ask' }, undefined, { onprogress: each => void progress.push(each) })
+    expect(textOf(result)).toBe('to What?')
+    expect(progress).toEqual([{ progress: 1, total: 2 }])
+    expect(logged).toEqual(['asking'])
+  })
+
+  it('is told that a request is cancelled: by a notification in a session', async () => {
+    const server = await startTalkingServer()
+    const client = new OlderClient({ name: 'test', version: '1' })
+    await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
+    onTestFinished(() => client.close())
+    const stop = new AbortController()
+    const call = client.callTool({ name: 'wait' }, undefined, { signal: stop.signal })
+    await server.waiting()
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await server.cancelled()
+  })
+
+  it('is told that a request is cancelled: by the end of its stream where there are no sessions', async () => {
+    const server = await startTalkingServer()
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(new StdioClientTransport(commandOf({ args: ['--server', server.newerUrl] })))
+    onTestFinished(() => client.close())
+    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+    const stop = new AbortController()
+    const call = client.callTool({ name: 'wait' }, { signal: stop.signal })
+    await server.waiting()
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await server.cancelled()
+  })
+})
+
+describe('a configuration file over standard input and output', () => {
+  const fileOf = (content: unknown): string => {
+    const file = join(temporaryDirectory(), 'mcp.json')
+    writeFileSync(file, JSON.stringify(content))
+    return file
+  }
+
+  it.each(CLIENTS)('is listed and called by a client of $name, and leaves no process behind', async ({ connect }) => {
+    const client = await connect({ args: ['--config', fileOf({ mcpServers: { it: reporter(['a']) } })] })
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['it_report'])
+    const report = reportIn(await client.callTool({ name: 'it_report' }))
+    expect(report.args).toEqual(['a'])
+    await client.close()
+    await vi.waitFor(() => expect(isAlive(report.pid)).toBe(false), { timeout: 10_000 })
+  })
+
+  it('ends with its input: exit code 0, no folder, and its log is on standard error', async () => {
+    const raw = startRaw({
+      args: ['--config', fileOf({ mcpServers: { it: reporter(), bad: {} } })],
+      env: { PATCHBAY_LOG_LEVEL: 'info' },
+    })
+    raw.write(lines(INITIALIZE, { jsonrpc: '2.0', method: 'notifications/initialized' }))
+    raw.write(lines({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+    await vi.waitFor(() => expect(raw.messages()).toHaveLength(2), { timeout: 20_000 })
+    raw.end()
+    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(raw.stderr()).toMatch(/patchbay: "bad" is not taken: It has neither a command nor a URL\./)
+    expect(raw.stderr()).toContain('Server listening')
+    expect(readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${raw.pid}-`))).toEqual([])
+  })
+})
