@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type Behaviour, type OAuthFake, startOAuthFake } from './oauth-fake.ts'
+import { attach, beginConnecting, leavingLink, makePerson } from './oauth-support.ts'
+
+let fake: OAuthFake
+let patchbay: TestApp
+let owner: Awaited<ReturnType<typeof makePerson>>
+beforeAll(async () => {
+  fake = await startOAuthFake()
+  patchbay = await startTestApp({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+  owner = await makePerson(patchbay.origin, 'front@example.com')
+})
+afterAll(async () => {
+  await patchbay.close()
+  await fake.close()
+})
+beforeEach(() => fake.behave())
+
+const attachNew = async (auth: object = { type: 'oauth' }) => (await attach(owner, fake.url, auth)).upstreamId
+const accounts = (upstreamId: string): Promise<number> =>
+  patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })
+
+const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: RegExp }[] = [
+  {
+    name: 'a script where browsers are to be sent',
+    behaviour: { server: () => ({ authorization_endpoint: 'javascript:alert(1)' }) },
+    says: /metadata of its authorization server/,
+  },
+  {
+    name: 'plain http where browsers are to be sent',
+    behaviour: { server: () => ({ authorization_endpoint: 'http://auth.example.com/authorize' }) },
+    says: /authorization_endpoint that cannot be used/,
+  },
+  {
+    name: 'credentials in the address where browsers are to be sent',
+    behaviour: { server: () => ({ authorization_endpoint: 'https://user:word@auth.example.com/' }) },
+    says: /authorization_endpoint that cannot be used/,
+  },
+  {
+    name: 'plain http where tokens are given out',
+    behaviour: { server: () => ({ token_endpoint: 'http://auth.example.com/token' }) },
+    says: /token_endpoint that cannot be used/,
+  },
+  {
+    name: 'plain http where clients register',
+    behaviour: { server: () => ({ registration_endpoint: 'http://auth.example.com/register' }) },
+    says: /registration_endpoint that cannot be used/,
+  },
+  {
+    name: 'another issuer than was asked for',
+    behaviour: { server: () => ({ issuer: 'https://auth.example.com' }) },
+    says: /IssuerMismatch/,
+  },
+  {
+    name: 'no PKCE',
+    behaviour: { server: () => ({ code_challenge_methods_supported: undefined }) },
+    says: /PKCE with S256/,
+  },
+  {
+    name: 'PKCE in plain text alone',
+    behaviour: { server: () => ({ code_challenge_methods_supported: ['plain'] }) },
+    says: /PKCE with S256/,
+  },
+  {
+    name: 'no codes',
+    behaviour: { server: () => ({ response_types_supported: ['token'] }) },
+    says: /no authorization codes/,
+  },
+  {
+    name: 'a million characters',
+    behaviour: { server: () => ({ service_documentation: 'x'.repeat(1_000_000) }) },
+    says: /larger than/,
+  },
+  {
+    name: 'more than is kept',
+    behaviour: { server: () => ({ scopes_supported: Array.from({ length: 500 }, (_, index) => `s${index}`) }) },
+    says: /too large/,
+  },
+  { name: 'a web page', behaviour: { server: () => ({ body: '<html>' }) }, says: /cannot be understood/ },
+  { name: 'nothing', behaviour: { server: () => ({ status: 404, body: '' }) }, says: /no metadata/ },
+  { name: 'an error of its own', behaviour: { server: () => ({ status: 500, body: '' }) }, says: /could not be read/ },
+  {
+    name: 'a way elsewhere',
+    behaviour: { server: origin => ({ status: 302, headers: { location: `${origin}/elsewhere` }, body: '' }) },
+    says: /cannot be connected/,
+  },
+  {
+    name: 'the metadata of another resource',
+    behaviour: { resource: () => ({ resource: 'https://mcp.example.com/mcp' }) },
+    says: /another resource/,
+  },
+  {
+    name: 'an authorization server on a private address',
+    behaviour: { resource: () => ({ authorization_servers: ['https://10.1.2.3'] }) },
+    says: /10\.1\.2\.3 is a private address/,
+  },
+  {
+    name: 'an authorization server where clouds hand out credentials',
+    behaviour: { resource: () => ({ authorization_servers: ['https://169.254.169.254'] }) },
+    says: /cloud metadata address/,
+  },
+  {
+    name: 'an authorization server by plain http',
+    behaviour: { resource: () => ({ authorization_servers: ['http://auth.example.com'] }) },
+    says: /must be https/,
+  },
+  {
+    name: 'an authorization server that is a file',
+    behaviour: { resource: () => ({ authorization_servers: ['file:///etc/passwd'] }) },
+    says: /must be https|cannot be understood/,
+  },
+  {
+    name: 'metadata on a private address',
+    behaviour: { challenge: () => 'Bearer resource_metadata="https://192.168.0.1/x"' },
+    says: /192\.168\.0\.1 is a private address/,
+  },
+  {
+    name: 'metadata by plain http elsewhere',
+    behaviour: { challenge: () => 'Bearer resource_metadata="http://auth.example.com/x"' },
+    says: /address that cannot be used/,
+  },
+  {
+    name: 'Patchbay itself as the authorization server',
+    behaviour: { resource: () => ({ authorization_servers: [patchbay.origin] }) },
+    says: /Patchbay itself/,
+  },
+  {
+    name: 'no registration',
+    behaviour: { server: () => ({ registration_endpoint: undefined }) },
+    says: /enter its client ID here/,
+  },
+  {
+    name: 'a refused registration',
+    behaviour: {
+      registration: { status: 400, body: { error: 'invalid_redirect_uri', error_description: 'secret words' } },
+    },
+    says: /did not register Patchbay/,
+  },
+  { name: 'a web page for a registration', behaviour: { registration: { body: '<html>' } }, says: /did not register/ },
+  {
+    name: 'a huge client ID',
+    behaviour: {
+      registration: { status: 201, body: { client_id: 'x'.repeat(40_000), redirect_uris: ['https://a.example/'] } },
+    },
+    says: /something that cannot be used/,
+  },
+]
+
+describe('an upstream that is to be connected and names', () => {
+  it.each(METADATA)('$name is refused with the reason, and nobody is sent anywhere', async ({ behaviour, says }) => {
+    const upstreamId = await attachNew()
+    fake.behave(behaviour)
+    const page = await beginConnecting(owner.visitor, upstreamId)
+    expect(page.status).toBe(503)
+    expect(page.text).toMatch(says)
+    expect(page.text).not.toContain('javascript:')
+    expect(page.text).not.toContain('secret words')
+    expect(page.text).not.toContain('rel="noreferrer"')
+  })
+
+  it('another host where browsers are to be sent is connected by who has seen that', async () => {
+    const upstreamId = await attachNew()
+    fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
+    const page = await beginConnecting(owner.visitor, upstreamId)
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Go on only if you know it')
+    expect(new URL(leavingLink(page)).host).toBe('login.example.com')
+  })
+})
+
+describe('the way to an authorization server', () => {
+  it('says for what, by PKCE, and comes back to one address alone', async () => {
+    const { searchParams } = new URL(leavingLink(await beginConnecting(owner.visitor, await attachNew())))
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      response_type: 'code',
+      resource: fake.url,
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      redirect_uri: `${patchbay.settings.baseUrl}/connect/callback`,
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      scope: 'read',
+    })
+  })
+
+  it('asks for the scopes that the builder says, by the client that the builder brings', async () => {
+    const secret = 's3cret+with/odd=characters and blanks'
+    const auth = { type: 'oauth', clientId: 'brought by hand', clientSecret: secret, scopes: ['parcels:read', 'x'] }
+    const { upstreamId, serverId } = await attach(owner, fake.url, auth)
+    const answer = await owner.expectOk('GET', `/upstreams/${upstreamId}`)
+    expect(answer.body).toMatchObject({
+      auth: { clientId: 'brought by hand', clientSecretSetAt: expect.any(String), scopes: ['parcels:read', 'x'] },
+    })
+    const asked = fake.seen.length
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    expect(new URL(href).searchParams.get('client_id')).toBe('brought by hand')
+    expect(new URL(href).searchParams.get('scope')).toBe('parcels:read x')
+    expect(fake.seen.slice(asked).map(({ url }) => url)).not.toContain('/register')
+    await owner.visitor.get(fake.agree(href))
+    const [, encoded = ''] = /^Basic (.+)$/.exec(fake.exchanges.at(-1)?.authorization ?? '') ?? []
+    expect(decodeURIComponent(Buffer.from(encoded, 'base64').toString().replaceAll('+', ' '))).toContain('s3cret')
+    expect(await accounts(upstreamId)).toBe(1)
+
+    const { db } = patchbay.services
+    const kept = JSON.stringify([
+      await db.upstream.findMany(),
+      await db.upstreamClient.findMany(),
+      await db.auditEntry.findMany(),
+    ])
+    const page = await owner.visitor.get(`/servers/${serverId}/sources/upstreams/${upstreamId}`)
+    expect(page.text).toContain('Left empty, it stays')
+    for (const text of [kept, JSON.stringify(answer.body), page.text]) expect(text).not.toContain('s3cret')
+  })
+})
+
+const ANSWERS: readonly { name: string; changes: Record<string, string | undefined>; says: RegExp }[] = [
+  { name: 'of another issuer', changes: { iss: 'https://auth.example.com' }, says: /another authorization server/ },
+  { name: 'without its issuer', changes: { iss: undefined }, says: /another authorization server/ },
+  { name: 'without a code', changes: { code: undefined }, says: /no code/ },
+  { name: 'with an error', changes: { code: undefined, error: 'access_denied' }, says: /refused \(access_denied\)/ },
+  {
+    name: 'with an error that is markup',
+    changes: { code: undefined, error: '<script>alert(1)</script>' },
+    says: /authorization server refused\. Begin anew/,
+  },
+  {
+    name: 'with an error of another issuer',
+    changes: { code: undefined, error: 'access_denied', iss: 'https://auth.example.com' },
+    says: /another authorization server/,
+  },
+  { name: 'without a state', changes: { state: undefined }, says: /not begun in this browser/ },
+  { name: 'with another state', changes: { state: 'made up' }, says: /not begun in this browser/ },
+]
+
+describe('an answer', () => {
+  it.each(ANSWERS)('$name connects nothing, and its code is not shown to anybody', async ({ changes, says }) => {
+    const upstreamId = await attachNew()
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const asked = fake.exchanges.length
+    const page = await owner.visitor.get(fake.agree(href, changes))
+    expect(page.status).toBe(400)
+    expect(page.text).toMatch(says)
+    expect(page.text).not.toContain('<script>alert')
+    expect(fake.exchanges.length).toBe(asked)
+    expect(await accounts(upstreamId)).toBe(0)
+  })
+})
+
+const good = { access_token: 'good-enough', token_type: 'Bearer' }
+const TOKENS: readonly { name: string; token: NonNullable<Behaviour['token']> }[] = [
+  { name: 'a web page', token: { body: '<html>' } },
+  { name: 'an error', token: { status: 400, body: { error: 'invalid_grant', error_description: 'leaked words' } } },
+  { name: 'an error without form', token: { status: 500, body: 'leaked words' } },
+  { name: 'a token that ends a header', token: { body: { ...good, access_token: 'a\r\nx-evil: leaked words' } } },
+  { name: 'a token of blanks', token: { body: { ...good, access_token: ' ' } } },
+  { name: 'an empty token', token: { body: { ...good, access_token: '' } } },
+  { name: 'a token of another type', token: { body: { ...good, token_type: 'mac' } } },
+  { name: 'a token without a type', token: { body: { access_token: 'leaked words' } } },
+  { name: 'a million characters', token: { body: { ...good, access_token: 'a'.repeat(1_000_000) } } },
+  {
+    name: 'a way elsewhere',
+    token: { status: 307, headers: { location: 'https://auth.example.com/token' }, body: good },
+  },
+  { name: 'a list', token: { body: [good] } },
+]
+
+describe('an authorization server that gives out', () => {
+  it.each(TOKENS)('$name in place of tokens connects nothing', async ({ token }) => {
+    const upstreamId = await attachNew()
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    fake.behave({ token })
+    const page = await owner.visitor.get(fake.agree(href))
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('was not connected')
+    expect(page.text).not.toContain('leaked words')
+    expect(await accounts(upstreamId)).toBe(0)
+  })
+
+  it.each([-5, 0, 1e300])('tokens that last %d seconds is connected all the same', async seconds => {
+    const upstreamId = await attachNew()
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    fake.behave({ expiresIn: seconds })
+    expect((await owner.visitor.get(fake.agree(href))).status).toBe(200)
+    expect(await accounts(upstreamId)).toBe(1)
+  })
+})
+
+describe('an upstream that is reached by an account', () => {
+  it.each([
+    [{ transport: 'stdio', command: 'x', url: undefined }, 'auth'],
+    [{ headers: { Authorization: 'Bearer x' } }, 'headers.Authorization'],
+    [{ auth: { type: 'oauth', clientSecret: 'x' } }, 'auth.clientId'],
+    [{ auth: { type: 'oauth', per: 'everybody' } }, 'auth.per'],
+    [{ auth: { type: 'oauth', scopes: ['two words'] } }, 'auth.scopes[0]'],
+    [{ auth: { type: 'magic' } }, 'auth.type'],
+  ])('cannot be one with %j', async (changes, path) => {
+    const { id } = await owner.create('/servers', { name: 'Refused', access: 'private' })
+    const body = { name: 'back', transport: 'http', url: fake.url, auth: { type: 'oauth' }, ...changes }
+    const answer = await owner.send('POST', `/servers/${id}/upstreams`, body)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ errors: expect.arrayContaining([expect.objectContaining({ path })]) })
+  })
+
+  it('is offered as a client by its metadata document, where the installation has https', async () => {
+    const secure = await startTestApp({ env: { PATCHBAY_BASE_URL: 'https://patch.example.com' } })
+    try {
+      const response = await fetch(`${secure.origin}/connect/client.json`)
+      const document: unknown = await response.json()
+      expect(document).toMatchObject({
+        client_id: 'https://patch.example.com/connect/client.json',
+        redirect_uris: ['https://patch.example.com/connect/callback'],
+        token_endpoint_auth_method: 'none',
+      })
+      const builder = await signUp(secure.origin)
+      const { upstreamId } = await attach(builder, fake.url, { type: 'oauth' })
+      const actor = await secure.services.accounts.findActorByToken(builder.token ?? '')
+      if (actor === undefined) throw new Error('nobody has that token')
+      fake.behave({ server: () => ({ client_id_metadata_document_supported: true, registration_endpoint: undefined }) })
+      const { authorizationUrl } = await secure.services.upstreamAccounts.begin(actor, upstreamId)
+      expect(new URL(authorizationUrl).searchParams.get('client_id')).toBe(
+        z.looseObject({ client_id: z.string() }).parse(document).client_id,
+      )
+    } finally {
+      await secure.close()
+    }
+  })
+})
