@@ -5,7 +5,10 @@ import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { CLIENT_LINES, textOf } from './official-clients.ts'
 import { commandOf } from './support.ts'
 
-const Offer = z.object({ flags: z.array(z.object({ kind: z.string(), item: z.string(), message: z.string() })) })
+const Offer = z.object({
+  tools: z.array(z.string()),
+  flags: z.array(z.object({ kind: z.string(), item: z.string(), message: z.string() })),
+})
 
 const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
 let operator: ApiClient
@@ -66,6 +69,23 @@ describe('an upstream with lists that are not as MCP has them', () => {
       `resource odd://size: ${misfit('size')}`,
       `template odd://{nameless}: ${misfit('name')}`,
       `prompt arguments: ${misfit('arguments')}`,
+    ])
+  })
+
+  it('has its lists left out where those of the others leave no room, and says so', async () => {
+    const { id } = await operator.create('/servers', { name: 'Full', access: 'public' })
+    const counts: number[] = []
+    const said: string[] = []
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      const upstream = await operator.create(`/servers/${id}/upstreams`, { name, ...commandOf('odd-lists', 'large') })
+      const { body } = await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+      const offer = Offer.parse(body)
+      counts.push(offer.tools.length)
+      said.push(...offer.flags.map(({ message }) => message))
+    }
+    expect(counts).toEqual([36, 36, 36, 36, 0])
+    expect(said).toEqual([
+      'What the upstreams of this server offer is larger than 32 MiB together: all of this one is left out. Remove another, or turn features off.',
     ])
   })
 

@@ -10,6 +10,8 @@ export const MAX_OUTPUT_SCHEMA_CHARS = 64 * 1_024
 export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
 /** All that is kept of one upstream, as JSON, in characters: it is read with every mount. */
 export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
+/** What all upstreams of a server have together, as JSON, in characters: several times what a model could choose from. */
+export const MAX_SERVER_CATALOGUES_CHARS = 32 * 1_024 * 1_024
 /** Longest name of a tool or prompt, and URI, in characters. */
 export const MAX_ITEM_NAME_CHARS = 2_048
 /** Longest description; what is longer is cut. */

@@ -1,3 +1,5 @@
+import { sqltag as sql } from '@prisma/client/runtime/client'
+import { z } from 'zod'
 import type { Transaction } from '../../platform/db/index.ts'
 import type { Upstream } from '../upstream.ts'
 import { Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
@@ -12,6 +14,19 @@ export const listCatalogueHashes = async (
     select: { upstreamId: true, source: true, hash: true },
   })
   return new Map(rows.map(({ upstreamId, ...row }) => [upstreamId, row]))
+}
+
+const Sum = z.tuple([z.object({ chars: z.coerce.number() })])
+
+/** Characters that are kept of the other upstreams of its server. */
+export const sumOtherCatalogues = async (
+  tx: Transaction,
+  { id, serverId }: Pick<Upstream, 'id' | 'serverId'>,
+): Promise<number> => {
+  const rows = await tx.$queryRaw(sql`
+    SELECT COALESCE(SUM(LENGTH("content")), 0) AS "chars" FROM "UpstreamCatalogue"
+    WHERE "upstreamId" <> ${id} AND "upstreamId" IN (SELECT "id" FROM "Upstream" WHERE "serverId" = ${serverId})`)
+  return Sum.parse(rows)[0].chars
 }
 
 /** Undefined where there is none, or one that another version of Patchbay wrote and this one cannot read. */

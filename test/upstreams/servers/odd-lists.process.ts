@@ -27,6 +27,10 @@ const TOOLS: Readonly<Record<string, readonly object[]>> = {
       'x-more': 'kept',
     },
   ],
+  large: Array.from({ length: 36 }, (_, index) => ({
+    name: `tool${index}`,
+    inputSchema: { type: 'object', 'x-own': 'x'.repeat(200 * 1_024) },
+  })),
   // What some client or other refuses a whole list for.
   misfits: [
     { name: 'sound', inputSchema: { type: 'object', properties: { any: true, none: false } } },

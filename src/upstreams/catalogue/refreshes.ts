@@ -1,0 +1,108 @@
+import { UpstreamError } from '../connection/index.ts'
+import type { Upstream } from '../upstream.ts'
+import type { UpstreamConnections } from '../upstream-connections.ts'
+import { type Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
+import { BURST_MS, MAX_FRESH_MS, MIN_FRESH_MS } from './catalogue-limits.ts'
+import { fetchCatalogue } from './fetch-catalogue.ts'
+import type { KeptCatalogues } from './kept-catalogues.ts'
+
+export type RefreshesOptions = {
+  connections: UpstreamConnections
+  kept: KeptCatalogues
+  /** Told of what should not happen: a catalogue that cannot be kept. */
+  onTrouble: (error: unknown, upstreamId: string) => void
+}
+
+/** `kept` is there as soon as the upstream has answered; `done` once it is written down and everybody was told. */
+export type Refresh = { kept: Promise<KeptCatalogue>; done: Promise<KeptCatalogue> }
+
+/** Asks upstreams anew for what they offer: each once at a time, however many want it. */
+export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: RefreshesOptions) => {
+  const underWay = new Map<string, Refresh>()
+  const dueAt = new Map<string, number>()
+  /** The source that was last asked for, whatever came of it. */
+  const askedFor = new Map<string, string>()
+  const bursts = new Map<string, NodeJS.Timeout>()
+  let isClosed = false
+
+  const fetch = async (id: string, before: KeptCatalogue | undefined): Promise<[source: string, Catalogue]> => {
+    const connection = connections.findForAll(id)
+    const upstream = connections.upstreamOf(id)
+    if (connection === undefined || upstream === undefined) {
+      throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
+    }
+    const source = sourceOf(upstream)
+    askedFor.set(id, source)
+    // Until it has answered: soon again.
+    dueAt.set(id, Date.now() + MIN_FRESH_MS)
+    const { catalogue, ttlMs = MAX_FRESH_MS } = await fetchCatalogue(
+      connection,
+      upstream.config.features,
+      connections.secretsOf(id),
+      before?.source === source ? before.catalogue : undefined,
+    )
+    dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
+    return [source, catalogue]
+  }
+
+  const start = (upstream: Upstream): Refresh => {
+    const { id } = upstream
+    const known = underWay.get(id)
+    if (known !== undefined) return known
+    const taken = (async () => {
+      const before = await catalogues.find(id)
+      const [source, catalogue] = await fetch(id, before)
+      return { before, fresh: await catalogues.take(upstream, source, catalogue) }
+    })()
+    const done = (async () => {
+      try {
+        const { before, fresh } = await taken
+        await catalogues.write(upstream, fresh, before)
+        return fresh
+      } finally {
+        underWay.delete(id)
+      }
+    })()
+    const started: Refresh = { kept: taken.then(({ fresh }) => fresh), done }
+    // Whoever wants to know waits for them; nobody may.
+    started.kept.catch(() => {})
+    done.catch((error: unknown) => {
+      if (!(error instanceof UpstreamError) && !isClosed) onTrouble(error, id)
+    })
+    underWay.set(id, started)
+    return started
+  }
+
+  /** Soon, and once more where one is under way that may have read the old list. */
+  const startSoon = (upstream: Upstream): void => {
+    if (isClosed || bursts.has(upstream.id)) return
+    const run = (): void => {
+      bursts.delete(upstream.id)
+      const known = underWay.get(upstream.id)
+      if (known === undefined) start(upstream)
+      else void known.done.catch(() => {}).then(() => startSoon(upstream))
+    }
+    const timer = setTimeout(run, BURST_MS)
+    timer.unref()
+    bursts.set(upstream.id, timer)
+  }
+
+  return {
+    start,
+    startSoon,
+    isUnderWay: (upstreamId: string): boolean => underWay.has(upstreamId),
+    /** Whether it has been asked as it is configured now, whatever came of it. */
+    wasAsked: (upstream: Upstream): boolean => askedFor.get(upstream.id) === sourceOf(upstream),
+    isDue: (upstreamId: string, now: number): boolean => (dueAt.get(upstreamId) ?? 0) <= now,
+    forget: (upstreamId: string): void => {
+      dueAt.delete(upstreamId)
+      askedFor.delete(upstreamId)
+    },
+    /** Resolves once nothing is asked or written any more; for that the connections are to be closed meanwhile. */
+    close: async (): Promise<void> => {
+      isClosed = true
+      for (const timer of bursts.values()) clearTimeout(timer)
+      await Promise.allSettled([...underWay.values()].map(({ done }) => done))
+    },
+  }
+}
