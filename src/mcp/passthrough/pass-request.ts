@@ -68,9 +68,8 @@ export const createPassRequest =
     const onFault = (fault: ProxyFault, failed: Place): void => {
       failed.leave()
       place = undefined
-      if (hasLeft(exchange)) passage.error ??= 'The caller left before the upstream answered.'
-      else if (raw.headersSent) return
-      else if (mayRepeat && fault.wasReused) {
+      if (hasLeft(exchange) || raw.headersSent) return
+      if (mayRepeat && fault.wasReused) {
         mayRepeat = false
         send()
       } else {

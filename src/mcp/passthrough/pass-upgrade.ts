@@ -17,7 +17,8 @@ const clean = (answer: IncomingMessage): void => {
 /** What both sides say in the new protocol counts, and nothing that came before. */
 const countBytes = ({ socket }: Upgrade, { passage }: RequestPassing): void => {
   const { bytesRead, bytesWritten } = socket
-  socket.once('close', () => {
+  // Before what closes its account.
+  socket.prependOnceListener('close', () => {
     passage.requestBytes = socket.bytesRead - bytesRead
     passage.responseBytes = socket.bytesWritten - bytesWritten
   })
@@ -57,10 +58,7 @@ export const createPassUpgrade =
         other.once('close', () => socket.destroySoon())
       },
       onFault: fault => {
-        if (socket.destroyed) {
-          passage.error ??= 'The caller left before the upstream answered.'
-          return
-        }
+        if (socket.destroyed) return
         place.failed(fault.error.message, fault.isUnsent)
         const reason = faultRefusal(fault)
         passage.error = reason.message

@@ -25,6 +25,9 @@ export type PassageParts = {
   onceOver: (end: () => void) => void
 }
 
+/** Of a request that ended with no answer, and nobody to refuse it to. */
+const LEFT = 'The caller left before the upstream answered.'
+
 const textOf = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined
 
@@ -65,7 +68,8 @@ export const beginPassage = (parts: PassageParts): Passage => {
   parts.onceOver(() => {
     mounted.unsubscribe(subscriber)
     letGo()
-    const { status, error, requestBytes, responseBytes } = passage
+    const { status, requestBytes, responseBytes } = passage
+    const error = passage.error ?? (status === undefined ? LEFT : undefined)
     const durationMs = performance.now() - startedMs
     passthrough.record({
       method,

@@ -90,6 +90,8 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
     hasGone: request => {
       if (isOver) request.destroy()
       else outgoing = request
+      // Node tells of some ends, such as a change of protocol that nobody asked for, by nothing else.
+      request.once('close', () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
     },
     finish,
     fail,

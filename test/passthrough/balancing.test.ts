@@ -1,0 +1,94 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { listen, passTo } from './support.ts'
+
+describe('several addresses of one upstream', () => {
+  const patchbay = runPatchbay()
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  /** Says which of them it is; holds what asks for it. */
+  const startNamed = async (name: string, port = 0) => {
+    const held: ServerResponse[] = []
+    const seen: string[] = []
+    const upstream = await listen(
+      createServer((request, response) => {
+        if (request.method === 'OPTIONS') {
+          response.end()
+          return
+        }
+        seen.push(`${request.method} ${request.url}`)
+        request.resume()
+        if (request.url === '/mcp/hold') held.push(response)
+        else if (request.url === '/mcp/begin') response.setHeader('mcp-session-id', `session-of-${name}`).end(name)
+        else response.end(name)
+      }),
+      port,
+    )
+    return { name, held, seen, ...upstream, url: `http://127.0.0.1:${upstream.port}/mcp` }
+  }
+  const startAll = async () => {
+    const all = await Promise.all(['a', 'b', 'c'].map(name => startNamed(name)))
+    const [first, ...others] = all
+    if (first === undefined) throw new Error('there is none')
+    const server = await passTo(api, first.url, { upstream: { urls: others.map(({ url }) => url) } })
+    const ask = async (path = '', headers: Record<string, string> = {}) =>
+      (await fetch(`${server.url}${path}`, { method: 'POST', headers })).text()
+    return { all, server, ask }
+  }
+
+  it('share the requests: each goes where the fewest are open', async () => {
+    const { all, ask } = await startAll()
+    const holding = Array.from({ length: 6 }, () => ask('/hold'))
+    await vi.waitFor(() => expect(all.map(({ held }) => held.length)).toEqual([2, 2, 2]))
+    for (const response of all[1]?.held ?? []) response.end('b')
+    await vi.waitFor(async () => expect(await ask()).toBe('b'))
+    for (const { held, name } of all) for (const response of held) response.end(name)
+    expect((await Promise.all(holding)).sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
+  })
+
+  it('keep a session to the one that began it', async () => {
+    const { all, ask } = await startAll()
+    const holding = ask('/hold')
+    await vi.waitFor(() => expect(all.flatMap(({ held }) => held)).toHaveLength(1))
+    const name = await ask('/begin')
+    expect(name).not.toBe('a')
+    for (const { held } of all) for (const response of held) response.end()
+    await holding
+    for (let times = 0; times < 5; times++) {
+      expect(await ask('', { 'mcp-session-id': `session-of-${name}` })).toBe(name)
+    }
+    expect(await ask('', { 'mcp-session-id': 'never-heard-of' })).toBe('a')
+  })
+
+  it('stand in for one that takes no connection, which comes back by itself', async () => {
+    const { all, ask } = await startAll()
+    const [a] = all
+    await a?.stop()
+    // Its body goes to another: nothing of it had gone out.
+    expect(await ask('', { 'mcp-session-id': 'session-of-a' })).toBe('b')
+    expect(await ask()).toBe('b')
+    const again = await startNamed('a again', a?.port)
+    await vi.waitFor(async () => expect(await ask()).toBe('a again'), 10_000)
+    expect(again.seen.length).toBeGreaterThan(0)
+  })
+
+  it('that are all down are told as such, with when to come back', async () => {
+    const { all, server, ask } = await startAll()
+    for (const { stop } of all) await stop()
+    await ask()
+    const answer = await fetch(server.url, { method: 'POST', body: '{}' })
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(await answer.json()).toMatchObject({
+      jsonrpc: '2.0',
+      error: { message: expect.stringContaining('The upstream "behind" cannot be reached at any of its addresses') },
+    })
+    await startNamed('c', all[2]?.port)
+    await vi.waitFor(async () => expect(await ask()).toBe('c'), 10_000)
+  })
+})

@@ -1,0 +1,206 @@
+import { createServer as createRawServer, type Socket } from 'node:net'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { freePort } from '../support/free-port.ts'
+import { historyOf, listen, passTo, sendRaw, startUpstream } from './support.ts'
+
+describe('a hostile client of a passthrough server', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_MAX_REQUEST_BYTES: '20000' })
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  const startBoth = async () => {
+    const upstream = await startUpstream()
+    return { upstream, server: await passTo(api, `http://127.0.0.1:${upstream.port}/base/mcp`) }
+  }
+
+  it.each([
+    '/../admin',
+    '/..',
+    '/./x',
+    '/a/%2e%2e/%2e%2e/admin',
+    '/..%2fadmin',
+    '/%2E%2e%5cadmin',
+    '/a/..;x/admin',
+    '/%252e%252e/admin',
+    '/%25252e%25252e%25252fadmin',
+    '/a\\..\\admin',
+    '/x#/../y',
+    `/${'%25'.repeat(50)}2e/..`,
+  ])('is kept within the path of the upstream: %s', async rest => {
+    const { upstream, server } = await startBoth()
+    const answer = await sendRaw(patchbay.origin, `GET ${server.path}${rest} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    expect(answer.status).toBe(400)
+    expect(upstream.seen).toEqual([])
+  })
+
+  it.each([
+    ['//evil.test/x', '/base/mcp//evil.test/x'],
+    ['/http://evil.test/', '/base/mcp/http://evil.test/'],
+    ['/@evil.test', '/base/mcp/@evil.test'],
+    ['/a..b/.well-known/...', '/base/mcp/a..b/.well-known/...'],
+    ['/a%2Fb%00%0d%0aX:1', '/base/mcp/a%2Fb%00%0d%0aX:1'],
+    ['?url=../..&x=//', '/base/mcp?url=../..&x=//'],
+  ])('has what looks odd and is not passed on as it is: %s', async (rest, url) => {
+    const { upstream, server } = await startBoth()
+    await sendRaw(patchbay.origin, `GET ${server.path}${rest} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    expect(upstream.seen.map(one => one.url)).toEqual([url])
+  })
+
+  it('reaches the upstream alone, whatever host it names', async () => {
+    const { upstream, server } = await startBoth()
+    const answer = await sendRaw(
+      patchbay.origin,
+      `GET http://evil.test${server.path}/x HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    )
+    expect(answer.status).toBe(200)
+    expect(upstream.seen).toMatchObject([{ url: '/base/mcp/x', headers: { host: `127.0.0.1:${upstream.port}` } }])
+  })
+
+  it.each([
+    [
+      'both a length and chunks',
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
+    ['two lengths', 'Content-Length: 0\r\nContent-Length: 30\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['chunks that are none', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['chunks within another coding', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['chunks with a bad size', 'Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n'],
+    ['a line break in a header', 'X-A: a\rX-B: b\r\nContent-Length: 0\r\n\r\n'],
+    ['headers without end', `X-Big: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('smuggles nothing by %s', async (_name, rest) => {
+    const { upstream, server } = await startBoth()
+    const answer = await sendRaw(
+      patchbay.origin,
+      `POST ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${rest}`,
+    )
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(upstream.seen.map(({ url }) => url)).not.toContain('/smuggled')
+    expect(upstream.seen.length).toBeLessThanOrEqual(1)
+    // Nothing of it is left in a connection that the next one uses.
+    await fetch(server.url, { method: 'POST', body: 'next' })
+    expect(upstream.seen.at(-1)).toMatchObject({ url: '/base/mcp', body: 'next' })
+  })
+
+  it.each(['GET', 'DELETE', 'OPTIONS', 'POST'])('cannot hide a second request in the chunks of a %s', async method => {
+    const { upstream, server } = await startBoth()
+    const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+    const chunks = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+    const head = `${method} ${server.path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`
+    expect((await sendRaw(patchbay.origin, `${head}${chunks}`)).status).toBe(200)
+    await fetch(server.url, { method: 'POST', body: 'next' })
+    expect(upstream.seen.map(({ url, body }) => [url, body])).toEqual([
+      ['/base/mcp', hidden],
+      ['/base/mcp', 'next'],
+    ])
+  })
+
+  it('is held to the size of a request, by the length it says or by what it sends', async () => {
+    const { upstream, server } = await startBoth()
+    const head = `POST ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`
+    const said = await sendRaw(patchbay.origin, `${head}Content-Length: 20001\r\n\r\n`)
+    expect(said.status).toBe(413)
+    expect(said.body).toContain('PATCHBAY_MAX_REQUEST_BYTES')
+    expect(upstream.seen).toEqual([])
+    const chunk = `2000\r\n${'x'.repeat(8_192)}\r\n`
+    const sent = await sendRaw(patchbay.origin, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(4)}0\r\n\r\n`)
+    expect(sent.status).toBe(413)
+    const whole = await sendRaw(patchbay.origin, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`)
+    expect(whole.status).toBe(200)
+  })
+
+  it('does not make requests go round', async () => {
+    const { upstream, server } = await startBoth()
+    const answer = await fetch(server.url, { headers: { via: Array(6).fill('1.1 patchbay').join(', ') } })
+    expect(answer.status).toBe(508)
+    expect(upstream.seen).toEqual([])
+    await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { url: `${server.url}` })
+    const own = await fetch(server.url)
+    expect(own.status).toBe(503)
+    expect(await own.text()).toContain('is Patchbay itself')
+  })
+})
+
+describe('a hostile upstream of a passthrough server', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' })
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  const behaving = async (behave: (socket: Socket) => void, upstream: object = {}) => {
+    const { port } = await listen(createRawServer(socket => socket.once('data', () => behave(socket))))
+    return passTo(api, `http://127.0.0.1:${port}/mcp`, { upstream })
+  }
+
+  it.each([
+    ['answers no HTTP', 502, (socket: Socket) => socket.end('SSH-2.0-OpenSSH\r\n')],
+    ['closes at once', 502, (socket: Socket) => socket.end()],
+    ['resets', 502, (socket: Socket) => socket.resetAndDestroy()],
+    [
+      'sends headers without end',
+      502,
+      (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`),
+    ],
+    [
+      'sends both a length and chunks',
+      502,
+      (socket: Socket) =>
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+    ],
+    [
+      'changes the protocol unasked',
+      502,
+      (socket: Socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    ],
+  ] as const)('that %s is told as %i', async (_name, status, behave) => {
+    const server = await behaving(behave)
+    const answer = await fetch(server.url, { method: 'POST', body: 'x' })
+    expect(answer.status).toBe(status)
+    expect(await answer.json()).toMatchObject({
+      jsonrpc: '2.0',
+      error: { message: expect.stringContaining('The upstream') },
+    })
+    expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'error', status: null })
+  })
+
+  it('that never answers is given up after its time', async () => {
+    const server = await behaving(() => {}, { timeoutMs: 200 })
+    const answer = await fetch(server.url, { method: 'POST', body: 'x' })
+    expect(answer.status).toBe(504)
+    expect(await answer.text()).toContain('did not begin to answer within 200 ms')
+  })
+
+  it('that nobody may reach is not reached, by its address or by its name', async () => {
+    const port = await freePort()
+    for (const host of ['127.0.0.2', '169.254.169.254', '[::1]']) {
+      const server = await passTo(api, `http://${host}:${port}/mcp`)
+      const answer = await fetch(server.url)
+      expect([host, answer.status]).toEqual([host, 503])
+      expect(await answer.text()).toContain('PATCHBAY_ALLOW_PRIVATE_NETWORKS')
+    }
+  })
+
+  it('that cannot be reached is told so, and found again when it can', async () => {
+    const port = await freePort()
+    const server = await passTo(api, `http://127.0.0.1:${port}/mcp`)
+    const answer = await fetch(server.url, { method: 'POST', body: 'x' })
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(await answer.text()).toContain('refused the connection')
+    const { body } = await api.expectOk('GET', `/upstreams/${server.upstreamId}`)
+    expect(body).toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('refused the connection') } })
+    const { createServer } = await import('node:http')
+    await listen(
+      createServer((_request, response) => response.end('back')),
+      port,
+    )
+    await vi.waitFor(async () => expect((await fetch(server.url)).status).toBe(200), 10_000)
+    expect((await api.expectOk('GET', `/upstreams/${server.upstreamId}`)).body).toMatchObject({
+      state: { kind: 'connected' },
+    })
+  })
+})

@@ -1,0 +1,234 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { historyOf, listen, passTo, startUpstream } from './support.ts'
+
+const STREAM = { 'content-type': 'text/event-stream' }
+
+/** An open request: its answer's head when it comes, and what has come of the body so far. */
+const open = async (
+  url: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+) => {
+  const outgoing = requestHttp(url, { method, headers, agent: false })
+  outgoing.on('error', () => {})
+  onTestFinished(() => void outgoing.destroy())
+  const answered = once(outgoing, 'response').then(([answer]: IncomingMessage[]) => {
+    if (answer === undefined) throw new Error('no answer')
+    const got = { answer, text: '', isClosed: false, isWhole: false }
+    answer.setEncoding('utf8')
+    answer.on('data', (part: string) => {
+      got.text += part
+    })
+    answer.on('error', () => {})
+    answer.on('close', () => {
+      got.isClosed = true
+      got.isWhole = answer.complete
+    })
+    return got
+  })
+  answered.catch(() => {})
+  if (method === 'GET') outgoing.end()
+  return { outgoing, answered }
+}
+
+/** Once it is over, whole or not. */
+const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
+  new Promise(resolve => {
+    if (emitter.destroyed && emitter.closed) resolve()
+    else emitter.on('close', () => resolve())
+  })
+
+describe('a stream through a passthrough server', () => {
+  const patchbay = runPatchbay()
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  /** An upstream whose answers the test writes itself. */
+  const startHeld = async (server = {}) => {
+    const held: ServerResponse[] = []
+    const requests: IncomingMessage[] = []
+    const upstream = await listen(
+      createServer((request, response) => {
+        requests.push(request)
+        held.push(response)
+        if (request.method === 'GET') response.writeHead(200, STREAM).flushHeaders()
+        request.on('error', () => {})
+      }),
+    )
+    return {
+      held,
+      requests,
+      ...upstream,
+      server: await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server }),
+    }
+  }
+  const nextOf = async <T>(list: readonly T[], index = 0): Promise<T> => {
+    await vi.waitFor(() => expect(list.length).toBeGreaterThan(index))
+    const item = list[index]
+    if (item === undefined) throw new Error('it is not there')
+    return item
+  }
+
+  it('has its head at once, and each event as it is written', async () => {
+    const { held, server } = await startHeld()
+    const { answered } = await open(server.url)
+    const got = await answered
+    expect(got.answer.headers['content-type']).toBe('text/event-stream')
+    const response = await nextOf(held)
+    for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
+      const before = got.text
+      response.write(event)
+      // Nothing else comes that could carry it along.
+      await vi.waitFor(() => expect(got.text).toBe(before + event), { interval: 1 })
+    }
+    response.end()
+    await gone(got.answer)
+    expect(got.isWhole).toBe(true)
+    const [latest] = await historyOf(api, server.id)
+    expect(latest).toMatchObject({ outcome: 'ok', status: 200, responseBytes: 27 })
+  })
+
+  it('of a request arrives as it is sent, and its answer while it is', async () => {
+    const { held, requests, server } = await startHeld()
+    const { outgoing, answered } = await open(server.url, { method: 'POST' })
+    outgoing.write('first')
+    const request = await nextOf(requests)
+    expect(String((await once(request, 'data'))[0])).toBe('first')
+    const response = await nextOf(held)
+    response.writeHead(200).write('answer to the first')
+    const got = await answered
+    await vi.waitFor(() => expect(got.text).toBe('answer to the first'))
+    outgoing.end('second')
+    expect(String((await once(request, 'data'))[0])).toBe('second')
+    response.end()
+    await gone(got.answer)
+  })
+
+  it('ends at the upstream as soon as its client leaves', async () => {
+    const { held, server } = await startHeld()
+    const { outgoing, answered } = await open(server.url)
+    await answered
+    const response = await nextOf(held)
+    outgoing.destroy()
+    await gone(response)
+    expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'ok', status: 200 })
+  })
+
+  it('that has no answer yet ends at the upstream as soon as its client leaves', async () => {
+    const { held, server } = await startHeld()
+    const { outgoing } = await open(server.url, { method: 'POST' })
+    outgoing.end()
+    const response = await nextOf(held)
+    outgoing.destroy()
+    await gone(response)
+    await vi.waitFor(async () =>
+      expect((await historyOf(api, server.id))[0]).toMatchObject({
+        outcome: 'error',
+        status: null,
+        error: 'The caller left before the upstream answered.',
+      }),
+    )
+  })
+
+  it.each(['GET', 'POST'])('breaks off at its client where the upstream breaks it off (%s)', async method => {
+    const { held, server } = await startHeld()
+    const { outgoing, answered } = await open(server.url, { method })
+    if (method === 'POST') outgoing.end()
+    const response = await nextOf(held)
+    if (method === 'POST') response.writeHead(200, { 'content-length': '100' })
+    response.write('a part')
+    const got = await answered
+    await vi.waitFor(() => expect(got.text).toBe('a part'))
+    response.destroy()
+    await gone(got.answer)
+    expect(got.isWhole).toBe(false)
+  })
+
+  it('is read no faster than its client takes it', async () => {
+    let sent = 0
+    const upstream = await startUpstream(response => {
+      const piece = Buffer.alloc(64 * 1_024, 'x')
+      response.writeHead(200, STREAM)
+      const write = (): void => {
+        do sent += piece.length
+        while (!response.destroyed && response.write(piece))
+      }
+      response.on('drain', write)
+      write()
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const outgoing = requestHttp(server.url, { agent: false })
+    onTestFinished(() => void outgoing.destroy())
+    outgoing.on('error', () => {})
+    outgoing.end()
+    // Nobody reads the answer.
+    const [answer]: IncomingMessage[] = await once(outgoing, 'response')
+    let before = -1
+    await vi.waitFor(
+      () => {
+        const isStill = sent === before
+        before = sent
+        expect(isStill).toBe(true)
+      },
+      { interval: 300, timeout: 10_000 },
+    )
+    // What the network's own buffers hold on loopback, and not what could have been sent by now.
+    expect(sent).toBeLessThan(64 * 1_024 * 1_024)
+    answer?.resume()
+    await vi.waitFor(() => expect(sent).toBeGreaterThan(before))
+  })
+
+  it('ends where its caller may not use the server any more', async () => {
+    const { server } = await startHeld()
+    const { answered } = await open(server.url)
+    const got = await answered
+    await api.expectOk('PATCH', `/servers/${server.id}`, { access: 'private' })
+    await gone(got.answer)
+    expect(got.isWhole).toBe(true)
+  })
+
+  it('ends whole when the server answers itself from then on, and the other way round', async () => {
+    const { held, server } = await startHeld()
+    const got = await (await open(server.url)).answered
+    const response = await nextOf(held)
+    await api.expectOk('PATCH', `/servers/${server.id}`, { presentation: 'flat' })
+    await Promise.all([gone(got.answer), gone(response)])
+    expect(got.isWhole).toBe(true)
+    const own = await (await open(`${server.url}/sse`, { headers: { accept: 'text/event-stream' } })).answered
+    await vi.waitFor(() => expect(own.text).toContain('event: endpoint'))
+    await api.expectOk('PATCH', `/servers/${server.id}`, { presentation: 'passthrough' })
+    await gone(own.answer)
+    expect(own.isWhole).toBe(true)
+    expect((await (await open(server.url)).answered).answer.statusCode).toBe(200)
+  })
+
+  it('ends where its upstream is another from then on; what is asked meanwhile gets its answer', async () => {
+    const { held, server } = await startHeld()
+    const stream = await (await open(server.url)).answered
+    const { outgoing, answered } = await open(server.url, { method: 'POST' })
+    outgoing.end()
+    const response = await nextOf(held, 1)
+    const other = await startUpstream()
+    await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { url: `http://127.0.0.1:${other.port}/` })
+    await gone(stream.answer)
+    response.end('still here')
+    const got = await answered
+    await gone(got.answer)
+    expect(got.text).toBe('still here')
+    expect(await (await fetch(server.url)).json()).toMatchObject({ url: '/' })
+  })
+
+  it('is counted among the open connections of its server, and ends with it', async () => {
+    const { held, server } = await startHeld()
+    const got = await (await open(server.url)).answered
+    const response = await nextOf(held)
+    await api.expectOk('DELETE', `/servers/${server.id}`)
+    await Promise.all([gone(got.answer), gone(response)])
+    expect((await fetch(server.url)).status).toBe(404)
+  })
+})
