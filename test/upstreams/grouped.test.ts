@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../src/context/index.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { connectClient, jsonOf } from './clients.ts'
+import { type ClientExtras, connectClient, jsonOf } from './clients.ts'
 import { commandOf, everythingCommand } from './support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -52,8 +53,8 @@ describe('a server that groups', () => {
     return id
   }
   const urlOf = (serverId: string): string => `${patchbay.origin}/s/${serverId}`
-  const open = async (kind: Kind, serverId: string, token?: string) => {
-    const client = await connectClient(kind, urlOf(serverId), token === undefined ? {} : { token })
+  const open = async (kind: Kind, serverId: string, extras: ClientExtras = {}) => {
+    const client = await connectClient(kind, urlOf(serverId), extras)
     return {
       ...client,
       get: async (group: unknown) => client.callTool('get_dynamic_tools', { group }),
@@ -270,6 +271,17 @@ describe('a server that groups', () => {
     await vi.waitFor(async () => expect(await toldOf()).toContain('cancelled'))
   })
 
+  it('lets an upstream ask the client during a call', async () => {
+    const serverId = await makeGrouped()
+    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+    const answer = { action: 'accept' as const, content: { name: 'Ada' } }
+    const client = await open('sdk 1', serverId, {
+      capabilities: { elicitation: { form: {} } },
+      prepare1: asked => asked.setRequestHandler(ElicitRequestSchema, () => answer),
+    })
+    expect(jsonOf(await client.call('talks', 'ask'))).toEqual(answer)
+  })
+
   it.each(ERAS)('completes arguments and tells of updates under the names of its groups (%s)', async kind => {
     const serverId = await makeGrouped()
     for (const name of ['alpha', 'beta']) await attachKnown(serverId, { name, ...commandOf('talks-old') })
@@ -364,11 +376,15 @@ describe('a server that groups', () => {
     const { serverId } = await makeServer(operator, tools, { server })
     const wish = { origin: patchbay.origin, userId: operator.userId, serverId, scope: 'mcp:read' }
     const { token } = await insertToken(patchbay.services, wish)
-    const client = await open(kind, serverId, token)
+    const client = await open(kind, serverId, { token })
     expect(Tools.parse(await client.get('Toolkit')).structuredContent.tools).toHaveLength(2)
     expect(textOf(await client.call('Toolkit', 'look'))).toContain('/look')
-    for (const call of [client.call('Toolkit', 'change'), client.call('Toolkit', 'x'), client.call('x', 'look')]) {
-      await expect(call).rejects.toThrow(/scope|403|Forbidden/i)
+    for (const [group, name] of [
+      ['Toolkit', 'change'],
+      ['Toolkit', 'x'],
+      ['x', 'look'],
+    ]) {
+      await expect(client.call(group, name)).rejects.toThrow(/scope|403|Forbidden/i)
     }
     expect(api.seen.map(({ url }) => url)).not.toContain('/change')
   })
