@@ -1,6 +1,7 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { at, type PageRow } from './page-row.ts'
 import { serverTabPages } from './server-tab-pages.ts'
+import { upstreamAccountPages } from './upstream-account-pages.ts'
 
 const toolkits: PageRow[] = [
   { route: 'GET /toolkits', path: at('/toolkits') },
@@ -358,6 +359,7 @@ export const PAGES: readonly PageRow[] = [
   ...access,
   ...settings,
   ...serverTabPages,
+  ...upstreamAccountPages,
   ...inspector,
   ...servers,
   ...errors,
@@ -373,6 +375,8 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /sign-in/external': 'leads to the external provider',
   'GET /sign-in/external/callback': 'leads on',
   'GET /sign-in/link': 'only in the middle of a sign-in; without one it leads to /sign-in',
+  'GET /connect/callback': 'leads on',
+  'GET /connect/client.json': 'a document',
   'GET /oauth/authorize': 'leads to the page that asks for consent',
   'GET /oauth/authorize/:uid': 'leads on',
 }

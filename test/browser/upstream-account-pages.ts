@@ -1,0 +1,105 @@
+import { type OAuthFake, startOAuthFake } from '../upstreams/oauth-fake.ts'
+import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
+import { at, type PageRow } from './page-row.ts'
+
+/** Nothing answers there: it may not be asked. */
+const INWARD = 'https://10.0.0.1/mcp'
+
+type Wish = { auth: object; url?: string; connected?: 'good' | 'broken' }
+
+/** An upstream that wants an account; `connected`: with one, of the owner or of all. */
+const withUpstream = async (world: DashboardWorld, { auth, url = INWARD, connected }: Wish) => {
+  const { owner, organizationId, app } = world
+  const server = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
+  const { id } = await owner.create(`/servers/${server.id}/upstreams`, {
+    name: 'parcels',
+    transport: 'http',
+    url,
+    auth,
+  })
+  if (connected !== undefined) {
+    const isOwn = 'per' in auth && auth.per === 'caller'
+    await app.services.db.upstreamAccount.create({
+      data: {
+        upstreamId: id,
+        holder: isOwn ? owner.userId : '',
+        userId: isOwn ? owner.userId : null,
+        content: '',
+        keyId: app.services.sealing.keyIds[0] ?? '',
+        connectedAt: new Date('2026-11-20T09:30:00Z'),
+        brokenAt: connected === 'broken' ? new Date('2026-11-21T10:00:00Z') : null,
+      },
+    })
+  }
+  return { id, path: `/servers/${server.id}/sources/upstreams/${id}`, connect: `/connect/${id}` }
+}
+
+const SHARED = { type: 'oauth' }
+const OWN = { type: 'oauth', per: 'caller' }
+const BROUGHT = { ...SHARED, clientId: 'brought-by-hand', clientSecret: 'kept sealed', scopes: ['parcels:read'] }
+
+let fake: OAuthFake | undefined
+
+const edit = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
+const connect = 'GET /connect/:upstreamId'
+
+/** What pages show of accounts at MCP servers. */
+export const upstreamAccountPages: readonly PageRow[] = [
+  { route: edit, path: async world => (await withUpstream(world, { auth: SHARED })).path, state: 'no-account' },
+  {
+    route: edit,
+    path: async world => (await withUpstream(world, { auth: BROUGHT, connected: 'good' })).path,
+    state: 'account',
+  },
+  {
+    route: edit,
+    path: async world => (await withUpstream(world, { auth: SHARED, connected: 'broken' })).path,
+    state: 'account-broken',
+    who: 'viewer',
+  },
+  {
+    route: edit,
+    path: async world => (await withUpstream(world, { auth: OWN, connected: 'good' })).path,
+    state: 'own-accounts',
+  },
+  { route: connect, path: async world => (await withUpstream(world, { auth: SHARED })).connect },
+  {
+    route: connect,
+    path: async world => (await withUpstream(world, { auth: OWN, connected: 'broken' })).connect,
+    state: 'own',
+  },
+  {
+    route: connect,
+    path: async world => (await withUpstream(world, { auth: SHARED })).connect,
+    state: 'refused',
+    status: 503,
+    act: async page => {
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByText('10.0.0.1 is a private address').waitFor()
+    },
+  },
+  {
+    route: connect,
+    path: async world => {
+      fake = await startOAuthFake()
+      fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize' }) })
+      return (await withUpstream(world, { auth: OWN, url: fake.url })).connect
+    },
+    state: 'leaving',
+    act: async page => {
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('heading', { name: 'On to login.example.com' }).waitFor()
+      await fake?.close()
+    },
+  },
+  {
+    route: 'GET /account/upstreams',
+    path: async world => {
+      await withUpstream(world, { auth: OWN, connected: 'good' })
+      await withUpstream(world, { auth: OWN, connected: 'broken' })
+      return '/account/upstreams'
+    },
+    state: 'connected',
+  },
+  { route: 'GET /account/upstreams', path: at('/account/upstreams'), who: 'viewer' },
+]
