@@ -308,6 +308,7 @@ export const buildServices = async (
     reviews: upstreamReviews,
     counts: createToolCounts({ db, catalogues: upstreamCatalogues, reviews: upstreamReviews }),
     listUpstreams: upstreams.listUpstreamsOfServer,
+    findPresentation: upstreams.findPresentation,
     listToolNames: serverId => listNamesAtWork(db, serverId),
   })
 
@@ -329,6 +330,7 @@ export const buildServices = async (
     catalogues: upstreamCatalogues,
     outages: upstreamOutages,
     reviews: upstreamReviews,
+    offers: upstreamOffers,
     db,
     sealing,
     tools,

@@ -17,6 +17,7 @@ import type {
   UpstreamCatalogues,
   UpstreamConnections,
   UpstreamExchange,
+  UpstreamOffers,
   UpstreamOutages,
   UpstreamReviews,
 } from '../upstreams/index.ts'
@@ -39,6 +40,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   exchange: UpstreamExchange
   outages: Pick<UpstreamOutages, 'find'>
   reviews: Pick<UpstreamReviews, 'withApprovedTools'>
+  offers: Pick<UpstreamOffers, 'listPresented'>
   passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
   /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
   loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
@@ -150,10 +152,12 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       callerIds: readonly string[],
     ): Promise<{ tools: string[]; names: ReadonlyMap<string, string> }> => {
       const server = await getServerFor(db, actor, serverId, 'read')
-      const [tools, people] = await Promise.all([
+      const [own, upstreams, people] = await Promise.all([
         listNamesAtWork(db, serverId),
+        parts.offers.listPresented(serverId),
         findPeople(db, server, [...new Set(callerIds)]),
       ])
+      const tools = [...own, ...upstreams.flatMap(upstream => upstream.tools.map(({ name }) => name))]
       return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
     },
 

@@ -10,6 +10,7 @@ export type UpstreamOffersParts = {
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
   counts: ToolCounts
   listUpstreams: (serverId: string) => Promise<readonly Upstream[]>
+  findPresentation: (serverId: string) => Promise<string | undefined>
   /** Names of the server's own tools, which those of upstreams give way to. */
   listToolNames: (serverId: string) => Promise<readonly string[]>
 }
@@ -35,6 +36,7 @@ export const createUpstreamOffers = ({
   reviews,
   counts,
   listUpstreams,
+  findPresentation,
   listToolNames,
 }: UpstreamOffersParts) => ({
   /** What it was last heard to offer; undefined where it never was, as it is configured now. */
@@ -42,6 +44,8 @@ export const createUpstreamOffers = ({
 
   /** By upstream, what clients of the server do not see of it because its name is taken. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
+    // Names meet only where all stand in one list.
+    if ((await findPresentation(serverId)) !== 'flat') return new Map()
     const sources = await reviews.listLiveSources(serverId)
     const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await listToolNames(serverId))
     const byUpstream = Map.groupBy(skipped, ({ upstreamId }) => upstreamId)

@@ -332,6 +332,9 @@ export const createUpstreamService = ({
     /** Whoever's it is: for pages of a server that the one who asks may see. By name. */
     listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
 
+    /** How the server shows its tools; undefined where it has no upstream. */
+    findPresentation: (serverId: string): Promise<string | undefined> => store.findPresentation(db, serverId),
+
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
 
     /** For a use that changes nothing of it but costs something; throws as a change would. */

@@ -121,6 +121,15 @@ export const listEnabledUpstreams = async (
   return rows.map(row => ({ upstream: toUpstream(row), isReviewed: row.server.reviewUpstreamChanges }))
 }
 
+/** How the server shows its tools; undefined where it has no upstream. */
+export const findPresentation = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
+  const row = await tx.upstream.findFirst({
+    where: { serverId },
+    select: { server: { select: { presentation: true } } },
+  })
+  return row?.server.presentation
+}
+
 /** Whether changes of its upstreams wait for a builder; of a server without any they do not. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
   (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildServerPatch } from '../../src/dashboard/server-patch.ts'
+import type { UpstreamWiring } from '../../src/dashboard/upstream-patch.ts'
 import type { ServerWiring } from '../../src/servers/index.ts'
+import type { UpstreamState } from '../../src/upstreams/index.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
@@ -131,6 +133,63 @@ describe('the patch of a server', () => {
   })
   const groupsOf = (figures: readonly ReturnType<typeof figureOf>[], wiring = WIRING) =>
     buildServerPatch({ wiring, figures, callers: [] }).groups
+
+  const upstreamOf = (state: UpstreamState, tools: readonly string[] = ['yard_read']): UpstreamWiring => ({
+    upstream: {
+      id: 'far',
+      serverId: '1',
+      name: 'yard',
+      description: undefined,
+      isEnabled: true,
+      config: {
+        transport: 'http',
+        url: 'https://mcp.example.com',
+        headers: {},
+        timeoutMs: 1_000,
+        isEager: false,
+        features: { tools: true, resources: true, prompts: true },
+        auth: { type: 'none' },
+      },
+      createdAt: new Date(0),
+      updatedAt: new Date(0),
+    },
+    isHeard: tools.length > 0,
+    tools: tools.map(name => ({ name, parameters: ['gate'] })),
+    state,
+  })
+  const since = new Date('2026-11-22T10:00:00Z')
+  it.each<[string, string, UpstreamState, ReturnType<typeof figureOf>[]]>([
+    ['good', 'connected', { kind: 'connected' }, []],
+    ['good', 'answering, 12 ms', { kind: 'connected' }, [figureOf('yard_read', 3, 0, 12)]],
+    ['failed', '3 of 3 calls failed', { kind: 'connected' }, [figureOf('yard_read', 3, 3, 12, true)]],
+    ['slow', 'connecting', { kind: 'connecting' }, []],
+    ['idle', 'idle', { kind: 'idle' }, []],
+    ['idle', 'switched off', { kind: 'disabled' }, [figureOf('yard_read', 3, 0, 12)]],
+    [
+      'failed',
+      'failed, next try 10:05 UTC',
+      { kind: 'failed', why: 'It refuses.', since, nextTryAt: new Date('2026-11-22T10:05:00Z') },
+      [figureOf('yard_read', 3, 0, 12)],
+    ],
+    ['failed', 'failed', { kind: 'failed', why: 'It crashed.', since, nextTryAt: undefined }, []],
+  ])('shows an attached MCP server as %s in the words "%s"', (state, health, connection, figures) => {
+    const upstreams = [upstreamOf(connection)]
+    const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [] }).groups
+    expect(groups.at(-1)).toMatchObject({
+      kind: 'upstream',
+      name: 'yard',
+      href: '/servers/1/sources/upstreams/far',
+      state,
+      health,
+      tools: [{ name: 'yard_read', parameters: [{ name: 'gate', source: 'exposed' }] }],
+    })
+  })
+
+  it('says of an attached MCP server that nobody has heard it yet', () => {
+    const upstreams = [upstreamOf({ kind: 'idle' }, [])]
+    const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [] }).groups
+    expect(groups.at(-1)).toMatchObject({ state: 'idle', health: 'idle, not heard yet', tools: [] })
+  })
 
   it('says how a toolkit does by half of its calls, and a tool by its last', () => {
     const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])

@@ -108,13 +108,16 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     })
   }
 
-  /** The sources as clients see them: with the tools that are approved, as they were approved. */
+  /**
+   * The sources as clients see them: with the tools that are approved, as they were approved, and without what an
+   * upstream says of itself, which nobody is asked about.
+   */
   const withApprovedTools = async (sources: readonly UpstreamSource[]): Promise<UpstreamSource[]> => {
     const reviewed = await listReviewed(db, sources)
-    return reviewed.map(({ source: { upstream, kept }, live }) => ({
-      upstream,
-      kept: { ...kept, catalogue: { ...kept.catalogue, tools: live } },
-    }))
+    return reviewed.map(({ source: { upstream, kept }, live }) => {
+      const { instructions: _instructions, ...catalogue } = kept.catalogue
+      return { upstream, kept: { ...kept, catalogue: { ...catalogue, tools: live } } }
+    })
   }
 
   return {
