@@ -7,7 +7,7 @@ import { groupOf } from './groups.ts'
 import type { Era } from './listing.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
-import { renderPassed } from './result.ts'
+import { isInputRequired, renderPassed } from './result.ts'
 import type { Router } from './router.ts'
 
 /** What only an upstream can answer. */
@@ -47,7 +47,7 @@ export const askUpstream = (
       return errorAnswer(id, refusal(200, code, message))
     }
     const isRead = era === 'stateless' && request.method === 'resources/read'
-    const passed = isRead ? { ...UNKEPT, ...answered.passed } : answered.passed
+    const passed = isRead && !isInputRequired(answered.passed) ? { ...UNKEPT, ...answered.passed } : answered.passed
     return resultAnswer(id, renderPassed(router, { passed }, era, false))
   }
   return send(router, request, call)

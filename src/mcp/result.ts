@@ -40,6 +40,11 @@ const withPassedText = (passed: JsonObject): JsonObject => {
   return { ...passed, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
+const INPUT_REQUIRED = 'input_required'
+
+/** Whether it is no result yet: the client is to repeat its request with what the upstream asks for (2026-07-28). */
+export const isInputRequired = ({ resultType }: JsonObject): boolean => resultType === INPUT_REQUIRED
+
 /** What an upstream answered, in the form of the caller's era; its `_meta` stays beside our own. */
 export const renderPassed = (
   router: Router,
@@ -53,7 +58,11 @@ export const renderPassed = (
     const hasOwn = '_meta' in passed || 'resultType' in passed
     if (isSame && !hasOwn && json !== '{}') return `${router.statelessHead},${json.slice(1)}`
     const own = isJsonObject(complete._meta) ? complete._meta : {}
-    return JSON.stringify({ ...complete, resultType: 'complete', _meta: { ...own, ...router.meta } })
+    return JSON.stringify({
+      ...complete,
+      resultType: isInputRequired(passed) ? INPUT_REQUIRED : 'complete',
+      _meta: { ...own, ...router.meta },
+    })
   }
   const { structuredContent } = complete
   const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))

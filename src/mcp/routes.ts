@@ -15,6 +15,7 @@ import { ALL_METHODS, answerPreflight, isPreflight } from './preflight.ts'
 import { ERROR } from './protocol.ts'
 import { takeRareMethods } from './rare-methods.ts'
 import type { McpLogger, McpRegistry } from './registry.ts'
+import { createRequestStates } from './request-states.ts'
 import { createSessionIds, type SigningKey } from './session-id.ts'
 import { createSessions } from './sessions.ts'
 import { createStreamAccess } from './stream-access.ts'
@@ -66,6 +67,7 @@ export const mcpRoutes =
       idleMs: limits.maxSessionIdleMs,
       maxPerServer: limits.maxSessionsPerServer,
     })
+    const states = createRequestStates(signingKeys, now)
     app.addHook('onClose', async () => sessions.close())
 
     const checkRoom: CheckRoom = mounted => {
@@ -84,7 +86,7 @@ export const mcpRoutes =
       access,
       forwardedFor: createForwardedFor(options.trustProxy),
     })
-    const streamable = createStreamableHttp({ sessions, limits, challenges, checkRoom, access, now, report })
+    const streamable = createStreamableHttp({ sessions, states, limits, challenges, checkRoom, access, now, report })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })
 
     // A logger of its own for each request costs as much as all the rest here, and nothing is written with it.

@@ -1,5 +1,5 @@
 import type { Caller, CallLink } from '../execution/index.ts'
-import { errorAnswer } from './answer.ts'
+import { errorAnswer, type Refusal } from './answer.ts'
 import { askUpstream, mayBeAsked } from './ask-upstream.ts'
 import { type Call, createCall } from './call.ts'
 import { createCallLink } from './call-links.ts'
@@ -13,7 +13,9 @@ import { metaOf, type NotificationMessage, type RequestMessage } from './message
 import type { Mounted } from './mounted.ts'
 import { checkParamHeaders } from './param-headers.ts'
 import { findLogLevel, META } from './protocol.ts'
+import type { RequestStates } from './request-states.ts'
 import { runCall, type StreamedAnswer } from './run-call.ts'
+import { findStatelessPeer } from './stateless-peer.ts'
 
 export type ServeStateless = (
   exchange: Exchange,
@@ -32,12 +34,15 @@ const streamAnswer = (exchange: Exchange, mounted: Mounted): StreamedAnswer => {
   }
 }
 
-/** In this era each request says whether it wants log messages. */
-const linkOf = (request: RequestMessage, call: Call): CallLink =>
-  createCallLink(request, call, call, findLogLevel(metaOf(request.params)?.[META.logLevel]) ?? 'none')
-
 /** Serves one POST of the stateless era, whose version is one that we speak. */
-export const createStateless = (listen: Listen, report: ReportFault): ServeStateless => {
+export const createStateless = (listen: Listen, states: RequestStates, report: ReportFault): ServeStateless => {
+  /** In this era each request says itself whether it wants log messages, and what its client can be asked. */
+  const linkOf = (request: RequestMessage, { serverId }: Mounted, call: Call): CallLink | Refusal => {
+    const peer = findStatelessPeer(request, serverId, call.caller, states)
+    if (peer !== undefined && 'code' in peer) return peer
+    const level = findLogLevel(metaOf(request.params)?.[META.logLevel]) ?? 'none'
+    return { ...createCallLink(request, call, call, level), peer }
+  }
   const call = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage): void => {
     const { router } = mounted
     const { id, params } = request
@@ -52,7 +57,14 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
       return
     }
     const under = createCall(id, caller, clientName(metaOf(params)?.[META.clientInfo]))
-    if (found.tool.isLinked === true) under.link = linkOf(request, under)
+    if (found.tool.isLinked === true) {
+      const link = linkOf(request, mounted, under)
+      if ('code' in link) {
+        writeAnswer(exchange, errorAnswer(id, link))
+        return
+      }
+      under.link = link
+    }
     const answer = callTool(router, found, request, under, 'stateless', report)
     runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })
   }
@@ -61,7 +73,12 @@ export const createStateless = (listen: Listen, report: ReportFault): ServeState
     const { router } = mounted
     if (!mayBeAsked(router, request)) return false
     const under = createCall(request.id, caller, clientName(metaOf(request.params)?.[META.clientInfo]))
-    under.link = linkOf(request, under)
+    const link = linkOf(request, mounted, under)
+    if ('code' in link) {
+      writeAnswer(exchange, errorAnswer(request.id, link))
+      return true
+    }
+    under.link = link
     const answer = askUpstream(router, request, under, 'stateless', report)
     if (answer === undefined) return false
     runCall({ exchange, request, call: under, answer, stream: () => streamAnswer(exchange, mounted), report })

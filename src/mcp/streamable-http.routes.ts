@@ -11,6 +11,7 @@ import { type CheckRoom, createListen } from './listen.ts'
 import { readableId } from './message.ts'
 import type { Mounted } from './mounted.ts'
 import { ERROR, isStatelessVersion } from './protocol.ts'
+import type { RequestStates } from './request-states.ts'
 import { findLackingScopes } from './scopes.ts'
 import { createSessionPosts } from './session-posts.ts'
 import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
@@ -21,6 +22,7 @@ import type { StreamAccess } from './stream-access.ts'
 
 export type StreamableHttpOptions = {
   sessions: Sessions
+  states: RequestStates
   limits: BodyLimits & { maxSessionsPerServer: number }
   challenges: Challenges
   checkRoom: CheckRoom
@@ -36,11 +38,11 @@ const namesStateless = ({ headers }: Exchange): boolean => {
 
 /** POST, GET and DELETE of `/s/:uuid`, behind the checks of access. */
 export const createStreamableHttp = (options: StreamableHttpOptions) => {
-  const { sessions, limits, challenges, checkRoom, access, now, report } = options
+  const { sessions, states, limits, challenges, checkRoom, access, now, report } = options
   const { maxSessionsPerServer } = limits
   const streams = createSessionStreams(access, now)
   const serveSession = createSessionPosts({ sessions, streams, maxSessionsPerServer, report })
-  const serveStateless = createStateless(createListen(checkRoom, access), report)
+  const serveStateless = createStateless(createListen(checkRoom, access), states, report)
 
   /** Whether the caller's token lacks a scope; then that is what it is told. */
   const isBeyondScope = (exchange: Exchange, { router }: Mounted, caller: Caller, classified: Classified): boolean => {

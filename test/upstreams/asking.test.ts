@@ -4,6 +4,7 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { CLIENT_KINDS, type ClientExtras, type ClientKind, connectClient, jsonOf } from './clients.ts'
@@ -60,9 +61,7 @@ const answering = (name = 'Ada') => {
   return { asked, extras }
 }
 
-const PAIRS = CLIENT_KINDS.filter(kind => kind !== 'sdk 2 stateless').flatMap(kind =>
-  (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })),
-)
+const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
 const answeredTo = (line: string, answered: object): object =>
   line === 'talks-old' ? answered : { answered, state: 'the state' }
 
@@ -149,6 +148,72 @@ describe('a client with a session that can be asked', () => {
     await changed()
     await vi.waitFor(async () => {
       expect(jsonOf<{ told: string[] }>(await client.callTool('talks_told')).told).toEqual(['roots changed'])
+    })
+  })
+})
+
+describe('the state that a stateless client gives back', () => {
+  const META = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  }
+  const Result = z.looseObject({
+    result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
+  })
+  /** One request, as it is on the wire. */
+  const call = async (serverId: string, more: object = {}, name = 'talks_ask') => {
+    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': name,
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: {}, ...more, _meta: META },
+      }),
+    })
+    const answer: unknown = await response.json()
+    return answer
+  }
+  /** The state of a request that asks for more, and the answers to what it asks. */
+  const begin = async (serverId: string) => {
+    const { inputRequests, requestState } = Result.parse(await call(serverId)).result
+    return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map(key => [key, ANSWER])) }
+  }
+  const refused = { error: { code: -32602, message: expect.stringContaining('requestState') } }
+
+  it.each(['talks-old', 'talks-new'] as const)(
+    'is good for the request it was given for, and no other: %s',
+    async line => {
+      const serverId = await makeServer('talks', commandOf(line))
+      const { requestState, inputResponses } = await begin(serverId)
+      const other = await makeServer('talks', commandOf(line))
+      expect(await call(other, { requestState, inputResponses })).toMatchObject(refused)
+      expect(await call(serverId, { requestState, inputResponses }, 'talks_sample')).toMatchObject(refused)
+      expect(await call(serverId, { requestState, inputResponses, arguments: { a: 1 } })).toMatchObject(refused)
+      expect(await call(serverId, { requestState: `${requestState}x`, inputResponses })).toMatchObject(refused)
+      expect(await call(serverId, { requestState: 'mine', inputResponses })).toMatchObject(refused)
+      expect(await call(serverId, { requestState, inputResponses })).toMatchObject({
+        result: { resultType: 'complete', content: [{ type: 'text' }] },
+      })
+    },
+  )
+
+  it('is of a call that waits once: what is brought too late is told so, and what is lacking is asked for again', async () => {
+    const serverId = await makeServer('talks', commandOf('talks-old'))
+    const { requestState, inputResponses } = await begin(serverId)
+    const again = Result.parse(await call(serverId, { requestState })).result
+    expect(Object.keys(again.inputRequests)).toEqual(Object.keys(inputResponses))
+    const done = { requestState: again.requestState, inputResponses }
+    expect(await call(serverId, done)).toMatchObject({ result: { resultType: 'complete' } })
+    expect(await call(serverId, done)).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining('does not wait any more') }] },
     })
   })
 })

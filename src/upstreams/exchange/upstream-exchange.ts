@@ -1,7 +1,8 @@
-import type { CallLink, LinkedRequest, SessionPeer } from '../call-link.ts'
+import type { CallLink, LinkedRequest, SessionPeer, StatelessPeer } from '../call-link.ts'
 import { hideSecrets } from '../catalogue/clean-items.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import { askWithLink } from './ask-with-link.ts'
+import { createHeldCalls } from './held-calls.ts'
 import { createOwnConnections } from './own-connections.ts'
 import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
@@ -10,6 +11,7 @@ import { createUpstreamLogs } from './upstream-logs.ts'
 export const createUpstreamExchange = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
   const own = createOwnConnections(connections)
+  const held = createHeldCalls()
 
   /**
    * An upstream of the newer era asks in its results, which tells whose they are. One of the older era sends requests
@@ -30,6 +32,16 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
       }
     }
 
+  const throughHeld =
+    (upstreamId: string, link: CallLink, peer: StatelessPeer): LinkedRequest =>
+    async (shared, signal, send) => {
+      const waits = peer.requestState?.held
+      if (waits !== undefined) return held.resume(waits, peer, link, signal)
+      if (shared.era() === 'modern') return askWithLink(shared, link, signal, send)
+      await connections.assertAccount(upstreamId, peer.userId)
+      return held.begin(own.lend(upstreamId, peer), peer, link, signal, send)
+    }
+
   return {
     logs: createUpstreamLogs(connections),
     subscriptions,
@@ -37,10 +49,14 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
     /** The link with the way that its request takes. */
     route: (upstreamId: string, link: CallLink): CallLink => {
       const { peer } = link
-      return peer?.kind === 'session' ? { ...link, through: throughSession(upstreamId, link, peer) } : link
+      if (peer === undefined) return link
+      const through =
+        peer.kind === 'session' ? throughSession(upstreamId, link, peer) : throughHeld(upstreamId, link, peer)
+      return { ...link, through }
     },
     close: async (): Promise<void> => {
       subscriptions.close()
+      held.close()
       await own.close()
     },
   }
