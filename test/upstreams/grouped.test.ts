@@ -30,6 +30,7 @@ const Resources = z.looseObject({
 const Templates = z.looseObject({ resourceTemplates: z.array(z.looseObject({ uriTemplate: z.string() })) })
 const Prompts = z.looseObject({ prompts: z.array(z.looseObject({ name: z.string() })) })
 const Contents = z.looseObject({ contents: z.array(z.looseObject({ uri: z.string() })) })
+const Attached = z.looseObject({ skipped: z.array(z.looseObject({})) })
 const Messages = z.looseObject({ messages: z.array(z.looseObject({ content: z.looseObject({}) })) })
 
 type Kind = 'sdk 1' | 'sdk 2 stateless'
@@ -231,6 +232,26 @@ describe('a server that groups', () => {
       await expect(client.request(method, { group: 5 })).rejects.toThrow('group is no string')
     }
     expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
+  })
+
+  it('leaves out nothing whose name something else would have without groups', async () => {
+    const serverId = await makeGrouped()
+    await attachKnown(serverId, { name: 'one', prefix: 'same', ...commandOf('large', 'one') })
+    const second = await attachKnown(serverId, { name: 'two', prefix: 'same', ...commandOf('large', 'two') })
+    const client = await open('sdk 1', serverId)
+    for (const name of ['one', 'two']) {
+      expect(textOf(await client.call(name, 'tool_7', { text: 'x' }))).toBe(`tool_7 of ${name}: {"text":"x"}`)
+    }
+    const { prompts } = Prompts.parse(await client.request('prompts/list'))
+    expect(prompts.map(({ name }) => name)).toEqual(['one+same_ask', 'two+same_ask'])
+    expect(await client.request('prompts/get', { name: 'two+same_ask' })).toMatchObject({
+      messages: [{ content: { text: 'ask of two' } }],
+    })
+    const listSkipped = async () =>
+      Attached.parse((await operator.expectOk('GET', `/upstreams/${second}`)).body).skipped
+    expect(await listSkipped()).toEqual([])
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+    expect((await listSkipped()).length).toBeGreaterThan(0)
   })
 
   it('keeps to features and patterns, and calls tools by what one sees of their names', async () => {
