@@ -292,13 +292,14 @@ describe('a server that groups', () => {
     await vi.waitFor(async () => expect(await toldOf()).toContain('cancelled'))
   })
 
-  it('lets an upstream ask the client during a call', async () => {
+  it.each(ERAS)('lets an upstream ask the client during a call (%s)', async kind => {
     const serverId = await makeGrouped()
     await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
     const answer = { action: 'accept' as const, content: { name: 'Ada' } }
-    const client = await open('sdk 1', serverId, {
+    const client = await open(kind, serverId, {
       capabilities: { elicitation: { form: {} } },
       prepare1: asked => asked.setRequestHandler(ElicitRequestSchema, () => answer),
+      prepare2: asked => asked.setRequestHandler('elicitation/create', () => answer),
     })
     expect(jsonOf(await client.call('talks', 'ask'))).toEqual(answer)
   })
