@@ -19,7 +19,7 @@ import type { Settings } from './platform/settings.ts'
 import { instanceRoutes, serverRoutes, serverTransferRoutes } from './servers/index.ts'
 import type { Services } from './services.ts'
 import { toolkitRoutes } from './toolkits/index.ts'
-import { upstreamReviewRoutes, upstreamRoutes } from './upstreams/index.ts'
+import { upstreamAccountRoutes, upstreamReviewRoutes, upstreamRoutes } from './upstreams/index.ts'
 import { VERSION } from './version.ts'
 
 export type ApiParts = { settings: Settings; services: Services; origins: OriginPolicy; sessions: SessionOptions }
@@ -52,6 +52,7 @@ export const appApi =
     await api.register(instanceRoutes(services))
     await api.register(upstreamRoutes({ ...services, stateOf: services.upstreamStateOf }))
     await api.register(upstreamReviewRoutes(services))
+    await api.register(upstreamAccountRoutes({ ...services, baseUrl }))
     await api.register(grantRoutes({ ...services, baseUrl }))
     await api.register(oauthClientRoutes(services))
     await api.register(executionRoutes(services))

@@ -51,7 +51,10 @@ export const explainUpstreamFault = (
   state: UpstreamState | undefined,
 ): string | undefined => {
   if (error instanceof UpstreamError) {
-    const next = state === undefined || error.kind === 'aborted' ? '' : nextTry(state, error.message)
+    const next =
+      state === undefined || error.kind === 'aborted' || error instanceof AccountError
+        ? ''
+        : nextTry(state, error.message)
     return `The upstream "${name}" did not do this: ${error.message}${next}`
   }
   const refusal = findUpstreamRefusal(error)

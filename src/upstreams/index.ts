@@ -51,7 +51,7 @@ export {
   createUpstreamOAuth,
   listUpstreamSealingKeyIds,
   ownUpstreamAccountPages,
-  type UpstreamAccounts,
+  upstreamAccountRoutes,
 } from './oauth/index.ts'
 export type { Place } from './passthrough/balancer.ts'
 export { createPassthroughs, type Passthroughs, type PassthroughWay } from './passthrough/passthroughs.ts'
@@ -65,10 +65,10 @@ export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'
 export { createUpstreamOffers, type PresentedUpstream, type UpstreamOffers } from './upstream-offers.ts'
+export { createToolCounts } from './upstream-tool-counts.ts'
 export { createUpstreamOutages, type UpstreamOutages } from './upstream-outages.ts'
 export { toUpstreamRow } from './upstream-page.view.ts'
 export { upstreamPath } from './upstream-path.ts'
-export { createToolCounts } from './upstream-tool-counts.ts'
 export { upstreamRoutes } from './upstreams.routes.ts'
 export type { UpstreamService } from './upstreams.service.ts'
 export { createUpstreamService } from './upstreams.service.ts'

@@ -104,7 +104,9 @@ export const createUpstreamConnections = ({
       resolve: async () => {
         const { resolved } = held
         if (resolved.ok) return resolved.value
-        throw new UpstreamError('misconfigured', resolved.error.message)
+        const { reason, message } = resolved.error
+        if (reason === 'not_connected') throw new AccountError(message, undefined)
+        throw new UpstreamError('misconfigured', message)
       },
       timeoutMs: config.timeoutMs,
       isEager: config.isEager && offer === undefined && !isPerCaller(config),

@@ -788,6 +788,17 @@ const onUpstream =
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 
 const connecting: Row[] = [
+  { route: 'GET /api/v1/me/upstream-accounts', path: at('/api/v1/me/upstream-accounts'), statuses: OWN },
+  {
+    route: 'DELETE /api/v1/me/upstream-accounts/:id',
+    path: () => `/api/v1/me/upstream-accounts/${randomUUID()}`,
+    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
+  },
+  {
+    route: 'DELETE /api/v1/upstreams/:id/account',
+    path: async ({ spare }) => `/api/v1/upstreams/${await spare.oauthUpstream()}/account`,
+    statuses: build(204),
+  },
   {
     route: 'GET /connect/:upstreamId',
     path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}`,

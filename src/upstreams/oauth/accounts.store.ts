@@ -56,6 +56,8 @@ export const countAccounts = (tx: Transaction, upstreamId: string): Promise<numb
 
 /** A user's own, with the upstream and the server that each is of. */
 export type OwnAccount = AccountMark & {
+  createdAt: Date
+  updatedAt: Date
   upstreamName: string
   serverId: string
   serverName: string
@@ -66,10 +68,16 @@ const OWN = {
   upstream: { select: { name: true, server: { select: { id: true, name: true, organizationId: true } } } },
 } as const
 
-type OwnRow = MarkRow & { upstream: { name: string; server: { id: string; name: string; organizationId: string } } }
+type OwnRow = MarkRow & {
+  createdAt: Date
+  updatedAt: Date
+  upstream: { name: string; server: { id: string; name: string; organizationId: string } }
+}
 
 const toOwn = (row: OwnRow): OwnAccount => ({
   ...toMark(row),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
   upstreamName: row.upstream.name,
   serverId: row.upstream.server.id,
   serverName: row.upstream.server.name,

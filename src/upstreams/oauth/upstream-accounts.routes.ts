@@ -1,0 +1,97 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Actor } from '../../kernel/index.ts'
+import { actorOf, idPageOf, pageOf, pageQuery, timeSchema, toPage, uuidParams } from '../../platform/http/index.ts'
+import { connectPath } from './account-words.ts'
+import type { OwnAccount } from './accounts.store.ts'
+import type { UpstreamAccounts } from './upstream-accounts.ts'
+
+const config = { access: 'user' } as const
+const noContent = { 204: z.null() }
+
+const AccountView = z.object({
+  id: z.string(),
+  upstream: z.object({ id: z.string(), name: z.string().nullable() }),
+  server: z.object({ id: z.string(), name: z.string().nullable().describe('null where one may not use it any more') }),
+  connectUrl: z.string().nullable().describe('the page where it is connected anew'),
+  connectedAt: timeSchema,
+  brokenSince: timeSchema.nullable().describe('since when it has to be connected anew'),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+})
+
+type Parts = { upstreamAccounts: UpstreamAccounts; baseUrl: string }
+
+/** Accounts at upstreams: one's own, and for builders the one that all callers of an upstream share. */
+export const upstreamAccountRoutes =
+  ({ upstreamAccounts, baseUrl }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    const toView = async (actor: Actor, account: OwnAccount): Promise<z.infer<typeof AccountView>> => {
+      const mayUse = await upstreamAccounts.mayUse(actor, account)
+      return {
+        id: account.id,
+        // What they are called now is not for everybody to know who could use them once.
+        upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
+        server: { id: account.serverId, name: mayUse ? account.serverName : null },
+        connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
+        connectedAt: account.connectedAt.toISOString(),
+        brokenSince: account.brokenAt?.toISOString() ?? null,
+        createdAt: account.createdAt.toISOString(),
+        updatedAt: account.updatedAt.toISOString(),
+      }
+    }
+
+    app.get(
+      '/me/upstream-accounts',
+      {
+        config,
+        schema: {
+          tags: ['account'],
+          summary: 'One’s own accounts at upstreams, by which one’s calls go there',
+          querystring: pageQuery,
+          response: { 200: pageOf(AccountView) },
+        },
+      },
+      async request => {
+        const page = idPageOf(request.query)
+        const actor = actorOf(request)
+        const found = await upstreamAccounts.listOwn(actor, page)
+        const { items, nextCursor } = toPage(found, page.limit, last => last.id)
+        return { items: await Promise.all(items.map(account => toView(actor, account))), nextCursor }
+      },
+    )
+
+    app.delete(
+      '/me/upstream-accounts/:id',
+      {
+        config,
+        schema: {
+          tags: ['account'],
+          summary: 'Disconnect an account of one’s own: its tokens are revoked, and gone',
+          params: uuidParams,
+          response: noContent,
+        },
+      },
+      async (request, reply) => {
+        await upstreamAccounts.removeOwn(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/upstreams/:id/account',
+      {
+        config,
+        schema: {
+          tags: ['upstreams'],
+          summary: 'Disconnect the account by which an upstream is reached: its tokens are revoked, and gone',
+          params: uuidParams,
+          response: noContent,
+        },
+      },
+      async (request, reply) => {
+        await upstreamAccounts.disconnect(actorOf(request), request.params.id)
+        return reply.code(204).send(null)
+      },
+    )
+  }
