@@ -320,7 +320,7 @@ export const buildServices = async (
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     ownOrigins: ownOriginsOf(settings),
   })
-  const passthroughs = createPassthroughs({ probe: reverseProxy.probe, bus })
+  const passthroughs = createPassthroughs({ probe: reverseProxy.probe, accounts: upstreamOAuth.accounts, bus })
 
   const execution = createExecutionService({
     passthroughs,

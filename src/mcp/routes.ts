@@ -85,6 +85,7 @@ export const mcpRoutes =
       baseUrl,
       access,
       forwardedFor: createForwardedFor(options.trustProxy),
+      report,
     })
     const streamable = createStreamableHttp({ sessions, states, limits, challenges, checkRoom, access, now, report })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })

@@ -41,6 +41,7 @@ export {
   createLineReader,
   createStdioProcesses,
   type UpstreamConnection,
+  UpstreamError,
 } from './connection/index.ts'
 export { createUpstreamExchange, type UpstreamExchange } from './exchange/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'

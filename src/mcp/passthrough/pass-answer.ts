@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import type { CompiledPassthrough } from '../../execution/index.ts'
-import { type PassthroughWay, type Place, suffixOf } from '../../upstreams/index.ts'
+import { type Place, suffixOf } from '../../upstreams/index.ts'
 import { type Refusal, refusal } from '../answer.ts'
-import { type Exchange, writeHead } from '../exchange.ts'
+import { writeHead } from '../exchange.ts'
 import { headerOf } from '../headers.ts'
 import { ERROR } from '../protocol.ts'
 import { buildAnswerHeaders, readLocation } from './answer-headers.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
-import type { Passage } from './passage.ts'
+import type { RequestPassing } from './passing.ts'
 import { credentialsRefusal, isUnauthorized, saysNobody } from './refusals.ts'
 
 /** A reason phrase that can be written (RFC 9112 §4). */
@@ -15,16 +14,13 @@ const REASON = /^[\t\x20-\x7e]{1,200}$/
 /** How long a client may take for what is left of a stream that is ended. */
 const END_GRACE_MS = 1_000
 
-export type AnswerPassing = {
-  exchange: Exchange
-  passage: Passage
-  passthrough: CompiledPassthrough
-  way: PassthroughWay
+export type AnswerPassing = Pick<
+  RequestPassing,
+  'exchange' | 'caller' | 'token' | 'passage' | 'passthrough' | 'way' | 'publicPath'
+> & {
   place: Place
   /** What was asked for there. */
   asked: URL
-  /** The server's own path, as clients write it. */
-  publicPath: string
   refuse: (reason: Refusal) => void
 }
 
@@ -71,13 +67,18 @@ const sendOn = (answer: IncomingMessage, location: string | undefined, passing: 
   answer.on('data', (chunk: Buffer) => {
     passage.responseBytes += chunk.length
   })
-  if (isEventStream(answer)) streamOn(answer, passing)
-  else answer.pipe(raw)
+  if (isEventStream(answer)) {
+    streamOn(answer, passing)
+    return
+  }
+  answer.pipe(raw)
+  // One that says no length may be a stream of another kind, whose head its client waits for.
+  if (headers['content-length'] === undefined) setImmediate(() => passage.responseBytes > 0 || raw.flushHeaders())
 }
 
 /** Hears the beginning of the upstream's answer, and sends it on, or says why not. */
 export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): void => {
-  const { exchange, passage, passthrough, way, place, asked, publicPath, refuse } = passing
+  const { exchange, caller, token, passage, passthrough, way, place, asked, publicPath, refuse } = passing
   const { statusCode: status = 502, headers } = answer
   passage.status = status
   if (saysNobody(status)) place.failed(`${asked.host} answered ${status}`, false)
@@ -87,6 +88,7 @@ export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): voi
     answer.destroy()
   }
   if (isUnauthorized(status)) {
+    if (token !== undefined) way.account?.renewSoon(caller?.userId, token)
     refuseWith(credentialsRefusal(status))
     return
   }
@@ -97,7 +99,7 @@ export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): voi
     targets: way.balancer.targets,
     publicPath,
     hasToken: exchange.headers.authorization !== undefined,
-    holdsSecret: passthrough.holdsSecret,
+    holdsSecret: text => passthrough.holdsSecret(text) || (token !== undefined && text.includes(token)),
   })
   if (!location.ok) {
     refuseWith(refusal(502, ERROR.transport, location.error))

@@ -1,35 +1,16 @@
-import type { CompiledPassthrough } from '../../execution/index.ts'
 import type { ProxyFault, ReverseProxy } from '../../platform/net/index.ts'
-import { type PassthroughTarget, type PassthroughWay, type Place, pathAt } from '../../upstreams/index.ts'
+import { type PassthroughTarget, type Place, pathAt } from '../../upstreams/index.ts'
 import type { Refusal } from '../answer.ts'
-import { type Exchange, hasLeft, writeRefusal } from '../exchange.ts'
-import { headerOf } from '../headers.ts'
+import { hasLeft, writeRefusal } from '../exchange.ts'
 import { passAnswer } from './pass-answer.ts'
-import type { Passage } from './passage.ts'
+import { type RequestPassing, sessionOf } from './passing.ts'
 import { downRefusal, faultRefusal, RETRY_SOON, tooLarge } from './refusals.ts'
 import { framingOf } from './request-headers.ts'
-import type { PassedTarget } from './request-target.ts'
 
 /** Addresses tried for one request, of those that take no connection. */
 const MAX_TRIES = 3
 /** What may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
-
-export type RequestPassing = {
-  exchange: Exchange
-  passage: Passage
-  passthrough: CompiledPassthrough
-  way: PassthroughWay
-  target: PassedTarget
-  /** All headers but those that depend on the address. */
-  headers: Record<string, string | string[]>
-  /** The server's own path, as clients write it. */
-  publicPath: string
-}
-
-/** By what the requests of one session know each other: its id, or with the older transport the address of messages. */
-export const sessionOf = ({ exchange, way, target }: Pick<RequestPassing, 'exchange' | 'way' | 'target'>) =>
-  way.isSse ? `${target.suffix}${target.search}` : headerOf(exchange.headers, 'mcp-session-id')
 
 /** Answers in the upstream's place; what has been answered already is broken off. */
 const createRefuse =
@@ -53,7 +34,7 @@ export const createPassRequest =
   ({ proxy, maxRequestBytes }: { proxy: ReverseProxy; maxRequestBytes: number }) =>
   /** Sends one request on to one of the upstream's addresses, and what comes back to the client. */
   (passing: RequestPassing): void => {
-    const { exchange, passage, passthrough, way, target, publicPath } = passing
+    const { exchange, way, target } = passing
     const { incoming, raw } = exchange
     const { method, headers } = incoming
     const framing = framingOf(method, headers)
@@ -99,7 +80,7 @@ export const createPassRequest =
         onSending: () => countBody(passing, maxRequestBytes, () => refuse(tooLarge(maxRequestBytes))),
         onHead: answer => {
           if (hasLeft(exchange) || raw.headersSent) answer.destroy()
-          else passAnswer(answer, { exchange, passage, passthrough, way, place: taken, asked, publicPath, refuse })
+          else passAnswer(answer, { ...passing, place: taken, asked, refuse })
         },
         onFault: fault => onFault(fault, taken),
       })

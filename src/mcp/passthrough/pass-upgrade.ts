@@ -3,7 +3,7 @@ import type { ReverseProxy, Upgrade } from '../../platform/net/index.ts'
 import { pathAt } from '../../upstreams/index.ts'
 import { writeRefusal } from '../exchange.ts'
 import { isPassedBack } from './answer-headers.ts'
-import { type RequestPassing, sessionOf } from './pass-request.ts'
+import { type RequestPassing, sessionOf } from './passing.ts'
 import { downRefusal, faultRefusal, isUnauthorized, RETRY_SOON, saysNobody } from './refusals.ts'
 
 /** Takes out of an answer what is not for our clients, before it is written as it is. */

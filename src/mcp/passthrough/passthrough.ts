@@ -1,12 +1,17 @@
 import type { Caller, CompiledPassthrough } from '../../execution/index.ts'
 import type { ReverseProxy, Upgrade } from '../../platform/net/index.ts'
-import { type Exchange, writeRefusal } from '../exchange.ts'
+import { UpstreamError } from '../../upstreams/index.ts'
+import { refusal } from '../answer.ts'
+import type { ReportFault } from '../dispatcher.ts'
+import { type Exchange, hasLeft, writeRefusal } from '../exchange.ts'
 import type { Mounted } from '../mounted.ts'
+import { ERROR } from '../protocol.ts'
 import type { StreamAccess } from '../stream-access.ts'
 import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
-import { createPassRequest, type RequestPassing } from './pass-request.ts'
+import { createPassRequest } from './pass-request.ts'
 import { createPassUpgrade } from './pass-upgrade.ts'
 import { beginPassage } from './passage.ts'
+import type { RequestPassing } from './passing.ts'
 import { buildPassedHeaders } from './request-headers.ts'
 
 export type PassthroughOptions = AdmitPassageOptions & {
@@ -16,13 +21,14 @@ export type PassthroughOptions = AdmitPassageOptions & {
   access: StreamAccess
   /** The addresses a request came by, as X-Forwarded-For lists them. */
   forwardedFor: (incoming: Exchange['incoming']) => string
+  report: ReportFault
 }
 
 type Let = { exchange: Exchange; mounted: Mounted; caller: Caller; passthrough: CompiledPassthrough }
 
 /** Requests to servers that pass them on, behind the checks of access. */
 export const createPassthrough = (options: PassthroughOptions) => {
-  const { baseUrl, access, forwardedFor } = options
+  const { baseUrl, access, forwardedFor, report } = options
   const admit = createAdmitPassage(options)
   const passRequest = createPassRequest(options)
   const passUpgrade = createPassUpgrade(options)
@@ -39,6 +45,8 @@ export const createPassthrough = (options: PassthroughOptions) => {
     const parts = { headers: exchange.headers, configured: way.headers, forwardedFor: forwardedFor(exchange.incoming) }
     const passing: RequestPassing = {
       exchange,
+      caller,
+      token: undefined,
       passage: beginPassage({ exchange, mounted, caller, passthrough, url, access, onceOver }),
       passthrough,
       way,
@@ -49,10 +57,32 @@ export const createPassthrough = (options: PassthroughOptions) => {
     return passing
   }
 
+  /** Adds the token of the account that the upstream is asked by, where it wants one. */
+  const authorize = (passing: RequestPassing, caller: Caller, next: () => void): void => {
+    const { exchange, way, headers, passage } = passing
+    if (way.account === undefined) {
+      next()
+      return
+    }
+    const pass = (token: string): void => {
+      if (hasLeft(exchange)) return
+      headers.authorization = `Bearer ${token}`
+      passing.token = token
+      next()
+    }
+    const refuse = (error: unknown): void => {
+      if (!(error instanceof UpstreamError)) report(error, 'the token of an account at an upstream was not to be had')
+      const why = error instanceof UpstreamError ? error.message : 'The upstream cannot be asked right now.'
+      passage.error = why
+      if (!hasLeft(exchange)) writeRefusal(exchange, refusal(502, ERROR.transport, why))
+    }
+    way.account.getToken(caller?.userId).then(pass).catch(refuse)
+  }
+
   return {
     serve: (exchange: Exchange, mounted: Mounted, caller: Caller, passthrough: CompiledPassthrough): void => {
       const passing = prepare({ exchange, mounted, caller, passthrough }, end => exchange.raw.on('close', end))
-      if (passing !== undefined) passRequest(passing)
+      if (passing !== undefined) authorize(passing, caller, () => passRequest(passing))
     },
     serveUpgrade: (
       upgrade: Upgrade & { exchange: Exchange },
@@ -62,7 +92,7 @@ export const createPassthrough = (options: PassthroughOptions) => {
     ): void => {
       const { exchange, socket } = upgrade
       const passing = prepare({ exchange, mounted, caller, passthrough }, end => socket.once('close', end))
-      if (passing !== undefined) passUpgrade(upgrade, passing)
+      if (passing !== undefined) authorize(passing, caller, () => passUpgrade(upgrade, passing))
     },
   }
 }

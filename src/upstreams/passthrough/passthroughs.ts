@@ -2,10 +2,11 @@ import { LRUCache } from 'lru-cache'
 import { failure, type Result, success } from '../../kernel/index.ts'
 import type { EventBus } from '../../platform/events/index.ts'
 import { restingState, type Upstream, type UpstreamState } from '../upstream.ts'
-import type { LoadedUpstream } from '../upstream-connections.ts'
+import type { AccountsOfConnections, LoadedUpstream } from '../upstream-connections.ts'
 import { type Balancer, createBalancer, type Probe } from './balancer.ts'
 import { MAX_BALANCED_SERVERS } from './limits.ts'
 import { type PassthroughTarget, toTarget } from './target.ts'
+import { createWayAccount, type WayAccount } from './way-account.ts'
 
 /** How the requests of a passthrough server reach its upstream. The same object while that is configured the same. */
 export type PassthroughWay = {
@@ -18,6 +19,8 @@ export type PassthroughWay = {
   /** Whether the first event of a stream names the address that messages go to. */
   isSse: boolean
   secrets: readonly string[]
+  /** Of an upstream that asks for authorization. */
+  account: WayAccount | undefined
 }
 
 type Held = { key: string; way: PassthroughWay }
@@ -37,8 +40,14 @@ const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, str
   return success(only)
 }
 
+export type PassthroughsParts = {
+  probe: Probe
+  accounts: Pick<AccountsOfConnections, 'authorizerOf'>
+  bus: EventBus
+}
+
 /** What is known of the addresses of passthrough servers, which outlives a change of anything else about them. */
-export const createPassthroughs = ({ probe, bus }: { probe: Probe; bus: EventBus }) => {
+export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) => {
   const ways = new LRUCache<string, Held>({ max: MAX_BALANCED_SERVERS, dispose: ({ way }) => way.balancer.close() })
   const unsubscribe = bus.subscribe('server_removed', async ({ serverId }) => {
     ways.delete(serverId)
@@ -49,6 +58,10 @@ export const createPassthroughs = ({ probe, bus }: { probe: Probe; bus: EventBus
     const config = resolved.value
     if (config.transport === 'stdio') return failure(`The upstream "${upstream.name}" is a command.`)
     const targets = toTargets([config.url, ...(config.urls ?? [])], config.transport)
+    const account = createWayAccount({ upstreamId: upstream.id, config, accounts })
+    if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
+      return failure(`The tokens of the upstream "${upstream.name}" are for one origin: all its URLs must be there.`)
+    }
     return success({
       upstream: upstream.name,
       balancer: createBalancer(targets, probe),
@@ -56,6 +69,7 @@ export const createPassthroughs = ({ probe, bus }: { probe: Probe; bus: EventBus
       timeoutMs: config.timeoutMs,
       isSse: config.transport === 'sse',
       secrets: config.secrets,
+      account,
     })
   }
 

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { createDrain } from '../../src/drain.ts'
+import { signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { listen, passTo } from './support.ts'
+
+describe('a passthrough server of a Patchbay that stops', () => {
+  it('ends its streams, and lets what is asked have its answer', async () => {
+    const app = await startTestApp()
+    const drain = createDrain(app.app.http.server)
+    const held: ServerResponse[] = []
+    const http = createServer((request, response) => {
+      held.push(response)
+      request.resume()
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    })
+    const sockets = new WebSocketServer({ server: http })
+    onTestFinished(() => {
+      for (const socket of sockets.clients) socket.terminate()
+      sockets.close()
+    })
+    const { port } = await listen(http)
+    const api = await signUp(app.origin)
+    const server = await passTo(api, `http://127.0.0.1:${port}/mcp`)
+
+    const streaming = requestHttp(server.url, { agent: false }).end()
+    const [stream]: IncomingMessage[] = await once(streaming, 'response')
+    stream?.resume()
+    const socket = new WebSocket(server.url.replace('http', 'ws'))
+    socket.on('error', () => {})
+    await once(socket, 'open')
+    const asked = fetch(server.url, { method: 'POST', body: '{}' })
+    await vi.waitFor(() => expect(held).toHaveLength(2))
+
+    const ended = Promise.all([once(stream ?? streaming, 'close'), once(socket, 'close')])
+    app.app.beginStop()
+    const closed = drain(() => app.app.http.close(), 10_000)
+    await ended
+    expect(stream?.complete).toBe(true)
+    const later = await fetch(server.url, { method: 'GET' }).catch(() => undefined)
+    expect(later?.status ?? 503).toBe(503)
+    held[1]?.end('the answer')
+    expect(await (await asked).text()).toBe('the answer')
+    await closed
+    await app.close()
+  })
+})
