@@ -18,12 +18,7 @@ export {
   toUpstreamToolCall,
   type UpstreamToolCall,
 } from './call-upstream-tool.ts'
-export {
-  createUpstreamCatalogues,
-  type KeptCatalogue,
-  removeHidden,
-  type UpstreamCatalogues,
-} from './catalogue/index.ts'
+export { createUpstreamCatalogues, removeHidden, type UpstreamCatalogues } from './catalogue/index.ts'
 export {
   CONFIG_TOOLS,
   type ConfigFile,
@@ -66,10 +61,10 @@ export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'
 export { createUpstreamOffers, type PresentedUpstream, type UpstreamOffers } from './upstream-offers.ts'
-export { createToolCounts } from './upstream-tool-counts.ts'
 export { createUpstreamOutages, type UpstreamOutages } from './upstream-outages.ts'
 export { toUpstreamRow } from './upstream-page.view.ts'
 export { upstreamPath } from './upstream-path.ts'
+export { createToolCounts } from './upstream-tool-counts.ts'
 export { upstreamRoutes } from './upstreams.routes.ts'
 export type { UpstreamService } from './upstreams.service.ts'
 export { createUpstreamService } from './upstreams.service.ts'

@@ -71,7 +71,7 @@ export const createUpstreamSections =
     const listQuery = { ...(list === 'tools' ? {} : { list }), ...(q === '' ? {} : { q }) }
     const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
     return {
-      waiting: head && { ...head, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
+      waiting: head && { ...head, upstreamId: upstream.id, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
       offer: kept && {
         list,
         search: q,
@@ -84,5 +84,3 @@ export const createUpstreamSections =
       log: toLog(logOf(upstream.id)),
     }
   }
-
-export type UpstreamSections = ReturnType<typeof createUpstreamSections>

@@ -54,7 +54,7 @@ const toSide = (text: string, { before, after }: Alike) => {
     lead: `${from > 0 ? '…' : ''}${text.slice(from, before)}`.toWellFormed(),
     marked: `${marked}${isCutShort ? '…' : ''}`.toWellFormed(),
     trail: `${isCutShort ? '…' : ''}${text.slice(end, to)}${to < text.length ? '…' : ''}`.toWellFormed(),
-    cut: hidden === 0 ? undefined : `${formatCount(hidden, 'more character')}, which the API’s answer has`,
+    cut: hidden === 0 ? undefined : `${formatCount(hidden, 'more character')}, not shown here`,
   }
 }
 

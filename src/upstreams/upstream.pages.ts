@@ -58,6 +58,7 @@ const DONE = {
   off: () => 'It is switched off: clients see nothing of it',
   connected: () => 'The account is connected',
   disconnected: () => 'The account is disconnected, and nothing of it is kept',
+  unchanged: () => 'It was approved already',
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
 
@@ -267,7 +268,8 @@ export const upstreamPages =
       const { tool, version } = parseForm(ApprovalForm, request.body)
       const [nameHash = '', hash = ''] = tool.split('.')
       const wish = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
-      return ['approved', await parts.upstreamReviews.approve(actorOf(request), id, wish)]
+      const count = await parts.upstreamReviews.approve(actorOf(request), id, wish)
+      return count === 0 ? ['unchanged'] : ['approved', count]
     })
 
     const removalPage = (server: Frame, { id, name }: Upstream, typed: string): FormPage => ({
