@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { createApiClient } from '../support/api-client.ts'
+import { runCommand, startPatchbay } from '../support/process.ts'
+import { makeFiles } from './config-homes.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
+/** What gives a program a terminal; with these arguments on Linux alone. */
+const TERMINAL = '/usr/bin/script'
+
+const quoted = (text: string): string => `'${text}'`
+
+/** Runs the command at a terminal, where somebody answers each question once it is there. */
+const talk = async (
+  args: readonly string[],
+  { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
+  answers: readonly (readonly [question: string, keys: string])[],
+): Promise<string> => {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM, ...args].map(quoted).join(' ')
+  const child = spawn(TERMINAL, ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const ended = new Promise(resolve => child.once('close', resolve))
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    shown += chunk
+  })
+  for (const [question, keys] of answers) {
+    await vi.waitFor(() => expect(shown).toContain(question), { timeout: 20_000 })
+    child.stdin.write(keys)
+  }
+  await ended
+  return shown
+}
+
+const ENTER = '\r'
+const DOWN = '\u001b[B'
+
+it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
+  'at a terminal, what to take is chosen, its features, its server and its values; what is typed of a secret is hidden',
+  async () => {
+    const patchbay = await startPatchbay()
+    const email = 'operator@example.com'
+    await runCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], patchbay.settings)
+    const { stdout } = await runCommand(['token', 'create', '--email', email, '--name', 't'], patchbay.settings)
+    const token = stdout.trim()
+    const header = (name: string) => ({ headers: { 'X-Api-Key': `\${env:${name}}` } })
+    const servers = {
+      first: { url: 'https://first.example.com/mcp', ...header('GIVEN_KEY') },
+      second: { url: 'https://second.example.com/mcp', ...header('TYPED_KEY') },
+      third: { url: 'https://third.example.com/mcp', disabled: true },
+    }
+    const { home, project } = makeFiles({ 'mcp.json': JSON.stringify({ mcpServers: servers }) })
+    const env = {
+      HOME: home,
+      PATCHBAY_TOKEN: token,
+      PATCHBAY_BASE_URL: patchbay.origin,
+      GIVEN_KEY: 'fixture-secret-given',
+    }
+    const shown = await talk(['import', './mcp.json'], { directory: project, env }, [
+      ['Which MCP servers', ENTER],
+      ['is to be passed on', `${DOWN} ${ENTER}`],
+      ['Which server', ENTER],
+      ['to be called', ENTER],
+      ['Take the values of GIVEN_KEY', ENTER],
+      ['TYPED_KEY (a secret', `fixture-secret-typed${ENTER}`],
+      ['Attach 2 to', ENTER],
+    ])
+    expect(shown).toContain('Attached second')
+    expect(shown).not.toContain('fixture-secret')
+    const api = createApiClient(patchbay.origin, token)
+    const id = /\/s\/([0-9a-f-]{36})/.exec(shown)?.[1] ?? ''
+    const { items } = z
+      .object({ items: z.array(z.looseObject({ name: z.string() })) })
+      .parse((await api.expectOk('GET', `/servers/${id}/upstreams`)).body)
+    const features = { tools: true, resources: false, prompts: true }
+    expect(items).toMatchObject([
+      { name: 'first', features, missingGlobals: [], enabled: true },
+      { name: 'second', features, missingGlobals: [], enabled: true },
+    ])
+    expect((await api.expectOk('GET', `/servers/${id}/globals`)).body).toMatchObject({
+      items: [{ secret: true }, { secret: true }],
+    })
+  },
+)
