@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -23,6 +23,14 @@ const State = z.object({
   state: z.object({ kind: z.string(), why: z.string().optional(), nextTryAt: z.string().optional() }),
 })
 
+/** Sockets and processes of this process, by their kind. */
+const listHandles = (): string[] =>
+  process
+    .getActiveResourcesInfo()
+    .filter(kind => /Process|TCP|TLS/.test(kind))
+    .sort()
+let handles: string[] = []
+
 let hostile: Awaited<ReturnType<typeof runServer>>
 let app: TestApp
 let operator: ApiClient
@@ -38,6 +46,7 @@ const expectNeighboursWell = async (): Promise<void> => {
 }
 
 beforeAll(async () => {
+  handles = listHandles()
   hostile = await runServer(commandOf('hostile-http'))
   app = await startTestApp({ services: { connectionLimits: { retryDelaysMs: [60_000] } } })
   operator = await signUp(app.origin, 'operator@example.com')
@@ -67,6 +76,8 @@ afterAll(async () => {
   await client.close()
   await app.close()
   await hostile.stop()
+  // Nothing is left open of all that was hung up on, timed out or cut off.
+  await vi.waitFor(() => expect(listHandles()).toEqual(handles), 10_000)
 })
 
 describe('beside URLs at which nothing serves', () => {

@@ -107,13 +107,14 @@ describe('a server of npm', () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain('echo')
     expect(await callTool(upstream, 'echo', { message: 'hello' })).toBe('Echo: hello')
-    const progress: number[] = []
-    await upstream.run((connected, options) =>
-      connected.callTool(
-        { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
-        { ...options, onprogress: step => void progress.push(step.progress) },
-      ),
-    )
+    const progress: unknown[] = []
+    const { token, stop } = upstream.hearProgress(step => void progress.push(step.progress))
+    await upstream.run((connected, options) => {
+      const given = { duration: 0.2, steps: 2 }
+      const call = { name: 'trigger-long-running-operation', arguments: given, _meta: { progressToken: token } }
+      return connected.callTool(call, options)
+    })
+    stop()
     expect(progress).toEqual([1, 2])
   })
 })

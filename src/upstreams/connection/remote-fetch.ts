@@ -82,8 +82,9 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
   }
 
   /** Whether the answer says that the session is over: 404 as the specification has it; 400 is what some say instead. */
-  const checkSession = async (response: Response, headers: Headers): Promise<Response> => {
-    if (!headers.has('mcp-session-id')) return response
+  const checkSession = async (response: Response, headers: RequestInit['headers']): Promise<Response> => {
+    if (response.status !== 404 && response.status !== 400) return response
+    if (!new Headers(headers).has('mcp-session-id')) return response
     if (response.status === 404) onLost(sessionEnded())
     if (response.status !== 400) return response
     const text = await response.text()
@@ -109,7 +110,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
       const watched = isEventStream(response)
         ? watchStream(response, limits, cause => noteStreamEnd(cause, isTheStream))
         : response
-      return isTheStream ? watched : checkSession(watched, new Headers(init.headers))
+      return isTheStream ? watched : checkSession(watched, init.headers)
     },
     /** What broke off the stream that has just ended, told once. */
     takeStreamFault: (): UpstreamError | undefined => {
