@@ -176,5 +176,3 @@ export const createCallerConnections = ({
     },
   }
 }
-
-export type CallerConnections = ReturnType<typeof createCallerConnections>

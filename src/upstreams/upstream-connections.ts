@@ -265,7 +265,13 @@ export const createUpstreamConnections = ({
     assertAccount,
     openWith,
     /** Those that are held, with their connections where there is one. */
-    listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] => [...byId.values()],
+    listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] =>
+      [...byId.values()].map(held => {
+        const { upstream } = held
+        if (!isPerCaller(upstream.config)) return held
+        const isConnected = callers.stateOf(upstream.id)?.kind === 'connected'
+        return { upstream, connection: isConnected ? callers.ofAnybody(upstream.id) : undefined }
+      }),
     stateOf: (upstream: Upstream): UpstreamState => {
       const held = upstream.isEnabled ? byId.get(upstream.id) : undefined
       const state = held && (held.connection?.state() ?? callers.stateOf(upstream.id) ?? lackingState(held))

@@ -172,6 +172,8 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
         await db.session.findMany(),
       ]),
     ]
+    // Nor does the upstream see whose token it was that called.
+    expect(JSON.stringify(fake.seen.map(({ headers, body }) => [headers, body]))).not.toContain(owner.token)
     for (const token of fake.given) for (const text of shown) expect(text.includes(token)).toBe(false)
   })
 })

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attach, callServer, listTools, type OAuthWorlds, startOAuthWorlds } from './oauth-support.ts'
+import {
+  attach,
+  beginConnecting,
+  callServer,
+  leavingLink,
+  listTools,
+  makePerson,
+  type OAuthWorlds,
+  startOAuthWorlds,
+} from './oauth-support.ts'
 
 let worlds: OAuthWorlds
 beforeAll(async () => {
@@ -20,5 +29,35 @@ describe('an upstream that all callers reach by one account', () => {
     const answered = await callServer(url, owner.token, 'back_get_shipment', { id: '1' })
     expect(answered).toMatchObject({ text: expect.stringContaining('/shipments/1') })
     expect(answered.isError).not.toBe(true)
+  })
+
+  it('is connected over the older transport as well, with a token for the same server', async () => {
+    const { owner, back, connect } = worlds
+    const { upstreamId, url } = await attach(owner, `${back.url}/sse`, { type: 'oauth' }, { transport: 'sse' })
+    expect((await connect(owner.visitor, upstreamId)).status).toBe(200)
+    expect((await callServer(url, owner.token, 'back_get_shipment', { id: '7' })).text).toContain('/shipments/7')
+  })
+
+  it('is connected by nobody who may not build, and not by who refuses there', async () => {
+    const { owner, back, front } = worlds
+    const { upstreamId, url } = await attach(owner, back.url, { type: 'oauth' }, { server: { access: 'public' } })
+    const stranger = await makePerson(front.origin, 'stranger@example.com')
+    expect((await stranger.visitor.get(`/connect/${upstreamId}`)).status).toBe(404)
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const page = await owner.visitor.get(await back.agree(back.owner.visitor, href, 'no'))
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('access_denied')
+    expect(await listTools(url, owner.token)).toEqual([])
+  })
+
+  it('is told in the audit log, and never shown the token of who calls', async () => {
+    const { owner, back, connect, front } = worlds
+    const { upstreamId, url } = await attach(owner, back.url, { type: 'oauth' })
+    await connect(owner.visitor, upstreamId)
+    await callServer(url, owner.token, 'back_get_shipment', { id: '9' })
+    const entries = await front.services.db.auditEntry.findMany({ where: { action: 'upstream.connected' } })
+    expect(entries.map(({ targetId }) => targetId)).toContain(upstreamId)
+    const { body } = await back.owner.expectOk('GET', `/servers/${back.serverId}/executions`)
+    expect(JSON.stringify([body, back.api.seen])).not.toContain(owner.token)
   })
 })

@@ -25,7 +25,7 @@ const Result = z.looseObject({
 const Answer = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
 /** One request to a server, as a client of the stateless era sends it. */
-export const askServer = async (
+const askServer = async (
   url: string,
   token: string | undefined,
   method: string,
@@ -84,7 +84,7 @@ export const beginConnecting = async (visitor: Visitor, upstreamId: string): Pro
 }
 
 /** An authorization server and its guarded server: another Patchbay, whose API echoes what it is asked. */
-export const startBack = async () => {
+const startBack = async () => {
   const app = await startTestApp({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
   const api: FakeApi = await startFakeApi((request, response) =>
     answerJson(response, { url: request.url, headers: request.headers }),
@@ -117,8 +117,6 @@ export const startBack = async () => {
     },
   }
 }
-export type Back = Awaited<ReturnType<typeof startBack>>
-
 export type Attached = { serverId: string; upstreamId: string; url: string }
 
 /** A server of somebody's with an upstream that wants an account. */

@@ -48,9 +48,6 @@ export const findLatestHolder = async (tx: Transaction, upstreamId: string): Pro
   return row?.holder
 }
 
-export const listAccountsOf = async (tx: Transaction, upstreamId: string): Promise<StoredAccount[]> =>
-  (await tx.upstreamAccount.findMany({ where: { upstreamId } })).map(toAccount)
-
 export const countAccounts = (tx: Transaction, upstreamId: string): Promise<number> =>
   tx.upstreamAccount.count({ where: { upstreamId, userId: { not: null } } })
 

@@ -239,5 +239,3 @@ export const createUpstreamTokens = ({
     },
   }
 }
-
-export type UpstreamTokens = ReturnType<typeof createUpstreamTokens>
