@@ -1,5 +1,5 @@
 import { removeHidden } from '../upstreams/index.ts'
-import type { ToolGroup } from './grouped-tools.ts'
+import type { ToolGroup } from './tool-group.ts'
 
 /** Of all that is said of the groups besides their names, in characters: with it the model reads some 1,500 tokens. */
 const MAX_NOTES_CHARS = 6_000

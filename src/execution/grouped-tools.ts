@@ -3,19 +3,8 @@ import type { CompiledTool, LongText } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
 import { describeGroups, listNames, quoteName } from './group-texts.ts'
 import { boundError } from './resolve.ts'
+import type { ToolGroup } from './tool-group.ts'
 import { renderToolJson } from './tool-json.ts'
-
-/** A toolkit or an upstream, as a server that groups shows it. */
-export type ToolGroup = {
-  name: string
-  description: string | undefined
-  /** What it failed with, while it cannot be used. */
-  outage: string | undefined
-  /** By the names that they have in the group; undefined where nobody has heard yet which there are. */
-  tools: readonly CompiledTool[] | undefined
-  /** Why it shows no tools at all; then it is no group for clients, unless they ask for it. */
-  off?: string | undefined
-}
 
 /** What calls take: all else that describes a tool is in the bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly'>

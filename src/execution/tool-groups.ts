@@ -10,7 +10,7 @@ import type { OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledTool } from './compiled-server.ts'
 import { onOneLine } from './group-texts.ts'
-import type { ToolGroup } from './grouped-tools.ts'
+import type { ToolGroup } from './tool-group.ts'
 
 /** Of one server, as many as of one that does not group. */
 const MAX_UPSTREAM_TOOLS = 5_000

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../kernel/index.ts'
 import { invalidParams, type Refusal } from './answer.ts'
-import type { Listing } from './listing.ts'
+import type { ListHead, Listing } from './listing.ts'
 import { metaOf } from './message.ts'
-import type { ListHead } from './router.ts'
 
 /** What one group of a server that groups lists by itself, by method. */
 export type GroupLists = { lists: ReadonlyMap<string, Listing>; head: ListHead }

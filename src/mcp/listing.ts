@@ -2,6 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue, TOOLS_PER_PAGE } from '.
 
 export type Era = 'session' | 'stateless'
 
+/** What precedes the members of a page, the opening bracket included. */
+export type ListHead = Readonly<Record<Era, string>>
+
 /** One item; `render` gives its JSON as an era shows it. */
 export type ListItem = { name: string; render: (era: Era) => string }
 

@@ -8,7 +8,7 @@ import type {
 } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import type { GroupLists } from './groups.ts'
-import { createListing, type Era, type ListItem, type Listing } from './listing.ts'
+import { createListing, type Era, type ListHead, type ListItem, type Listing } from './listing.ts'
 import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
@@ -18,9 +18,6 @@ export type ServerInfo = { name: string; version: string }
 
 /** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
-
-/** What precedes the members of a page, the opening bracket included. */
-export type ListHead = Readonly<Record<Era, string>>
 
 /** How upstreams are asked, without what only the lists are made of. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
