@@ -1,7 +1,17 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-export const SCENARIOS = ['calls', 'lists', 'access', 'memory', 'start', 'changes', 'pages', 'upstreams'] as const
+export const SCENARIOS = [
+  'calls',
+  'lists',
+  'access',
+  'memory',
+  'start',
+  'changes',
+  'pages',
+  'upstreams',
+  'passthrough',
+] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 export type Options = {

@@ -11,6 +11,7 @@ import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
 import { runMemory } from './scenarios/memory.ts'
 import { runPages } from './scenarios/pages.ts'
+import { runPassthrough } from './scenarios/passthrough.ts'
 import { runReach } from './scenarios/reach.ts'
 import { runResident } from './scenarios/resident.ts'
 import { runStart } from './scenarios/start.ts'
@@ -34,6 +35,7 @@ const run = async (options: Options): Promise<number> => {
     { title: 'changes under load', isWanted: options.only.has('changes'), run: runChanges },
     { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
     { title: 'upstreams', isWanted: options.only.has('upstreams'), run: runUpstreams },
+    { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]
   const end = async () => {
