@@ -11,6 +11,7 @@ import { cutText, onOneLine } from './group-texts.ts'
 import { compileGroupedTools, GET_TOOLS } from './grouped-tools.ts'
 import { createMasker } from './masking.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './tool-groups.ts'
+import { compileUnlistedTools } from './unlisted-tools.ts'
 
 /** Of what an upstream failed with: it may quote whatever a process printed. */
 const MAX_OUTAGE_CHARS = 300
@@ -97,12 +98,14 @@ export const compileServer = (
     }
   }
   const tools = own.map(({ tool }) => tool)
+  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, parts)]
+  const names = new Set(all.map(({ name }) => name))
+  const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   return {
     ...common,
     tellsOutages: absent.length > 0,
     explainMissing: explainUpstream,
-    tools: [...tools, ...compileUpstreamTools(sources, tools, opened, parts)].sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    ),
+    tools: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, parts) : undefined,
   }
 }

@@ -124,6 +124,14 @@ export type MissingUpstream = { upstream: string; why: string }
 /** What may be asked for by a name, or a URI. */
 export type MissingKind = 'tools' | 'prompts' | 'resources'
 
+/** Tools that are for some clients only: those that upstreams may ask something. */
+export type UnlistedTools = {
+  /** One that an upstream may have under this name; a call finds out. */
+  find: (name: string) => CompiledTool | undefined
+  /** Those that are known of a client, by connections of its own. */
+  list: (peer: SessionPeer) => readonly CompiledTool[]
+}
+
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */
 export type CompiledServer = {
   id: string
@@ -140,6 +148,8 @@ export type CompiledServer = {
   groups?: readonly string[] | undefined
   /** Why there is no tool or prompt of that name, or resource of that URI, where more is known than that. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
+  /** Where each tool of its upstreams stands by itself, and needs no approval. */
+  unlisted?: UnlistedTools | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
   /** Where it answers nothing itself, and passes all requests on. */

@@ -66,6 +66,9 @@ const OFFER_CAPABILITIES = {
   prompts: { listChanged: true },
 } as const satisfies JsonObject
 
+/** A tool that is called, whatever list it stands in. */
+export const routeUnlisted = (compiled: CompiledTool): RoutedTool => routeTool(compiled)
+
 const capabilitiesOf = (offers: CompiledOffers | undefined): JsonObject => {
   if (offers === undefined) return CAPABILITIES
   const { completions, logging, subscribe } = offers.capabilities

@@ -20,6 +20,7 @@ import type { Router } from './router.ts'
 import { ASKABLE_NAMES } from './session-peer.ts'
 import { askedSession, listenToLogs, subscribe, unsubscribe } from './session-ties.ts'
 import { beginCall, cancelCalls, type Session } from './sessions.ts'
+import { answerTools, findUnlisted } from './unlisted.ts'
 
 /** What a client tells of itself when it begins (basic/lifecycle, "Initialization"). */
 export type Introduction = {
@@ -84,7 +85,8 @@ const linkOf = (router: Router, session: Session, request: RequestMessage, call:
 })
 
 const startCall = (router: Router, session: Session, request: RequestMessage, call: Call, report: ReportFault) => {
-  const found = findTool(router, request.params)
+  const listed = findTool(router, request.params)
+  const found = isRefusal(listed) ? (findUnlisted(router, session, request) ?? listed) : listed
   if (isRefusal(found)) return errorAnswer(request.id, found)
   if (found.tool.isLinked === true) call.link = linkOf(router, session, request, call)
   beginCall(session, call)
@@ -143,6 +145,8 @@ export const serveRequest = (
       const answer = startCall(router, session, request, call, report)
       return answer instanceof Promise ? { answer, call } : { answer }
     }
+    case 'tools/list':
+      return { answer: answerTools(router, session, request) }
     case 'ping':
       return { answer: resultAnswer(id, '{}') }
     case 'logging/setLevel':

@@ -55,7 +55,7 @@ const INTERNAL_ERROR = -32_603
 type Waiting = { settle: (answer: ResponseMessage) => void; fail: (why: string) => void }
 
 /** The client of a session, as upstreams see it: it is asked over the stream of a call of its own, or the one it opened. */
-export const createSessionPeer = (session: Session, capabilities: JsonObject) => {
+export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void) => {
   const waiting = new Map<string, Waiting>()
 
   /** Whether there was a stream for it. */
@@ -103,6 +103,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject) =>
     capabilities,
     userId: session.subject,
     ask,
+    learned: onLearned,
     tell: (method, params) => {
       const { logLevel } = session
       const isLog = method === 'notifications/message'

@@ -5,7 +5,7 @@ import type { Call } from './call.ts'
 import { logNotice } from './call-links.ts'
 import { groupOf } from './groups.ts'
 import type { RequestMessage } from './message.ts'
-import { type LogLevel, resourceUpdated } from './protocol.ts'
+import { type LogLevel, listChangedMethod, resourceUpdated } from './protocol.ts'
 import type { Router } from './router.ts'
 import { type AskedSession, askableOf, createSessionPeer } from './session-peer.ts'
 import type { Session } from './sessions.ts'
@@ -21,6 +21,8 @@ export type SessionTies = {
   closeOwn: (() => void) | undefined
 }
 
+const TOOLS_CHANGED = JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod('tools') })
+
 /** Resources that one session may be subscribed to at once. */
 const MAX_SUBSCRIPTIONS = 500
 
@@ -30,11 +32,13 @@ const tiesOf = (session: Session): SessionTies => {
 }
 
 /** The client of a session, for upstreams; undefined where it can be asked nothing. */
-export const askedSession = ({ offers }: Router, session: Session): AskedSession | undefined => {
+export const askedSession = ({ offers, server }: Router, session: Session): AskedSession | undefined => {
   const capabilities = session.ties?.asked === undefined ? askableOf(session.capabilities) : undefined
   if (capabilities !== undefined) {
     const ties = tiesOf(session)
-    const asked = createSessionPeer(session, capabilities)
+    const asked = createSessionPeer(session, capabilities, () => {
+      if ((server.unlisted?.list(asked.peer).length ?? 0) > 0) notify(session, TOOLS_CHANGED)
+    })
     ties.asked = asked
     ties.closeOwn = () => offers?.closeOwn(asked.peer)
   }

@@ -10,7 +10,7 @@ const ASKABLE = ['elicitation', 'roots', 'sampling'] as const
 const NOTHING: JsonObject = {}
 
 /** What it declares that it can be asked. */
-const askableOf = (params: JsonObject | undefined): JsonObject => {
+export const askableOf = (params: JsonObject | undefined): JsonObject => {
   const declared = metaOf(params)?.[META.clientCapabilities]
   if (!isJsonObject(declared)) return NOTHING
   return Object.fromEntries(ASKABLE.flatMap(name => (declared[name] === undefined ? [] : [[name, declared[name]]])))

@@ -16,6 +16,7 @@ import { findLogLevel, META } from './protocol.ts'
 import type { RequestStates } from './request-states.ts'
 import { runCall, type StreamedAnswer } from './run-call.ts'
 import { findStatelessPeer } from './stateless-peer.ts'
+import { findStatelessUnlisted } from './unlisted.ts'
 
 export type ServeStateless = (
   exchange: Exchange,
@@ -46,7 +47,8 @@ export const createStateless = (listen: Listen, states: RequestStates, report: R
   const call = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage): void => {
     const { router } = mounted
     const { id, params } = request
-    const found = findTool(router, params)
+    const listed = findTool(router, params)
+    const found = isRefusal(listed) ? (findStatelessUnlisted(router, request) ?? listed) : listed
     if (isRefusal(found)) {
       writeAnswer(exchange, errorAnswer(id, found))
       return

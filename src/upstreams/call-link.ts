@@ -32,6 +32,8 @@ export type SessionPeer = AskedClient & {
   /** Rejects with what the client answers as an error, or with why it cannot be asked. */
   ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
   tell: (method: string, params: JsonObject) => void
+  /** It is known what tools an upstream has for this client. */
+  learned: () => void
 }
 
 /** A client without one, which is asked in an answer and repeats its request with what it was asked for. */

@@ -57,6 +57,7 @@ export { listAllowedTools, type PresentedTool, presentTools, type UpstreamSource
 export { presentedName } from './presented-name.ts'
 export { approveWhatIsKept, createUpstreamReviews, type UpstreamReviews, upstreamReviewRoutes } from './review/index.ts'
 export { createStateDigest } from './state-digest.ts'
+export { isToolAllowed } from './tool-patterns.ts'
 export { upstreamPages } from './upstream.pages.ts'
 export type { Upstream, UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { CLIENT_KINDS, type ClientExtras, type ClientKind, connectClient, jsonOf } from './clients.ts'
-import { commandOf, gone } from './support.ts'
+import { commandOf, everythingCommand, gone } from './support.ts'
 
 const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
 let operator: ApiClient & { userId: string }
@@ -149,6 +149,38 @@ describe('a client with a session that can be asked', () => {
     await vi.waitFor(async () => {
       expect(jsonOf<{ told: string[] }>(await client.callTool('talks_told')).told).toEqual(['roots changed'])
     })
+  })
+})
+
+describe('the server of npm, which has tools for clients alone that can be asked', () => {
+  it.each(['sdk 1', 'sdk 2'] as const)('is called for those too by %s, and lists them to it', async kind => {
+    const serverId = await makeServer('every', everythingCommand())
+    const { extras, asked } = answering()
+    const client = await connect(kind, serverId, extras)
+    const textOf = async (name: string, given: Record<string, unknown> = {}) =>
+      JSON.stringify((await client.callTool(`every_${name}`, given)).content)
+    expect(await textOf('trigger-elicitation-request')).toContain('Name: Ada')
+    const url = { url: 'https://example.com/', message: 'Go there' }
+    expect(await textOf('trigger-url-elicitation', url)).toContain('accept')
+    expect(asked.at(-1)).toMatchObject({ mode: 'url', ...url })
+    expect(await textOf('trigger-sampling-request', { prompt: 'Hi' })).toContain('hello')
+    expect(await textOf('get-roots-list')).toContain('file:///work')
+    const namesFor = async (of: typeof client): Promise<string[]> =>
+      z
+        .object({ tools: z.array(z.object({ name: z.string() })) })
+        .parse(await of.request('tools/list'))
+        .tools.map(({ name }) => name)
+    await vi.waitFor(async () => expect(await namesFor(client)).toContain('every_trigger-sampling-request'))
+    const other = await connect(kind, serverId)
+    expect(await namesFor(other)).not.toContain('every_trigger-sampling-request')
+    await expect(other.callTool('every_trigger-sampling-request')).rejects.toThrow('Unknown tool')
+  })
+
+  it('is called for those too by a stateless client', async () => {
+    const serverId = await makeServer('every', everythingCommand())
+    const client = await connect('sdk 2 stateless', serverId, answering().extras)
+    const { content } = await client.callTool('every_trigger-elicitation-request')
+    expect(JSON.stringify(content)).toContain('Name: Ada')
   })
 })
 

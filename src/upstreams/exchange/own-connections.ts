@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { ClientPeer } from '../call-link.ts'
+import type { CatalogueItem } from '../catalogue/index.ts'
 import { type UpstreamConnection, UpstreamError, type UpstreamOffer } from '../connection/index.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import type { Pauses } from './ask-with-link.ts'
@@ -26,6 +27,8 @@ export type OwnConnection = {
   pauses: Pauses
   /** Whoever is asked from now on. */
   audience: OwnAudience | undefined
+  /** The tools there, once they are known. */
+  tools: readonly CatalogueItem[] | undefined
 }
 
 type Kept = OwnConnection & { key: string; upstreamId: string; underWay: number; usedAt: number }
@@ -91,6 +94,7 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
       upstreamId,
       pauses: new Set(),
       audience: undefined,
+      tools: undefined,
       underWay: 0,
       usedAt: Date.now(),
     }
@@ -134,6 +138,9 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
       const mine = [...(kept.get(upstreamId) ?? [])].filter(own => own.key === client.key)
       return use(mine.find(own => own.underWay === 0) ?? open(upstreamId, client))
     },
+    /** What tools there are over a client's own connection; none while that is not known. */
+    toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
+      [...(kept.get(upstreamId) ?? [])].find(own => own.key === key)?.tools ?? [],
     tellAll: (key: string, method: string): void => {
       for (const all of kept.values()) {
         for (const own of all) {

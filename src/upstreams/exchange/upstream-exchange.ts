@@ -3,7 +3,8 @@ import { hideSecrets } from '../catalogue/clean-items.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import { askWithLink } from './ask-with-link.ts'
 import { createHeldCalls } from './held-calls.ts'
-import { createOwnConnections } from './own-connections.ts'
+import { learnTools } from './learn-tools.ts'
+import { createOwnConnections, type OwnConnection } from './own-connections.ts'
 import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
@@ -12,6 +13,20 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
   const own = createOwnConnections(connections)
   const held = createHeldCalls()
+
+  /** Once for each connection; the call does not wait for it. */
+  const learn = (mine: OwnConnection, peer: SessionPeer): void => {
+    if (mine.tools !== undefined) return
+    mine.tools = []
+    learnTools(mine.connection)
+      .then(tools => {
+        mine.tools = tools
+        peer.learned()
+      })
+      .catch(() => {
+        mine.tools = undefined
+      })
+  }
 
   /**
    * An upstream of the newer era asks in its results, which tells whose they are. One of the older era sends requests
@@ -24,6 +39,7 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
       await connections.assertAccount(upstreamId, peer.userId)
       const { own: mine, release } = own.share(upstreamId, peer)
       mine.audience = peer
+      learn(mine, peer)
       try {
         const result = await askWithLink(mine.connection, link, signal, send, mine.pauses)
         return hideSecrets(result, mine.connection.secrets?.() ?? [])

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { Anything } from '../anything.ts'
+import { cleanItems, createFlags } from '../catalogue/clean-items.ts'
+import type { CatalogueItem } from '../catalogue/index.ts'
+import type { UpstreamConnection } from '../connection/index.ts'
+
+/** Pages of one client's list; what is on others stays unlisted. */
+const MAX_PAGES = 20
+
+const Items = z.array(z.custom<JsonObject>(isJsonObject))
+
+/** The tools that an upstream has for a client that can be asked: there may be some that nobody else sees. */
+export const learnTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
+  const items: JsonObject[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor }
+    const found = await connection.run((client, options) =>
+      client.request({ method: 'tools/list', params }, Anything, options),
+    )
+    items.push(...Items.parse(found.tools))
+    if (typeof found.nextCursor !== 'string' || found.nextCursor === cursor) break
+    cursor = found.nextCursor
+  }
+  return cleanItems('tool', items, createFlags(), connection.secrets?.() ?? [])
+}
