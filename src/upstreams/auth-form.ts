@@ -54,3 +54,9 @@ export const toAuthChoices = (typed: TypedAuth) => {
   const chosen = CHOICES.some(([value]) => value === typed.auth) ? typed.auth : 'none'
   return CHOICES.map(([value, text, hint]) => ({ value, text, hint, isChosen: value === chosen }))
 }
+
+/** As the form says it. */
+export const toAuthText = (auth: UpstreamAuth): string => {
+  const { auth: value } = typedAuthOf(auth)
+  return CHOICES.find(([each]) => each === value)?.[1] ?? ''
+}

@@ -1,4 +1,5 @@
 import { formatCount, formatNumber, timeText } from '../platform/http/index.ts'
+import { toAuthText } from './auth-form.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from './limits.ts'
 import type { Upstream, UpstreamConfig, UpstreamFeatures, UpstreamState, UpstreamTransport } from './upstream.ts'
 import { typedOf } from './upstream-form.ts'
@@ -95,6 +96,7 @@ export const toPlaceFacts = (upstream: Upstream): Fact[] => {
       : [
           { term: 'URL', text: url, isCode: true },
           { term: 'Headers', text: headers, isCode: true },
+          { term: 'Knows who asks', text: toAuthText(upstream.config.auth) },
         ]
   return [{ term: 'Reached by', text: TRANSPORT_WORDS[transport].text }, ...facts]
 }

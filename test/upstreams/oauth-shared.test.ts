@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { fieldsOf } from '../oauth/support/visitor.ts'
 import {
   attach,
   beginConnecting,
@@ -48,6 +50,45 @@ describe('an upstream that all callers reach by one account', () => {
     expect(page.status).toBe(400)
     expect(page.text).toContain('access_denied')
     expect(await listTools(url, owner.token)).toEqual([])
+  })
+
+  it('stays connected when what was read of it is sent back, and when its form is saved', async () => {
+    const { owner, back, connect } = worlds
+    const { serverId, upstreamId, url } = await attach(owner, back.url, {
+      type: 'oauth',
+      scopes: ['mcp:read', 'mcp:call'],
+    })
+    await connect(owner.visitor, upstreamId)
+    const { body } = await owner.expectOk('GET', `/upstreams/${upstreamId}`)
+    const read = z.record(z.string(), z.unknown()).parse(body)
+    const { status, body: answer } = await owner.send('PATCH', `/upstreams/${upstreamId}`, {
+      auth: read.auth,
+      name: 'back',
+    })
+    expect(status, JSON.stringify(answer)).toBe(200)
+    const path = `/servers/${serverId}/sources/upstreams/${upstreamId}`
+    const { action, fields } = fieldsOf(await owner.visitor.get(path), `${path}`, 'version')
+    const form = { ...fields, name: 'back', transport: 'http', url: back.url, tools: 'on', enabled: 'on' }
+    const saved = await owner.visitor.post(action, { ...form, auth: 'server', scopes: 'mcp:read mcp:call' })
+    expect(saved.url).toContain('done=saved')
+    expect(saved.text).toContain('Change or disconnect')
+    expect((await callServer(url, owner.token, 'back_get_shipment', { id: '4' })).isError).not.toBe(true)
+
+    // Each their own: what all shared is gone.
+    const next = fieldsOf(await owner.visitor.get(path), path, 'version')
+    const changed = await owner.visitor.post(action, {
+      ...form,
+      version: next.fields.version ?? '',
+      auth: 'caller',
+      scopes: '',
+    })
+    expect(changed.text).toContain('None has connected theirs yet')
+    expect((await owner.expectOk('GET', `/upstreams/${upstreamId}`)).body).toMatchObject({
+      auth: { per: 'caller', connection: null, scopes: null },
+    })
+    expect((await callServer(url, owner.token, 'back_get_shipment', { id: '5' })).text).toContain(
+      `/connect/${upstreamId}`,
+    )
   })
 
   it('is told in the audit log, and never shown the token of who calls', async () => {
