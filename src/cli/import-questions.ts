@@ -1,6 +1,6 @@
 import { confirm, multiselect, password, select, text } from '@clack/prompts'
 import { AppError } from '../kernel/index.ts'
-import type { ConfigVariable, UpstreamDraft } from '../upstreams/index.ts'
+import type { ConfigVariable } from '../upstreams/index.ts'
 
 const FEATURES = ['tools', 'resources', 'prompts'] as const
 export type Feature = (typeof FEATURES)[number]
@@ -14,10 +14,6 @@ const answered = <T>(answer: T): Exclude<T, symbol> => {
   if (isAnswer(answer)) return answer
   throw stopped()
 }
-
-/** What one of them is, as far as anybody may see it. */
-export const describePlace = ({ input }: UpstreamDraft): string =>
-  input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
 
 export const askWhich = async (drafts: readonly { label: string; hint: string; isOn: boolean }[]): Promise<number[]> =>
   answered(

@@ -3,24 +3,15 @@ import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
 import { loadSettings } from '../platform/settings.ts'
 import { serverUrl } from '../servers/index.ts'
-import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from '../upstreams/index.ts'
-import {
-  askEmail,
-  askFeatures,
-  askForEnvironment,
-  askForValue,
-  askServer,
-  askWhetherToGoOn,
-  askWhich,
-  describePlace,
-  type Feature,
-} from './import-questions.ts'
-import { type ImportOutcome, importUpstreams, readTarget } from './import-run.ts'
-import { type Candidate, listCandidates, readSources, type Sources } from './import-sources.ts'
+import { draftUpstreams } from '../upstreams/index.ts'
+import { askEmail, askFeatures, askServer, askWhetherToGoOn, askWhich, type Feature } from './import-questions.ts'
+import { describePlace, type Found, foundLines, outcomeLines, printable, toFoundView } from './import-report.ts'
+import { importUpstreams, readTarget } from './import-run.ts'
+import { type Candidate, listCandidates, readSources } from './import-sources.ts'
+import { collectValues } from './import-values.ts'
 import { thisMachine } from './machine.ts'
 import { connectApi, expectAnswer, listAll, type ManagementApi, openLocalApi } from './management-api.ts'
 import { print } from './output.ts'
-import { readReferred } from './read-variable.ts'
 
 type Options = {
   server?: string
@@ -68,38 +59,6 @@ const draftsOf = (candidates: readonly Candidate[], takenKeys?: ReadonlySet<stri
     takenKeys,
   )
 
-type Found = { sources: Sources; candidates: readonly Candidate[]; drafts: readonly UpstreamDraft[] }
-
-const toFoundView = ({ sources, candidates, drafts }: Found) => ({
-  files: sources.files.map(({ path, tool, unusable, notes }) => ({
-    path,
-    tool: tool.id,
-    servers: candidates.flatMap((candidate, at) => {
-      const draft = drafts[at]
-      if (candidate.path !== path || draft === undefined) return []
-      const { transport, enabled = true } = draft.input
-      return [{ name: candidate.server.name, transport, place: describePlace(draft), enabled, notes: draft.notes }]
-    }),
-    unusable,
-    notes,
-  })),
-  faults: sources.faults,
-})
-
-const foundLines = (found: Found): string[] => {
-  const { files } = toFoundView(found)
-  const lines = files.flatMap(({ path, tool, servers, unusable, notes }) => [
-    `${tool}: ${path}`,
-    ...servers.flatMap(({ name, transport, place, enabled, notes: each }) => [
-      `  ${name}${enabled ? '' : ' (disabled)'}: ${transport} ${place}`,
-      ...each.map(note => `    ${note}`),
-    ]),
-    ...unusable.map(({ name, why }) => `  ${name}: cannot be taken, since it ${why}`),
-    ...notes.map(note => `  ${note}`),
-  ])
-  return lines
-}
-
 /** One line each, as every failure is told. */
 const complain = (lines: readonly string[]): void => {
   if (lines.length === 0) return
@@ -113,7 +72,8 @@ const choose = async ({ candidates, drafts }: Found, options: Options): Promise<
   const choices = candidates.map((candidate, at) => {
     const draft = drafts[at]
     const where = draft === undefined ? '' : describePlace(draft)
-    return { label: labelOf(candidate), hint: `${candidate.tool}: ${where}`, isOn: candidate.server.isEnabled }
+    const hint = printable(`${candidate.tool}: ${where}`)
+    return { label: printable(labelOf(candidate)), hint, isOn: candidate.server.isEnabled }
   })
   const picked = new Set(await askWhich(choices))
   return candidates.filter((_, at) => picked.has(at))
@@ -163,43 +123,6 @@ const openServer = async (api: ManagementApi, options: Options) => {
     : expectAnswer(api, 'POST', '/servers', ServerView, { name: chosen.name })
 }
 
-/** Values of those globals that have one: of the file, the environment with consent, whoever is asked, or the default. */
-const collectValues = async (
-  globals: readonly GlobalDraft[],
-  known: ReadonlySet<string>,
-  options: Options,
-): Promise<Map<string, string>> => {
-  const values = new Map<string, string>()
-  const open: { draft: GlobalDraft; variable: Extract<GlobalDraft['from'], { kind: 'variable' }>['variable'] }[] = []
-  for (const draft of globals.filter(({ key }) => !known.has(key))) {
-    if (draft.from.kind === 'file') values.set(draft.key, draft.from.value)
-    else open.push({ draft, variable: draft.from.variable })
-  }
-  const there = open.filter(({ variable }) => readReferred(variable))
-  const mayTake =
-    options.fromEnvironment === true ||
-    (there.length > 0 &&
-      isInteractive(options) &&
-      (await askForEnvironment(there.map(({ variable }) => variable.name))))
-  for (const { draft, variable } of open) {
-    const taken = mayTake ? readReferred(variable) : undefined
-    const value =
-      taken || (isInteractive(options) ? await askForValue(variable, draft.isSecret) : undefined) || variable.fallback
-    if (value !== undefined) values.set(draft.key, value)
-  }
-  return values
-}
-
-const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] => [
-  ...imported.flatMap(({ name, enabled, notes }) => [
-    `Attached ${name}${enabled ? '' : ', disabled'}`,
-    ...notes.map(note => `  ${note}`),
-  ]),
-  ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
-  ...(missingGlobals.length > 0 ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`] : []),
-  `MCP server: ${url}`,
-]
-
 const attach = async (found: Found, options: Options): Promise<void> => {
   const api = await openApi(options)
   try {
@@ -208,7 +131,10 @@ const attach = async (found: Found, options: Options): Promise<void> => {
     const server = await openServer(api, options)
     const target = await readTarget(api, server.id)
     const drafts = draftsOf(withFeatures(chosen, asked), target.keys)
-    const values = await collectValues(drafts.globals, target.keys, options)
+    const values = await collectValues(drafts.globals, target.keys, {
+      isInteractive: isInteractive(options),
+      fromEnvironment: options.fromEnvironment === true,
+    })
     if (isInteractive(options)) await askWhetherToGoOn(drafts.upstreams.length, server.name)
     const outcome = await importUpstreams(api, target, { ...drafts, values })
     const url = server.url || serverUrl(loadSettings().baseUrl, server.id)

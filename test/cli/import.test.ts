@@ -141,6 +141,13 @@ describe('looking for MCP servers', () => {
     expect(stderr).toMatch(why)
   })
 
+  it('shows control characters of a file as signs, so that it cannot steer the terminal', async () => {
+    const servers = { 'a\u001b[2Jb': { command: 'x', args: ['\u0007', 'line\nbreak'] } }
+    const { stdout } = await run(['./a.json'], makeFiles({ 'a.json': JSON.stringify({ mcpServers: servers }) }))
+    expect(stdout).toContain('a\ufffd[2Jb: stdio x \ufffd line\ufffdbreak\n')
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+  })
+
   it('does not read a file that is too large, and takes what the others hold', async () => {
     const place = makeFiles({ 'small.json': '{"mcpServers": {"one": {"command": "x"}}}' })
     writeFileSync(join(place.project, 'huge.json'), '')

@@ -117,7 +117,7 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
 const endingOf = (path: string): string => path.split(/[\\/]/).slice(-2).join('/')
 
 /** A file of no tool that is known: what most write. */
-export const ANY_TOOL: ConfigTool = tool('file', 'file', () => [])
+const ANY_TOOL: ConfigTool = tool('file', 'file', () => [])
 
 /** The tool that a file at such a path belongs to, wherever the folder is. */
 export const toolOfFile = (path: string, machine: Machine): ConfigTool =>

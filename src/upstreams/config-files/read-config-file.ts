@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { failure, type Result, success } from '../../kernel/index.ts'
 import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
@@ -21,21 +21,18 @@ const READ_FAULTS: ReadonlyMap<string, string> = new Map([
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-const readOpened = async (file: FileHandle): Promise<Result<string, ConfigFileFault>> => {
-  const { size } = await file.stat()
-  if (size <= MAX_CONFIG_FILE_BYTES) return success(await file.readFile('utf8'))
-  const message = `has ${size} bytes, more than the ${MAX_CONFIG_FILE_BYTES} that are read`
-  return failure({ message, isAbsent: false })
+const readWhole = async (path: string): Promise<Result<string, ConfigFileFault>> => {
+  const { size } = await stat(path)
+  if (size <= MAX_CONFIG_FILE_BYTES) return success(await readFile(path, 'utf8'))
+  return failure({
+    message: `has ${size} bytes, more than the ${MAX_CONFIG_FILE_BYTES} that are read`,
+    isAbsent: false,
+  })
 }
 
 const readText = async (path: string): Promise<Result<string, ConfigFileFault>> => {
   try {
-    const file = await open(path, 'r')
-    try {
-      return await readOpened(file)
-    } finally {
-      await file.close()
-    }
+    return await readWhole(path)
   } catch (error) {
     const message = READ_FAULTS.get(codeOf(error))
     if (message === undefined) throw error

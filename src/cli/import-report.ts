@@ -1,0 +1,56 @@
+import type { UpstreamDraft } from '../upstreams/index.ts'
+import type { ImportOutcome } from './import-run.ts'
+import type { Candidate, Sources } from './import-sources.ts'
+
+/** What was looked into and what is in it; `drafts` are of the candidates, in their order. */
+export type Found = { sources: Sources; candidates: readonly Candidate[]; drafts: readonly UpstreamDraft[] }
+
+/** What one of them is, as far as anybody may see it. */
+export const describePlace = ({ input }: UpstreamDraft): string =>
+  input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
+
+/** For a terminal: what a file holds must not steer it. */
+export const printable = (line: string): string => line.replaceAll(/\p{Cc}/gu, '\u{fffd}')
+
+export const toFoundView = ({ sources, candidates, drafts }: Found) => ({
+  files: sources.files.map(({ path, tool, unusable, notes }) => ({
+    path,
+    tool: tool.id,
+    servers: candidates.flatMap((candidate, at) => {
+      const draft = drafts[at]
+      if (candidate.path !== path || draft === undefined) return []
+      const { transport, enabled = true } = draft.input
+      return [{ name: candidate.server.name, transport, place: describePlace(draft), enabled, notes: draft.notes }]
+    }),
+    unusable,
+    notes,
+  })),
+  faults: sources.faults,
+})
+
+export const foundLines = (found: Found): string[] => {
+  const { files } = toFoundView(found)
+  const lines = files.flatMap(({ path, tool, servers, unusable, notes }) => [
+    `${tool}: ${path}`,
+    ...servers.flatMap(({ name, transport, place, enabled, notes: each }) => [
+      `  ${name}${enabled ? '' : ' (disabled)'}: ${transport} ${place}`,
+      ...each.map(note => `    ${note}`),
+    ]),
+    ...unusable.map(({ name, why }) => `  ${name}: cannot be taken, since it ${why}`),
+    ...notes.map(note => `  ${note}`),
+  ])
+  return lines.map(printable)
+}
+
+export const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] =>
+  [
+    ...imported.flatMap(({ name, enabled, notes }) => [
+      `Attached ${name}${enabled ? '' : ', disabled'}`,
+      ...notes.map(note => `  ${note}`),
+    ]),
+    ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
+    ...(missingGlobals.length > 0
+      ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`]
+      : []),
+    `MCP server: ${url}`,
+  ].map(printable)
