@@ -185,6 +185,17 @@ describe('the way to an authorization server', () => {
     })
   })
 
+  it('is by the client that was registered, and by a new one where that stood idle', async () => {
+    const upstreamId = await attachNew()
+    const begin = async () =>
+      new URL(leavingLink(await beginConnecting(owner.visitor, upstreamId))).searchParams.get('client_id')
+    const first = await begin()
+    expect(await begin()).toBe(first)
+    const yesterday = new Date(Date.now() - 24 * 60 * 60_000)
+    await patchbay.services.db.upstreamClient.update({ where: { upstreamId }, data: { updatedAt: yesterday } })
+    expect(await begin()).not.toBe(first)
+  })
+
   it('asks for the scopes that the builder says, by the client that the builder brings', async () => {
     const secret = 's3cret+with/odd=characters and blanks'
     const auth = { type: 'oauth', clientId: 'brought by hand', clientSecret: secret, scopes: ['parcels:read', 'x'] }

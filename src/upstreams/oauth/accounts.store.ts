@@ -48,6 +48,10 @@ export const findLatestHolder = async (tx: Transaction, upstreamId: string): Pro
   return row?.holder
 }
 
+/** Whether anybody's is connected and good, as far as is known. */
+export const hasGoodAccount = async (tx: Transaction, upstreamId: string): Promise<boolean> =>
+  (await tx.upstreamAccount.count({ where: { upstreamId, brokenAt: null } })) > 0
+
 export const countAccounts = (tx: Transaction, upstreamId: string): Promise<number> =>
   tx.upstreamAccount.count({ where: { upstreamId, userId: { not: null } } })
 

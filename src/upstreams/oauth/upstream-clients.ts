@@ -3,9 +3,13 @@ import type { BoundedFetch } from '../../platform/net/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
 import type { UpstreamConfig } from '../upstream.ts'
 import { clientSealContext, OAuthClient } from './account.ts'
+import { hasGoodAccount } from './accounts.store.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import * as store from './clients.store.ts'
 import { CALLBACK_PATH, documentUrlOf, registerPatchbay } from './patchbay-client.ts'
+
+/** A registration is taken for known so long, without an account that shows it. */
+const FRESH_MS = 60 * 60_000
 
 export type UpstreamClientsParts = {
   db: Database
@@ -25,7 +29,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
     const stored = await store.findClient(tx, upstreamId)
     if (stored === undefined) return undefined
     const plain = sealing.open(stored.sealed, clientSealContext(upstreamId))
-    return { issuer: stored.issuer, client: OAuthClient.parse(JSON.parse(plain)) }
+    const { issuer, updatedAt } = stored
+    return { issuer, updatedAt, client: OAuthClient.parse(JSON.parse(plain)) }
   }
 
   /** As the builder brought it. */
@@ -37,6 +42,10 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
 
   const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
     uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > now())
+
+  /** Authorization servers forget clients that nobody uses: one that stands idle is registered anew. */
+  const isInUse = async (upstreamId: string, registeredAt: Date): Promise<boolean> =>
+    registeredAt.getTime() > now() - FRESH_MS || (await hasGoodAccount(db, upstreamId))
 
   return {
     /** For a new account: brought, by our metadata document, or registered, once. Throws `unavailable`. */
@@ -52,7 +61,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
         return { client_id: documentUrl }
       }
       const kept = await read(db, upstreamId)
-      if (kept?.issuer === server.issuer && isGood(kept.client)) return kept.client
+      const isOfServer = kept?.issuer === server.issuer && isGood(kept.client)
+      if (isOfServer && (await isInUse(upstreamId, kept.updatedAt))) return kept.client
       const client = await registerPatchbay(server, scope, { baseUrl, fetch })
       const registered = { ...client, redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] }
       await store.putClient(db, upstreamId, { issuer: server.issuer, sealed: seal(upstreamId, registered) })
@@ -78,12 +88,6 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
 
     /** When the secret was set that the builder brought, by upstream. */
     listSecretTimes: (tx: Transaction, upstreamIds: readonly string[]) => store.listSecretTimes(tx, upstreamIds),
-
-    /** The authorization server knows this client no longer: the next time Patchbay registers anew. */
-    forgetRegistered: async (upstreamId: string): Promise<void> => {
-      const kept = await store.findClient(db, upstreamId)
-      if (kept?.issuer !== undefined) await store.removeClient(db, upstreamId)
-    },
   }
 }
 
