@@ -1,12 +1,17 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll } from 'vitest'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 
 /** Its tools stand in a file, as they are by then. */
 const SERVER = join(import.meta.dirname, '../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-pages-'))
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 const schemaOf = (...names: string[]) => ({
   type: 'object',
@@ -35,7 +40,7 @@ type Wish = { tools?: readonly object[]; now?: readonly object[] }
 
 /** A server with an MCP server that was heard, and a second whose tools would have the same names. */
 const withHeard = async ({ owner, organizationId }: DashboardWorld, { tools = TOOLS, now }: Wish = {}) => {
-  const file = join(mkdtempSync(join(tmpdir(), 'patchbay-pages-')), 'tools.json')
+  const file = join(FOLDER, `${randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(tools))
   const { id: serverId } = await owner.create('/servers', { name: 'Yard desk', organizationId })
   const command = { transport: 'stdio', command: process.execPath, args: [...NODE_ARGS, SERVER, file] }
