@@ -25,6 +25,14 @@ const Ready = z.object({
 const foldersOf = (pid: number): string[] =>
   readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${pid}-`))
 
+/** Nothing of it is left when the test is over: a folder would be, where it was killed. */
+const stopAfterTest = ({ kill, ended }: ReturnType<typeof startCommand>): void => {
+  onTestFinished(async () => {
+    kill('SIGTERM')
+    await ended
+  })
+}
+
 /** Serves a file with this content; what is written to it later takes its place at once, as editors do. */
 const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.json') => {
   const directory = temporaryDirectory()
@@ -39,6 +47,7 @@ const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.
     directory,
     env: { PATCHBAY_PORT: String(port), PATCHBAY_LOG_LEVEL: 'info', ...env },
   })
+  stopAfterTest(running)
   await running.said('"ready":true')
   const line = running
     .stdout()
@@ -178,6 +187,7 @@ describe('a configuration file that is served', () => {
     first.kill('SIGTERM')
     await first.ended
     const second = startCommand(['serve', '--config', first.file], { env: { PATCHBAY_PORT: String(first.port) } })
+    stopAfterTest(second)
     await second.said(`Patchbay serves ${first.file} at ${first.ready.url}`)
   })
 
