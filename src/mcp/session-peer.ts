@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../kernel/index.ts'
 import { isLevelWanted, type SessionPeer } from '../upstreams/index.ts'
 import type { ResponseMessage } from './message.ts'
-import type { Session } from './sessions.ts'
+import type { AskedSession, Session } from './session.ts'
 
 /** A person may have to read, think and type. */
 const MAX_ANSWER_MS = 10 * 60_000
@@ -55,7 +55,7 @@ const INTERNAL_ERROR = -32_603
 type Waiting = { settle: (answer: ResponseMessage) => void; fail: (why: string) => void }
 
 /** The client of a session, as upstreams see it: it is asked over the stream of a call of its own, or the one it opened. */
-export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void) => {
+export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void): AskedSession => {
   const waiting = new Map<string, Waiting>()
 
   /** Whether there was a stream for it. */
@@ -113,13 +113,11 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
   }
   return {
     peer,
-    /** Takes what the client answered; what it was not asked is nobody's. */
-    receive: (answer: ResponseMessage): void => {
+    receive: answer => {
       if (typeof answer.id === 'string') waiting.get(answer.id)?.settle(answer)
     },
-    end: (): void => {
+    end: () => {
       for (const { fail } of waiting.values()) fail('The session is over.')
     },
   }
 }
-export type AskedSession = ReturnType<typeof createSessionPeer>

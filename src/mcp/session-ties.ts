@@ -7,19 +7,8 @@ import { groupOf } from './groups.ts'
 import type { RequestMessage } from './message.ts'
 import { type LogLevel, listChangedMethod, resourceUpdated } from './protocol.ts'
 import type { Router } from './router.ts'
-import { type AskedSession, askableOf, createSessionPeer } from './session-peer.ts'
-import type { Session } from './sessions.ts'
-
-/** What binds a session to the upstreams of its server. */
-export type SessionTies = {
-  /** By URI, how each subscription is ended. */
-  subscriptions: Map<string, () => void>
-  stopLogs: (() => void) | undefined
-  /** Its client, where that can be asked something. */
-  asked: AskedSession | undefined
-  /** How its own connections to upstreams are closed. */
-  closeOwn: (() => void) | undefined
-}
+import type { AskedSession, Session, SessionTies } from './session.ts'
+import { askableOf, createSessionPeer } from './session-peer.ts'
 
 const TOOLS_CHANGED = JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod('tools') })
 

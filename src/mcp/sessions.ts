@@ -1,28 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Call } from './call.ts'
-import type { Feeds } from './feeds.ts'
 import type { RequestId } from './message.ts'
-import type { LogLevel, SessionVersion } from './protocol.ts'
+import type { Session } from './session.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'
-import { cutTies, type SessionTies } from './session-ties.ts'
+import { cutTies } from './session-ties.ts'
 
-/** What changes while a session lasts. Everything beyond its last use is made when it is first needed. */
-export type Session = {
-  readonly serverId: string
-  readonly subject: string | undefined
-  readonly version: SessionVersion
-  readonly client: string | undefined
-  /** Names of the capabilities that it declared. */
-  readonly capabilities: readonly string[]
-  lastUsedAt: number
-  logLevel: LogLevel | undefined
-  /** Requests under way, for `notifications/cancelled`; nothing keeps a client from using an id twice. */
-  calls: Call[] | undefined
-  feeds: Feeds | undefined
-  /** In place of its feeds, where its transport has one stream for everything. */
-  notify: ((json: string) => void) | undefined
-  ties: SessionTies | undefined
-}
+export type { Session } from './session.ts'
 
 /**
  * In a list, not a Set: that one rehashes every few calls, and each table it has left behind keeps the next one alive,

@@ -1,9 +1,7 @@
 export {
   type CallLink,
-  type ClientPeer,
   findLogLevel,
   isLevelWanted,
-  LOG_LEVELS,
   type LogLevel,
   type RequestState,
   type SessionPeer,

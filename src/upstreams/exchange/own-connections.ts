@@ -161,4 +161,3 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
     },
   }
 }
-export type OwnConnections = ReturnType<typeof createOwnConnections>

@@ -196,4 +196,3 @@ export const createResourceSubscriptions = (
     },
   }
 }
-export type ResourceSubscriptions = ReturnType<typeof createResourceSubscriptions>

@@ -64,4 +64,3 @@ export const createUpstreamLogs = (connections: Pick<UpstreamConnections, 'onNot
     },
   }
 }
-export type UpstreamLogs = ReturnType<typeof createUpstreamLogs>
