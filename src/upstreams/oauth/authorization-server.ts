@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { type AuthorizationServerMetadata, buildDiscoveryUrls } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { failure, type Result, success } from '../../kernel/index.ts'
@@ -26,15 +25,10 @@ export const AuthorizationServer = z.object({
 })
 export type AuthorizationServer = z.infer<typeof AuthorizationServer>
 
-const isLoopback = ({ hostname }: URL): boolean => {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  return (
-    host === 'localhost' ||
-    host.endsWith('.localhost') ||
-    host === '::1' ||
-    (isIP(host) === 4 && host.startsWith('127.'))
-  )
-}
+/** As the URL standard writes addresses: numbers of IPv4 in tens, IPv6 as short as can be. */
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 /**
  * Whether an address that a stranger's document names may be one of an authorization server: https without credentials
