@@ -70,7 +70,7 @@ const toFieldError = ({ path, message }: FieldError): FieldError => {
   if (authField !== undefined) {
     return { path: authField, message: scope === undefined ? message : `number ${Number(scope) + 1} ${message}` }
   }
-  const [, list, index] = /^(args|allow|deny)\[(\d+)\]$/.exec(path) ?? []
+  const [, list, index] = /^(args|urls|allow|deny)\[(\d+)\]$/.exec(path) ?? []
   return list === undefined ? { path, message } : { path: list, message: `number ${Number(index) + 1} ${message}` }
 }
 

@@ -20,6 +20,7 @@ export const UpstreamForm = {
   description: formText,
   transport: formText,
   url: formText,
+  urls: formText,
   headers: formText,
   ...AuthForm,
   command: formText,
@@ -45,6 +46,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   description: 'description',
   transport: 'way to reach it',
   url: 'URL',
+  urls: 'URL',
   headers: 'header',
   ...AUTH_LABELS,
   command: 'command',
@@ -59,7 +61,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 
 const box = (isTicked: boolean): string => (isTicked ? 'on' : '')
 
-const NO_PLACE = { ...NEW_AUTH, url: '', headers: '', command: '', args: '', env: '', cwd: '' }
+const NO_PLACE = { ...NEW_AUTH, url: '', urls: '', headers: '', command: '', args: '', env: '', cwd: '' }
 
 const placeOf = (config: UpstreamConfig) =>
   config.transport === 'stdio'
@@ -74,6 +76,7 @@ const placeOf = (config: UpstreamConfig) =>
         ...NO_PLACE,
         ...typedAuthOf(config.auth),
         url: config.url,
+        urls: writeTexts(config.urls ?? []),
         headers: writePairs(config.headers, HEADER_LINES),
       }
 
@@ -137,6 +140,7 @@ const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message:
       }
     : {
         url: typed.url.trim(),
+        urls: readTexts(typed.urls, complainOf('urls')),
         headers: readPairs(typed.headers, HEADER_LINES, complainOf('headers')),
         auth: readAuth(typed),
       }

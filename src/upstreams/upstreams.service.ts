@@ -338,8 +338,11 @@ export const createUpstreamService = ({
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
 
     /** For a use that changes nothing of it but costs something; throws as a change would. */
-    getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> =>
-      (await getForChange(db, actor, id)).before,
+    getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {
+      const { before, server } = await getForChange(db, actor, id)
+      if (server.presentation !== 'passthrough') return before
+      throw new AppError('conflict', 'Its server passes requests through as they are: no lists of it are kept here.')
+    },
   }
 }
 

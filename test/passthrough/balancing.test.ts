@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { listen, passTo } from './support.ts'
+import { listen, passTo, until } from './support.ts'
 
 describe('several addresses of one upstream', () => {
   const patchbay = runPatchbay()
@@ -44,9 +44,9 @@ describe('several addresses of one upstream', () => {
   it('share the requests: each goes where the fewest are open', async () => {
     const { all, ask } = await startAll()
     const holding = Array.from({ length: 6 }, () => ask('/hold'))
-    await vi.waitFor(() => expect(all.map(({ held }) => held.length)).toEqual([2, 2, 2]))
+    await until(() => expect(all.map(({ held }) => held.length)).toEqual([2, 2, 2]))
     for (const response of all[1]?.held ?? []) response.end('b')
-    await vi.waitFor(async () => expect(await ask()).toBe('b'))
+    await until(async () => expect(await ask()).toBe('b'))
     for (const { held, name } of all) for (const response of held) response.end(name)
     expect((await Promise.all(holding)).sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
   })
@@ -54,7 +54,7 @@ describe('several addresses of one upstream', () => {
   it('keep a session to the one that began it', async () => {
     const { all, ask } = await startAll()
     const holding = ask('/hold')
-    await vi.waitFor(() => expect(all.flatMap(({ held }) => held)).toHaveLength(1))
+    await until(() => expect(all.flatMap(({ held }) => held)).toHaveLength(1))
     const name = await ask('/begin')
     expect(name).not.toBe('a')
     for (const { held } of all) for (const response of held) response.end()
@@ -73,7 +73,7 @@ describe('several addresses of one upstream', () => {
     expect(await ask('', { 'mcp-session-id': 'session-of-a' })).toBe('b')
     expect(await ask()).toBe('b')
     const again = await startNamed('a again', a?.port)
-    await vi.waitFor(async () => expect(await ask()).toBe('a again'), 10_000)
+    await until(async () => expect(await ask()).toBe('a again'))
     expect(again.seen.length).toBeGreaterThan(0)
   })
 
@@ -89,6 +89,6 @@ describe('several addresses of one upstream', () => {
       error: { message: expect.stringContaining('The upstream "behind" cannot be reached at any of its addresses') },
     })
     await startNamed('c', all[2]?.port)
-    await vi.waitFor(async () => expect(await ask()).toBe('c'), 10_000)
+    await until(async () => expect(await ask()).toBe('c'))
   })
 })

@@ -1,9 +1,9 @@
 import { createServer as createRawServer, type Socket } from 'node:net'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { freePort } from '../support/free-port.ts'
-import { historyOf, listen, passTo, sendRaw, startUpstream } from './support.ts'
+import { historyOf, listen, passTo, sendRaw, startUpstream, until } from './support.ts'
 
 describe('a hostile client of a passthrough server', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_MAX_REQUEST_BYTES: '20000' })
@@ -198,7 +198,7 @@ describe('a hostile upstream of a passthrough server', () => {
       createServer((_request, response) => response.end('back')),
       port,
     )
-    await vi.waitFor(async () => expect((await fetch(server.url)).status).toBe(200), 10_000)
+    await until(async () => expect((await fetch(server.url)).status).toBe(200))
     expect((await api.expectOk('GET', `/upstreams/${server.upstreamId}`)).body).toMatchObject({
       state: { kind: 'connected' },
     })

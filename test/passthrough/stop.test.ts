@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createDrain } from '../../src/drain.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
-import { listen, passTo } from './support.ts'
+import { listen, passTo, until } from './support.ts'
 
 describe('a passthrough server of a Patchbay that stops', () => {
   it('ends its streams, and lets what is asked have its answer', async () => {
@@ -33,7 +33,7 @@ describe('a passthrough server of a Patchbay that stops', () => {
     socket.on('error', () => {})
     await once(socket, 'open')
     const asked = fetch(server.url, { method: 'POST', body: '{}' })
-    await vi.waitFor(() => expect(held).toHaveLength(2))
+    await until(() => expect(held).toHaveLength(2))
 
     const ended = Promise.all([once(stream ?? streaming, 'close'), once(socket, 'close')])
     app.app.beginStop()

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request as requestHttp, type Server
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { historyOf, listen, passTo, startUpstream } from './support.ts'
+import { historyOf, listen, passTo, startUpstream, until } from './support.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
 
@@ -68,7 +68,7 @@ describe('a stream through a passthrough server', () => {
     }
   }
   const nextOf = async <T>(list: readonly T[], index = 0): Promise<T> => {
-    await vi.waitFor(() => expect(list.length).toBeGreaterThan(index))
+    await until(() => expect(list.length).toBeGreaterThan(index))
     const item = list[index]
     if (item === undefined) throw new Error('it is not there')
     return item
@@ -84,7 +84,7 @@ describe('a stream through a passthrough server', () => {
       const before = got.text
       response.write(event)
       // Nothing else comes that could carry it along.
-      await vi.waitFor(() => expect(got.text).toBe(before + event), { interval: 1 })
+      await until(() => expect(got.text).toBe(before + event))
     }
     response.end()
     await gone(got.answer)
@@ -102,7 +102,7 @@ describe('a stream through a passthrough server', () => {
     const response = await nextOf(held)
     response.writeHead(200).write('answer to the first')
     const got = await answered
-    await vi.waitFor(() => expect(got.text).toBe('answer to the first'))
+    await until(() => expect(got.text).toBe('answer to the first'))
     outgoing.end('second')
     expect(String((await once(request, 'data'))[0])).toBe('second')
     response.end()
@@ -126,7 +126,7 @@ describe('a stream through a passthrough server', () => {
     const response = await nextOf(held)
     outgoing.destroy()
     await gone(response)
-    await vi.waitFor(async () =>
+    await until(async () =>
       expect((await historyOf(api, server.id))[0]).toMatchObject({
         outcome: 'error',
         status: null,
@@ -143,7 +143,7 @@ describe('a stream through a passthrough server', () => {
     if (method === 'POST') response.writeHead(200, { 'content-length': '100' })
     response.write('a part')
     const got = await answered
-    await vi.waitFor(() => expect(got.text).toBe('a part'))
+    await until(() => expect(got.text).toBe('a part'))
     response.destroy()
     await gone(got.answer)
     expect(got.isWhole).toBe(false)
@@ -180,7 +180,7 @@ describe('a stream through a passthrough server', () => {
     // What the network's own buffers hold on loopback, and not what could have been sent by now.
     expect(sent).toBeLessThan(64 * 1_024 * 1_024)
     answer?.resume()
-    await vi.waitFor(() => expect(sent).toBeGreaterThan(before))
+    await until(() => expect(sent).toBeGreaterThan(before))
   })
 
   it('ends where its caller may not use the server any more', async () => {
@@ -200,7 +200,7 @@ describe('a stream through a passthrough server', () => {
     await Promise.all([gone(got.answer), gone(response)])
     expect(got.isWhole).toBe(true)
     const own = await (await open(`${server.url}/sse`, { headers: { accept: 'text/event-stream' } })).answered
-    await vi.waitFor(() => expect(own.text).toContain('event: endpoint'))
+    await until(() => expect(own.text).toContain('event: endpoint'))
     await api.expectOk('PATCH', `/servers/${server.id}`, { presentation: 'passthrough' })
     await gone(own.answer)
     expect(own.isWhole).toBe(true)

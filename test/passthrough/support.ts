@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import type { ApiClient } from '../support/api-client.ts'
 
@@ -131,6 +131,14 @@ const Executions = z.object({
   ),
 })
 
-/** What history has of a server, the newest first. */
-export const historyOf = async (api: ApiClient, serverId: string) =>
-  Executions.parse((await api.expectOk('GET', `/servers/${serverId}/executions`)).body).items
+/** Tries until it holds, on a machine that may be busy. */
+export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 15_000, interval: 10 })
+
+/** What history has of a server, the newest first; once it has something. */
+export const historyOf = (api: ApiClient, serverId: string) =>
+  until(async () => {
+    const { items } = Executions.parse((await api.expectOk('GET', `/servers/${serverId}/executions`)).body)
+    expect(items.length).toBeGreaterThan(0)
+    return items
+  })

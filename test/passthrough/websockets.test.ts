@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { historyOf, listen, passTo, sendRaw, startUpstream } from './support.ts'
+import { historyOf, listen, passTo, sendRaw, startUpstream, until } from './support.ts'
 
 describe('a WebSocket through a passthrough server', () => {
   const patchbay = runPatchbay()
@@ -65,7 +65,7 @@ describe('a WebSocket through a passthrough server', () => {
     expect(upgraded[0]?.headers).not.toHaveProperty('set-cookie')
     socket.close(1_000, 'enough')
     await once(socket, 'close')
-    await vi.waitFor(async () => expect(await historyOf(api, server.id)).toHaveLength(1))
+    await until(async () => expect(await historyOf(api, server.id)).toHaveLength(1))
     const [latest] = await historyOf(api, server.id)
     expect(latest).toMatchObject({ outcome: 'ok', status: 101, request: { method: 'GET' } })
     expect(latest?.requestBytes).toBeGreaterThan(300_000)

@@ -62,7 +62,7 @@ export type RedirectParts = {
   status: number
   location: string | undefined
   /** The address that was asked, and all addresses of the same upstream. */
-  asked: URL
+  asked: string
   targets: readonly PassthroughTarget[]
   /** The server's own path, as clients write it. */
   publicPath: string
@@ -83,7 +83,7 @@ export const readLocation = (parts: RedirectParts): Result<string | undefined, s
   if (location === undefined) return success(undefined)
   const isRedirect = REDIRECTS.has(status)
   // Header bytes arrive as Latin-1; what is beyond ASCII is UTF-8, as browsers take it.
-  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), asked.href)
+  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), asked)
   if (url === null) return isRedirect ? leak('to what is no URL') : success(undefined)
   for (const target of targets) {
     const inside = suffixOf(target, url)

@@ -20,7 +20,7 @@ export type AnswerPassing = Pick<
 > & {
   place: Place
   /** What was asked for there. */
-  asked: URL
+  asked: string
   refuse: (reason: Refusal) => void
 }
 
@@ -31,7 +31,7 @@ const isEventStream = ({ headers }: IncomingMessage): boolean =>
 const toOurEndpoint =
   ({ asked, place, publicPath, way }: AnswerPassing) =>
   (address: string): string | undefined => {
-    const found = URL.parse(address, asked.href)
+    const found = URL.parse(address, asked)
     const inside = found === null ? undefined : suffixOf(place.target, found)
     if (inside === undefined) return undefined
     const ours = `${inside.suffix}${inside.search}`
@@ -81,7 +81,7 @@ export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): voi
   const { exchange, caller, token, passage, passthrough, way, place, asked, publicPath, refuse } = passing
   const { statusCode: status = 502, headers } = answer
   passage.status = status
-  if (saysNobody(status)) place.failed(`${asked.host} answered ${status}`, false)
+  if (saysNobody(status)) place.failed(`${place.target.url.host} answered ${status}`, false)
   else place.answered()
   const refuseWith = (reason: Refusal): void => {
     refuse(reason)

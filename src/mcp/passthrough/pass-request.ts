@@ -71,7 +71,6 @@ export const createPassRequest =
       place = taken
       const { url } = taken.target
       const path = pathAt(taken.target, target.suffix, target.search)
-      const asked = new URL(`${url.origin}${path}`)
       proxy.pass(incoming, raw, {
         url,
         path,
@@ -80,7 +79,7 @@ export const createPassRequest =
         onSending: () => countBody(passing, maxRequestBytes, () => refuse(tooLarge(maxRequestBytes))),
         onHead: answer => {
           if (hasLeft(exchange) || raw.headersSent) answer.destroy()
-          else passAnswer(answer, { ...passing, place: taken, asked, refuse })
+          else passAnswer(answer, { ...passing, place: taken, asked: `${url.origin}${path}`, refuse })
         },
         onFault: fault => onFault(fault, taken),
       })

@@ -12,7 +12,7 @@ import { createPassRequest } from './pass-request.ts'
 import { createPassUpgrade } from './pass-upgrade.ts'
 import { beginPassage } from './passage.ts'
 import type { RequestPassing } from './passing.ts'
-import { buildPassedHeaders } from './request-headers.ts'
+import { buildPassedHeaders, readSeenAt } from './request-headers.ts'
 
 export type PassthroughOptions = AdmitPassageOptions & {
   proxy: ReverseProxy
@@ -29,6 +29,7 @@ type Let = { exchange: Exchange; mounted: Mounted; caller: Caller; passthrough: 
 /** Requests to servers that pass them on, behind the checks of access. */
 export const createPassthrough = (options: PassthroughOptions) => {
   const { baseUrl, access, forwardedFor, report } = options
+  const seenAt = readSeenAt(baseUrl)
   const admit = createAdmitPassage(options)
   const passRequest = createPassRequest(options)
   const passUpgrade = createPassUpgrade(options)
@@ -40,8 +41,8 @@ export const createPassthrough = (options: PassthroughOptions) => {
       return undefined
     }
     const { way, target } = admitted.value
-    const publicUrl = new URL(`${baseUrl}/s/${mounted.serverId}`)
-    const url = `${publicUrl.href}${target.suffix}`
+    const publicPath = `/s/${mounted.serverId}`
+    const url = `${baseUrl}${publicPath}${target.suffix}`
     const parts = { headers: exchange.headers, configured: way.headers, forwardedFor: forwardedFor(exchange.incoming) }
     const passing: RequestPassing = {
       exchange,
@@ -51,8 +52,8 @@ export const createPassthrough = (options: PassthroughOptions) => {
       passthrough,
       way,
       target,
-      headers: buildPassedHeaders({ ...parts, publicUrl }),
-      publicPath: publicUrl.pathname,
+      headers: buildPassedHeaders({ ...parts, seenAt, publicPath }),
+      publicPath,
     }
     return passing
   }

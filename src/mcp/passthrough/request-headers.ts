@@ -7,8 +7,9 @@ export type HeaderParts = {
   configured: Readonly<Record<string, string>>
   /** Addresses from the client to us, as proxies write them. */
   forwardedFor: string
-  /** Where clients see the server: scheme, host and the path of it. */
-  publicUrl: URL
+  /** Where clients see the server. */
+  seenAt: SeenAt
+  publicPath: string
 }
 
 /**
@@ -28,7 +29,13 @@ const OURS: ReadonlySet<string> = new Set([
 
 const isOurs = (name: string): boolean => OURS.has(name) || name.startsWith('x-forwarded-')
 
-const portOf = ({ port, protocol }: URL): string => (port !== '' ? port : protocol === 'https:' ? '443' : '80')
+/** The origin that clients see, in its parts. */
+export type SeenAt = { protocol: string; host: string; port: string }
+
+export const readSeenAt = (baseUrl: string): SeenAt => {
+  const { protocol, host, port } = new URL(baseUrl)
+  return { protocol: protocol.slice(0, -1), host, port: port !== '' ? port : protocol === 'https:' ? '443' : '80' }
+}
 
 /** How we call ourselves among the proxies on the way (RFC 9110 §7.6.3). */
 const PSEUDONYM = 'patchbay'
@@ -39,7 +46,7 @@ const MAX_PASSES = 5
 export const goesRound = ({ via = '' }: IncomingHttpHeaders): boolean => via.split(PSEUDONYM).length > MAX_PASSES
 
 /** The headers of a request as they go to the upstream, but for the name of its host. */
-export const buildPassedHeaders = ({ headers, configured, forwardedFor, publicUrl }: HeaderParts) => {
+export const buildPassedHeaders = ({ headers, configured, forwardedFor, seenAt, publicPath }: HeaderParts) => {
   const isHop = createHopCheck(headers.connection)
   const passed: Record<string, string | string[]> = {}
   for (const name in headers) {
@@ -49,10 +56,10 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, publicUr
   const { via } = headers
   passed.via = `${via === undefined ? '' : `${via}, `}1.1 ${PSEUDONYM}`
   passed['x-forwarded-for'] = forwardedFor
-  passed['x-forwarded-proto'] = publicUrl.protocol.slice(0, -1)
-  passed['x-forwarded-host'] = publicUrl.host
-  passed['x-forwarded-port'] = portOf(publicUrl)
-  passed['x-forwarded-prefix'] = publicUrl.pathname
+  passed['x-forwarded-proto'] = seenAt.protocol
+  passed['x-forwarded-host'] = seenAt.host
+  passed['x-forwarded-port'] = seenAt.port
+  passed['x-forwarded-prefix'] = publicPath
   return Object.assign(passed, configured)
 }
 
