@@ -40,7 +40,7 @@ export const listen = async (
   return { port: portOf(server), sockets, stop }
 }
 
-export const readBody = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(Buffer.from(part))
   return Buffer.concat(parts).toString()

@@ -97,4 +97,3 @@ export const createPassthrough = (options: PassthroughOptions) => {
     },
   }
 }
-export type Passthrough = ReturnType<typeof createPassthrough>
