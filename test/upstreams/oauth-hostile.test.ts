@@ -259,6 +259,23 @@ describe('an answer', () => {
   })
 })
 
+describe('somebody who is away to connect', () => {
+  it.each([
+    ['an account of their own', 'caller', 'server'],
+    ['the account of all', 'server', 'caller'],
+  ])('%s connects nothing where that was changed meanwhile', async (_, per, changed) => {
+    const upstreamId = await attachNew({ type: 'oauth', per })
+    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { type: 'oauth', per: changed } })
+    const asked = fake.exchanges.length
+    const page = await owner.visitor.get(fake.agree(href))
+    expect(page.status).toBe(409)
+    expect(page.text).toContain('was changed since you began')
+    expect(fake.exchanges.length).toBe(asked)
+    expect(await accounts(upstreamId)).toBe(0)
+  })
+})
+
 const good = { access_token: 'good-enough', token_type: 'Bearer' }
 const TOKENS: readonly { name: string; token: NonNullable<Behaviour['token']> }[] = [
   { name: 'a web page', token: { body: '<html>' } },

@@ -69,8 +69,8 @@ export const connectPages =
       const actor = actorOf(request)
       return submitForm(reply, await connectPage(request), async () => {
         const begun = await upstreamAccounts.begin(actor, idOf(request))
-        const { state, journey, upstream } = begun
-        journeys.keep(request, { state, userId: actor.userId, upstreamId: upstream.id }, journey)
+        const { state, journey, upstream, holder } = begun
+        journeys.keep(request, { state, userId: actor.userId, upstreamId: upstream.id, holder }, journey)
         // No redirect: browsers hold those that follow a form to `form-action`; and it is said where this leads.
         return reply.page('upstreams/connect-leave', {
           title: `Connect ${upstream.name}`,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Sealed, Sealing } from '../../platform/sealing.ts'
+import type { Holder } from './account.ts'
 import { Journey } from './connecting.ts'
 
 /** How long somebody may take at an authorization server. */
@@ -9,8 +10,11 @@ const JOURNEY_MS = 10 * 60_000
 /** Begun in one browser at once: the oldest go. */
 const MAX_JOURNEYS = 5
 
+/** Who began it, and whose account it is to be: what they agreed to, whatever the upstream is changed to meanwhile. */
+export type JourneyKey = { state: string; userId: string; upstreamId: string; holder: Holder }
+
 /** One that is under way: `state` is what it is known by when it comes back (RFC 6749 §10.12). */
-type Kept = { state: string; userId: string; upstreamId: string; sealed: Sealed; endsAt: number }
+type Kept = JourneyKey & { sealed: Sealed; endsAt: number }
 
 declare module 'fastify' {
   interface Session {
@@ -19,19 +23,19 @@ declare module 'fastify' {
   }
 }
 
-export type Returned = { upstreamId: string; journey: Journey }
+export type Returned = { upstreamId: string; holder: Holder; journey: Journey }
 
 export const makeState = (): string => randomBytes(32).toString('base64url')
 
-const contextOf = ({ state, userId, upstreamId }: Pick<Kept, 'state' | 'userId' | 'upstreamId'>) => ({
+const contextOf = ({ state, userId, upstreamId, holder }: JourneyKey) => ({
   purpose: 'upstream journey',
   ownerId: userId,
-  name: JSON.stringify([upstreamId, state]),
+  name: JSON.stringify([upstreamId, state, holder]),
 })
 
 /** Journeys of the session's user: sealed, since the session lies in the database. */
 export const createJourneys = (sealing: Sealing, now: () => number) => ({
-  keep: (request: FastifyRequest, key: Pick<Kept, 'state' | 'userId' | 'upstreamId'>, journey: Journey): void => {
+  keep: (request: FastifyRequest, key: JourneyKey, journey: Journey): void => {
     const { session } = request
     const sealed = sealing.seal(JSON.stringify(journey), contextOf(key))
     const others = (session.upstreamJourneys ?? []).filter(({ endsAt }) => endsAt > now())
@@ -50,7 +54,7 @@ export const createJourneys = (sealing: Sealing, now: () => number) => ({
     if (found.userId !== userId || found.endsAt <= now()) return undefined
     try {
       const plain: unknown = z.json().parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
-      return { upstreamId: found.upstreamId, journey: Journey.parse(plain) }
+      return { upstreamId: found.upstreamId, holder: found.holder, journey: Journey.parse(plain) }
     } catch {
       // By a key that is not held any more.
       return undefined

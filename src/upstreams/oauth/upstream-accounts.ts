@@ -9,8 +9,8 @@ import { auditAccount, type NamedServer } from '../upstream-audit.ts'
 import { findUpstreamOfAnybody } from '../upstreams.store.ts'
 import { type AccountContent, type AccountMark, accountSealContext, EVERYBODY, type Holder } from './account.ts'
 import * as store from './accounts.store.ts'
-import { beginConnecting, type ConnectTarget, finishConnecting, type Journey } from './connecting.ts'
-import { makeState } from './journeys.ts'
+import { beginConnecting, type ConnectTarget, finishConnecting } from './connecting.ts'
+import { makeState, type Returned } from './journeys.ts'
 import { CALLBACK_PATH } from './patchbay-client.ts'
 import { revokeTokens } from './revoke.ts'
 import type { UpstreamOAuth } from './upstream-oauth.ts'
@@ -39,6 +39,8 @@ const needsNone = (): AppError =>
   new AppError('conflict', 'This upstream asks for no account: its settings say that it is reached without OAuth.')
 const hasMoved = (): AppError =>
   new AppError('conflict', 'The upstream has another address than when you began. Begin anew.')
+const isAnothers = (): AppError =>
+  new AppError('conflict', 'Whose account the upstream is reached by was changed since you began. Begin anew.')
 
 const targetOf = ({ transport, auth, ...config }: ResolvedConfig): ConnectTarget => {
   if (transport === 'stdio' || !('url' in config) || auth.type === 'none') throw needsNone()
@@ -139,10 +141,10 @@ export const createUpstreamAccounts = ({
     /** Connects the account that somebody is back with. Throws `invalid_request`, `conflict` or `unavailable`. */
     finish: async (
       actor: Actor,
-      { upstreamId, journey }: { upstreamId: string; journey: Journey },
+      { upstreamId, holder: agreed, journey }: Returned,
       answer: URLSearchParams,
     ): Promise<Connectable> => {
-      await getConnectable(db, actor, upstreamId)
+      if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw isAnothers()
       const content = await finishConnecting(answer, journey, { fetch, now })
       const { url } = targetOf(await resolve(upstreamId))
       if (url !== content.url) throw hasMoved()
@@ -150,6 +152,8 @@ export const createUpstreamAccounts = ({
         // Again: what the actor may do, and whose account it is, may have changed at the last moment.
         const found = await getConnectable(tx, actor, upstreamId)
         const { upstream, server, holder } = found
+        // An account of one's own is not for all to call by.
+        if (holder !== agreed) throw isAnothers()
         const before = await store.findAccount(tx, upstreamId, holder)
         const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
         await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date(now()) })
