@@ -19,6 +19,8 @@ export type Behaviour = {
   token: Reply | undefined
   /** In place of renewed ones. */
   renewal: Reply | undefined
+  /** What renewing waits for. */
+  beforeRenewal: () => Promise<void>
   scopeNeeded: string | undefined
 }
 
@@ -31,6 +33,7 @@ const usual = (): Behaviour => ({
   registration: undefined,
   token: undefined,
   renewal: undefined,
+  beforeRenewal: async () => {},
   scopeNeeded: undefined,
 })
 
@@ -81,8 +84,9 @@ export const startOAuthFake = async () => {
     }
   }
 
-  const answerToken = (form: URLSearchParams): Reply => {
+  const answerToken = async (form: URLSearchParams): Promise<Reply> => {
     if (form.get('grant_type') === 'refresh_token') {
+      await behaviour.beforeRenewal()
       if (behaviour.renewal !== undefined) return behaviour.renewal
       // Good for one use.
       if (!refresh.delete(form.get('refresh_token') ?? '')) return { status: 400, body: { error: 'invalid_grant' } }
@@ -143,7 +147,8 @@ export const startOAuthFake = async () => {
     if (pathname === '/token') {
       const form = new URLSearchParams(request.body)
       exchanges.push({ form, authorization: request.headers.authorization })
-      return send(response, answerToken(form))
+      void answerToken(form).then(reply => send(response, reply))
+      return
     }
     if (pathname === '/revoke') {
       revoked.push(new URLSearchParams(request.body))

@@ -45,6 +45,8 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(await listTools(attached.url, owner.token)).toContain('back_whoami')
     return attached
   }
+  const accountIdOf = async (upstreamId: string) =>
+    (await patchbay.services.db.upstreamAccount.findFirstOrThrow({ where: { upstreamId } })).id
   const stateOf = async (upstreamId: string) => (await owner.expectOk('GET', `/upstreams/${upstreamId}`)).body
 
   it('is renewed once when it is about to end, however many calls wait for it, at two processes', async () => {
@@ -115,6 +117,26 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
     fake.behave()
     expect((await callServer(url, owner.token, 'back_whoami')).isError).not.toBe(true)
+  })
+
+  it('that is disconnected while it is renewed in vain is shown no more', async () => {
+    fake.behave({ expiresIn: 4 })
+    const { url, upstreamId } = await attach(owner, fake.url, { type: 'oauth', per: 'caller' })
+    await connect(owner, upstreamId)
+    const call = () => callServer(url, owner.token, 'back_whoami')
+    const [asked, answered] = [Promise.withResolvers<'asked'>(), Promise.withResolvers<void>()]
+    fake.behave({
+      renewal: { status: 503, body: 'out of order' },
+      beforeRenewal: () => {
+        asked.resolve('asked')
+        return answered.promise
+      },
+    })
+    // Good for two seconds more when it is time to renew it.
+    while ((await Promise.race([asked.promise, call()])) !== 'asked');
+    await owner.expectOk('DELETE', `/me/upstream-accounts/${await accountIdOf(upstreamId)}`)
+    answered.resolve()
+    for (let times = 0; times < 20; times++) expect((await call()).text).toContain('not connected your own account')
   })
 
   it('goes nowhere but to the address that was connected', async () => {

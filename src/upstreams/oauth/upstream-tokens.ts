@@ -60,6 +60,11 @@ export const createUpstreamTokens = ({
   now,
 }: UpstreamTokensParts) => {
   const memory = new LRUCache<string, Held>({ max: MAX_HELD })
+  /** Counts what was forgotten: what began to be read or renewed before may have been disconnected since. */
+  let forgotten = 0
+  const keep = (held: Held, seen: number): void => {
+    if (seen === forgotten) memory.set(keyOf(held.upstreamId, held.holder), held)
+  }
   const renewing = new Map<string, Promise<Held>>()
   const writings = new Set<Promise<void>>()
 
@@ -70,13 +75,14 @@ export const createUpstreamTokens = ({
   }
 
   const read = async (upstreamId: string, holder: Holder): Promise<Held | undefined> => {
+    const seen = forgotten
     const stored = await store.findAccount(db, upstreamId, holder)
     if (stored === undefined) {
       memory.delete(keyOf(upstreamId, holder))
       return undefined
     }
     const held = open(stored)
-    memory.set(keyOf(upstreamId, holder), held)
+    keep(held, seen)
     return held
   }
 
@@ -122,6 +128,7 @@ export const createUpstreamTokens = ({
   /** By whoever has the turn. */
   const renewNow = async (held: Held): Promise<Held> => {
     const { id, upstreamId, holder, version } = held
+    const seen = forgotten
     let content: AccountContent
     try {
       content = await ask(held)
@@ -135,7 +142,7 @@ export const createUpstreamTokens = ({
     // Disconnected, or connected anew, meanwhile: what is kept now counts.
     if (!isSaved) return get(upstreamId, holder)
     const renewed = { ...held, version: version + 1, content }
-    memory.set(keyOf(upstreamId, holder), renewed)
+    keep(renewed, seen)
     return renewed
   }
 
@@ -175,13 +182,15 @@ export const createUpstreamTokens = ({
     if (renewAt === undefined || now() < renewAt) return held
     // Without a way to renew it, it is good until it ends.
     if (refreshToken === undefined && isGood(held)) return held
+    const seen = forgotten
     try {
       return await renewOnce(held)
     } catch (error) {
       if (error instanceof AccountError || !isGood(held)) throw error
       const tokens = { ...held.content.tokens, renewAt: now() + PAUSE_MS }
-      memory.set(keyOf(upstreamId, holder), { ...held, content: { ...held.content, tokens } })
-      return held
+      keep({ ...held, content: { ...held.content, tokens } }, seen)
+      // Disconnected meanwhile, it is shown to nobody any more.
+      return seen === forgotten ? held : await get(upstreamId, holder)
     }
   }
 
@@ -227,12 +236,17 @@ export const createUpstreamTokens = ({
     open,
     /** What is kept of an upstream's accounts in memory may be stale. */
     forget: (upstreamId: string): void => {
+      forgotten++
       for (const key of memory.keys()) if (key.startsWith(keyOf(upstreamId, EVERYBODY))) memory.delete(key)
     },
     forgetHolder: (holder: Holder): void => {
+      forgotten++
       for (const key of memory.keys()) if (key.endsWith(` ${holder}`)) memory.delete(key)
     },
-    forgetAll: (): void => memory.clear(),
+    forgetAll: (): void => {
+      forgotten++
+      memory.clear()
+    },
     /** Waits for what is written. */
     close: async (): Promise<void> => {
       await Promise.allSettled([...renewing.values(), ...writings])
