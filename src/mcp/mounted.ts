@@ -33,6 +33,8 @@ export type Mounted = {
   checkAccess: (userId: string | undefined) => void
   beat: () => void
   end: () => void
+  /** Whether it was: nothing that lasts may begin any more. */
+  readonly isEnded: boolean
 }
 
 /** A token can be revoked without the server changing: every so many beats the callers of streams are checked. */
@@ -69,6 +71,7 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
   let router = first
   let openStreams = 0
   let beats = 0
+  let isEnded = false
   const subscribers = new Set<Subscriber>()
   const endAll = (): void => {
     for (const subscriber of subscribers) subscriber.end()
@@ -125,6 +128,12 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
         if (beats % BEATS_PER_ACCESS_CHECK === 0) subscriber.checkAccess(router.server.access)
       }
     },
-    end: endAll,
+    end: () => {
+      isEnded = true
+      endAll()
+    },
+    get isEnded() {
+      return isEnded
+    },
   }
 }

@@ -1,7 +1,7 @@
 import type { Caller, CompiledPassthrough } from '../../execution/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mounted } from '../mounted.ts'
-import type { StreamAccess, StreamWatch } from '../stream-access.ts'
+import type { StreamAccess } from '../stream-access.ts'
 
 /** What is known of a request from when it is let in until the last of it is over; then history gets it. */
 export type Passage = {
@@ -31,42 +31,39 @@ const LEFT = 'The caller left before the upstream answered.'
 const textOf = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined
 
+const wayOf = (passthrough: CompiledPassthrough | undefined) =>
+  passthrough?.way.ok === true ? passthrough.way.value : undefined
+
 export const beginPassage = (parts: PassageParts): Passage => {
   const { exchange, mounted, caller, passthrough, url } = parts
   const { method = '', headers } = exchange.incoming
   const client = textOf(headers['user-agent'])
   const startedAt = new Date()
   const startedMs = performance.now()
-  let watch: StreamWatch | undefined
-  let endStream: (() => void) | undefined
-  /** From now on no stream may begin. */
-  let isEnded = false
-
-  const subscriber = {
-    listChanged: () => {},
-    checkAccess: (...asked: Parameters<StreamWatch['checkAccess']>) => watch?.checkAccess(...asked),
-    beat: () => watch?.beat(),
-    end: () => {
-      isEnded = true
-      endStream?.()
-    },
-  }
   const letGo = mounted.holdOpen()
-  mounted.subscribe(subscriber)
+  let unsubscribe = (): void => {}
+  /** Whether the server has become another one, or is gone, since the request came. */
+  const isOver = (): boolean => mounted.isEnded || wayOf(mounted.router.server.passthrough) !== wayOf(passthrough)
 
   const passage: Passage = {
     status: undefined,
     error: undefined,
     requestBytes: 0,
     responseBytes: 0,
+    // Only what lasts is told of changes: to be among those who are is dear for what is over at once.
     becomeStream: end => {
-      endStream = end
-      if (isEnded) end()
-      else watch = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, end)
+      if (isOver()) {
+        end()
+        return
+      }
+      const watch = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, end)
+      const subscriber = { ...watch, listChanged: () => {}, end }
+      mounted.subscribe(subscriber)
+      unsubscribe = () => mounted.unsubscribe(subscriber)
     },
   }
   parts.onceOver(() => {
-    mounted.unsubscribe(subscriber)
+    unsubscribe()
     letGo()
     const { status, requestBytes, responseBytes } = passage
     const error = passage.error ?? (status === undefined ? LEFT : undefined)

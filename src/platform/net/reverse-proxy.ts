@@ -85,18 +85,23 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
     fail(new HeadTimeout())
     outgoing?.destroy()
   }, headTimeoutMs)
-  timer.unref()
   return {
     hasGone: request => {
       if (isOver) request.destroy()
       else outgoing = request
       // Node tells of some ends, such as a change of protocol that nobody asked for, by nothing else.
-      request.once('close', () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
+      request.once('close', () => isOver || fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
     },
     finish,
     fail,
   }
 }
+
+/**
+ * The library's proxy, for one request: its events are those of that request. The path is whole already: the
+ * library would join two by rules of its own.
+ */
+const createOwnProxy = () => createProxyServer({ prependPath: false, selfHandleResponse: true })
 
 /**
  * Passes whole requests on, as streams in both directions, over connections that the address guard has checked. Each end
@@ -105,41 +110,6 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
 export const createReverseProxy = (options: ReverseProxyOptions) => {
   const agents = createGuardedAgents(options)
   const isOwn = createOwnOriginCheck(options.ownOrigins)
-  // The path is whole already: the library would join two by rules of its own.
-  const proxy = createProxyServer({ prependPath: false, selfHandleResponse: true })
-  const requests = new WeakMap<IncomingMessage, Underway & Pick<RequestPassing, 'onSending' | 'onHead'>>()
-  const upgrades = new WeakMap<IncomingMessage, Underway & Pick<UpgradePassing, 'onAnswer' | 'onOpen'>>()
-
-  proxy.on('proxyReq', (outgoing, incoming) => {
-    const underway = requests.get(incoming)
-    underway?.hasGone(outgoing)
-    underway?.onSending()
-  })
-  proxy.on('proxyRes', (answer, incoming) => {
-    const underway = requests.get(incoming)
-    if (underway?.finish() === true) underway.onHead(answer)
-    else answer.destroy()
-  })
-  // Before the library's own listeners, which send on what stands in the answer.
-  proxy.on('proxyReqWs', (outgoing, incoming) => {
-    const underway = upgrades.get(incoming)
-    underway?.hasGone(outgoing)
-    outgoing.on('response', answer => {
-      underway?.finish()
-      underway?.onAnswer(answer)
-    })
-    outgoing.on('upgrade', (answer, socket: Socket) => {
-      underway?.finish()
-      underway?.onAnswer(answer)
-      underway?.onOpen(socket)
-    })
-  })
-  const onError = (error: unknown, incoming: IncomingMessage | undefined): void => {
-    if (incoming !== undefined) (requests.get(incoming) ?? upgrades.get(incoming))?.fail(error)
-  }
-  proxy.on('error', onError)
-  proxy.on('econnreset', onError)
-
   /** Makes the request what goes out: the library sends what stands in it. */
   const fill = (incoming: IncomingMessage, { path, headers }: Passing): void => {
     incoming.url = path
@@ -157,17 +127,42 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
     pass: (incoming: IncomingMessage, raw: ServerResponse, wish: RequestPassing): void => {
       if (refusesOwn(wish)) return
       fill(incoming, wish)
-      requests.set(incoming, { ...watch(wish), onSending: wish.onSending, onHead: wish.onHead })
+      const { hasGone, finish, fail } = watch(wish)
+      const proxy = createOwnProxy()
+      proxy.on('error', fail)
+      proxy.on('proxyReq', outgoing => {
+        hasGone(outgoing)
+        wish.onSending()
+      })
+      proxy.on('proxyRes', answer => {
+        if (finish()) wish.onHead(answer)
+        else answer.destroy()
+      })
       const { url: target } = wish
-      void proxy.web(incoming, raw, { target, agent: agents.agentFor(target.protocol) })
+      void proxy.web(incoming, raw, { target, agent: agents.agentFor(target.protocol) }).then(finish)
     },
     /** Passes on the wish for another protocol, and then whatever is said in it. */
     passUpgrade: (incoming: IncomingMessage, socket: Socket, head: Buffer, wish: UpgradePassing): void => {
       if (refusesOwn(wish)) return
       fill(incoming, wish)
-      upgrades.set(incoming, { ...watch(wish), onAnswer: wish.onAnswer, onOpen: wish.onOpen })
+      const { hasGone, finish, fail } = watch(wish)
+      const proxy = createOwnProxy()
+      proxy.on('error', fail)
+      // Before the library's own listeners, which send on what stands in the answer.
+      proxy.on('proxyReqWs', outgoing => {
+        hasGone(outgoing)
+        outgoing.on('response', answer => {
+          finish()
+          wish.onAnswer(answer)
+        })
+        outgoing.on('upgrade', (answer, other: Socket) => {
+          finish()
+          wish.onAnswer(answer)
+          wish.onOpen(other)
+        })
+      })
       const { url: target } = wish
-      void proxy.ws(incoming, socket, { target, agent: agents.agentFor(target.protocol) }, head)
+      void proxy.ws(incoming, socket, { target, agent: agents.agentFor(target.protocol) }, head).then(finish)
     },
     /** Whether somebody answers there, whatever it is; asked by a method that changes nothing (RFC 9110 §9.3.7). */
     probe: (url: URL, timeoutMs: number): Promise<boolean> =>
