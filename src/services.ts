@@ -250,6 +250,10 @@ export const buildServices = async (
     sealing,
     network: upstreamNetwork,
     baseUrl: settings.baseUrl,
+    mayCall: async (userId, serverId) => {
+      const actor = await accounts.findActorByUserId(userId)
+      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
+    },
   })
   const upstreams = createUpstreamService({
     db,

@@ -16,8 +16,8 @@ export type CallerConnectionsOptions = {
   open: (upstreamId: string, userId: string) => UpstreamConnection | undefined
   /** Throws AccountError where the user has connected no account that is good. */
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
-  /** Who has, of whom any will do. */
-  findLatestHolder: (upstreamId: string) => Promise<string | undefined>
+  /** Who has and may call still, of whom any will do; rather this one. */
+  findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
   maxConnections?: number
 }
 
@@ -146,21 +146,26 @@ export const createCallerConnections = ({
         () => (userId === undefined ? undefined : owns.get(keyOf(upstreamId, userId))?.connection),
         () => (userId === undefined ? undefined : take(upstreamId, userId).connection),
       ),
-    /** For what is the same whoever asks, such as lists. */
-    ofAnybody: (upstreamId: string): UpstreamConnection =>
-      reach(
+    /** For what is the same whoever asks, such as lists: by the account of one caller from the first use on. */
+    ofAnybody: (upstreamId: string): UpstreamConnection => {
+      let chosen: string | undefined
+      const choose = async (): Promise<string> => {
+        chosen ??= await findLatestHolder(upstreamId, findAny(upstreamId)?.userId)
+        if (chosen !== undefined) return chosen
+        throw new AccountError(
+          'Nobody has connected an account of theirs there yet, by which it could be asked.',
+          undefined,
+        )
+      }
+      const findChosen = (): Own | undefined =>
+        chosen === undefined ? findAny(upstreamId) : owns.get(keyOf(upstreamId, chosen))
+      return reach(
         upstreamId,
-        async () => {
-          const userId = findAny(upstreamId)?.userId ?? (await findLatestHolder(upstreamId))
-          if (userId !== undefined) return userId
-          throw new AccountError(
-            'Nobody has connected an account of theirs there yet, by which it could be asked.',
-            undefined,
-          )
-        },
-        () => findAny(upstreamId)?.connection,
+        choose,
+        () => findChosen()?.connection,
         () => undefined,
-      ),
+      )
+    },
     /** How the upstream is, by what any caller's connection says. */
     stateOf: (upstreamId: string): UpstreamState | undefined => {
       const states = [...owns.values()].flatMap(own => (own.upstreamId === upstreamId ? own.connection.state() : []))

@@ -30,8 +30,8 @@ export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
   /** Throws AccountError where the holder has connected none that is good. */
   assertConnected: (upstreamId: string, holder: string) => Promise<void>
-  /** Of the callers who have connected one. */
-  findLatestHolder: (upstreamId: string) => Promise<string | undefined>
+  /** Of the callers who have connected one and may call still; rather this one. */
+  findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
 export type UpstreamConnectionsOptions = {

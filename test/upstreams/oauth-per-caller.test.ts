@@ -114,6 +114,18 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect((await bob.visitor.get('/account/upstreams')).text).not.toContain(upstreamId)
   })
 
+  it('is asked for its lists by nobody’s account who may not call the server any more', async () => {
+    const { owner } = worlds
+    const { serverId, upstreamId } = await attachOwn({ access: 'private', allowedUsers: [ann.email] })
+    await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
+    const refresh = async () => (await owner.send('POST', `/upstreams/${upstreamId}/refresh`)).body
+    const asked = expect.stringContaining('Nobody has connected an account')
+    expect(await refresh()).toMatchObject({ detail: asked })
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [ann.email] })
+    expect(await refresh()).not.toMatchObject({ detail: asked })
+  })
+
   it('has no token left once a user, the upstream or the server is gone', async () => {
     const { front, owner, connect } = worlds
     const count = (upstreamId: string) => front.services.db.upstreamAccount.count({ where: { upstreamId } })

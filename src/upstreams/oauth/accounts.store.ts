@@ -38,14 +38,19 @@ export const listSharedMarks = async (tx: Transaction, upstreamIds: readonly str
   return rows.map(toMark)
 }
 
-/** Of an upstream whose callers have their own: who connected last and is connected still. */
-export const findLatestHolder = async (tx: Transaction, upstreamId: string): Promise<Holder | undefined> => {
-  const row = await tx.upstreamAccount.findFirst({
+/** Of an upstream whose callers have their own: who connected last, first, and is connected still; with its server. */
+export const listLatestHolders = async (
+  tx: Transaction,
+  upstreamId: string,
+  limit: number,
+): Promise<{ holder: Holder; serverId: string }[]> => {
+  const rows = await tx.upstreamAccount.findMany({
     where: { upstreamId, userId: { not: null }, brokenAt: null },
     orderBy: { connectedAt: 'desc' },
-    select: { holder: true },
+    take: limit,
+    select: { holder: true, upstream: { select: { serverId: true } } },
   })
-  return row?.holder
+  return rows.map(({ holder, upstream: { serverId } }) => ({ holder, serverId }))
 }
 
 /** Whether anybody's is connected and good, as far as is known. */

@@ -3,9 +3,9 @@ import type { Changes, EventBus } from '../../platform/events/index.ts'
 import { createBoundedFetch, createHttpClient, type HttpClientOptions } from '../../platform/net/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
 import { AccountError } from '../connection/upstream-error.ts'
-import { EVERYBODY } from './account.ts'
+import { EVERYBODY, type Holder } from './account.ts'
 import { connectPath, explainLack } from './account-words.ts'
-import { findLatestHolder } from './accounts.store.ts'
+import { listLatestHolders } from './accounts.store.ts'
 import { createJourneys } from './journeys.ts'
 import { createUpstreamClients } from './upstream-clients.ts'
 import { createUpstreamTokens } from './upstream-tokens.ts'
@@ -15,6 +15,8 @@ const REQUEST_TIMEOUT_MS = 5_000
 /** Far above any metadata or token. */
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_SOCKETS = 16
+/** Of an upstream's latest callers so many are looked at for one by whose account it may be asked. */
+const MAX_HOLDERS_ASKED = 20
 
 export type UpstreamOAuthParts = {
   db: Database
@@ -24,6 +26,8 @@ export type UpstreamOAuthParts = {
   /** How authorization servers are reached: as upstreams are. */
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   baseUrl: string
+  /** Whether a user may call a server, at this moment. */
+  mayCall: (userId: string, serverId: string) => Promise<boolean>
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -36,6 +40,7 @@ export const createUpstreamOAuth = ({
   sealing,
   network,
   baseUrl,
+  mayCall,
   now = Date.now,
 }: UpstreamOAuthParts) => {
   const client = createHttpClient({
@@ -66,6 +71,16 @@ export const createUpstreamOAuth = ({
     bus.subscribe('resync', () => tokens.forgetAll()),
   ]
 
+  /** Whose account an upstream may be asked by for all: nobody's who may not call its server any more. */
+  const findLatestHolder = async (upstreamId: string, preferred: Holder | undefined): Promise<Holder | undefined> => {
+    const latest = await listLatestHolders(db, upstreamId, MAX_HOLDERS_ASKED)
+    const isPreferred = ({ holder }: { holder: Holder }): boolean => holder === preferred
+    for (const { holder, serverId } of [...latest.filter(isPreferred), ...latest]) {
+      if (await mayCall(holder, serverId)) return holder
+    }
+    return undefined
+  }
+
   return {
     baseUrl,
     fetch,
@@ -77,7 +92,7 @@ export const createUpstreamOAuth = ({
     accounts: {
       authorizerOf: tokens.authorizerOf,
       assertConnected: tokens.assertConnected,
-      findLatestHolder: (upstreamId: string) => findLatestHolder(db, upstreamId),
+      findLatestHolder,
     },
     close: async (): Promise<void> => {
       for (const end of subscriptions) end()
