@@ -1,6 +1,7 @@
 import { Client, type ClientOptions, type Notification, type Transport } from '@modelcontextprotocol/client'
 import type { Authorizer } from '../oauth/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
+import { boundDepth } from './bound-depth.ts'
 import { keepListening } from './listening.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
 import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
@@ -81,6 +82,7 @@ const SILENT = 'see its log, and whether it is an MCP server'
 const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
   const { processes, log, limits, onActivity, startTimeoutMs } = options
   const transport = createStdioTransport({ processes, command: config, log, limits, onActivity })
+  boundDepth(transport)
   return {
     transport,
     isProcess: true,

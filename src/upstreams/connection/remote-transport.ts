@@ -3,6 +3,7 @@ import { createGuardedFetch, type GuardedFetchOptions } from '../../platform/net
 import { createAuthorizedFetch } from '../oauth/authorized-fetch.ts'
 import type { Authorizer } from '../oauth/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
+import { boundDepth } from './bound-depth.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
 import { watchRequests } from './request-watch.ts'
@@ -70,6 +71,7 @@ export const createRemoteTransport = (
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
+  boundDepth(transport)
   if (http !== undefined) watchRequests(transport, remote.takeStreamFault)
 
   return {

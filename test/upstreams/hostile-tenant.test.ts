@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { connectClient } from './clients.ts'
+import { runScriptedUpstreams } from './scripted-upstream.ts'
+
+/** Far more than any stack has room for, when each level is a call. */
+const LEVELS = 100_000
+const DEEP = `${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`
+const notice = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
+
+const patchbay = runPatchbay()
+const upstreams = runScriptedUpstreams({
+  'deep-answer': { result: () => `{"content":[],"structuredContent":{"deep":${DEEP}}}` },
+  'deep-notice': {
+    notices: ({ method, params }) => {
+      if (method !== 'tools/call') return []
+      const meta = Object(params?._meta)
+      const token = JSON.stringify(meta.progressToken ?? null)
+      return [
+        notice('notifications/message', `{"level":"error","data":${DEEP}}`),
+        notice('notifications/progress', `{"progressToken":${token},"progress":1,"deep":${DEEP}}`),
+        notice('notifications/tools/list_changed', `{"_meta":{"deep":${DEEP}}}`),
+        notice('notifications/message', '{"level":"error","data":"still here"}'),
+      ]
+    },
+  },
+})
+let builder: ApiClient
+beforeAll(async () => {
+  builder = await signUp(patchbay.origin)
+})
+
+const attach = async (path: string) => {
+  const { id: serverId } = await builder.create('/servers', { name: path, access: 'public' })
+  const { id } = await builder.create(`/servers/${serverId}/upstreams`, {
+    name: 'up',
+    transport: 'http',
+    url: upstreams.urlOf(path),
+  })
+  return { serverId, id, url: `${patchbay.origin}/s/${serverId}` }
+}
+
+describe('an upstream that sends JSON nested beyond all measure', () => {
+  it('gets an error in place of its answer', async () => {
+    const { url } = await attach('deep-answer')
+    const client = await connectClient('sdk 2', url)
+    expect(await client.callTool('up_work')).toEqual({
+      content: [
+        {
+          type: 'text',
+          text: 'The upstream "up" did not do this: The upstream sent JSON that is nested more than 256 deep; have it send less at once.',
+        },
+      ],
+      isError: true,
+    })
+    await client.close()
+  })
+
+  it('has its notifications dropped, and nothing else: Patchbay goes on', async () => {
+    const { url } = await attach('deep-notice')
+    const client = await connectClient('sdk 2', url)
+    await client.setLevel('debug')
+    const progress: object[] = []
+    const result = await client.callTool('up_work', {}, { onprogress: step => progress.push(step) })
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'done' }] })
+    expect(progress).toEqual([])
+    await expect.poll(() => client.logs).toMatchObject([{ level: 'error', data: 'still here' }])
+    await client.close()
+  })
+})

@@ -1,0 +1,57 @@
+import { runFakeApi } from '../servers/patchbay.ts'
+import type { SeenRequest } from '../support/fake-api.ts'
+
+export type Asked = { id?: unknown; method: string; params?: Record<string, unknown> }
+
+/** What an upstream does in place of what an honest one would; what is left out is done honestly. */
+export type Script = {
+  serverInfo?: object
+  capabilities?: object
+  tools?: (timesAsked: number) => readonly object[]
+  /** The text of the result of whatever else is asked. */
+  result?: (asked: Asked) => string
+  /** Texts of notifications before the answer to such a request. */
+  notices?: (asked: Asked) => readonly string[]
+}
+
+const TOOL = { name: 'work', inputSchema: { type: 'object' } }
+
+const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
+  if (asked.method === 'initialize') {
+    const { serverInfo = { name: 'scripted', version: '1' }, capabilities = { tools: {}, logging: {} } } = script
+    return JSON.stringify({ protocolVersion: '2025-11-25', capabilities, serverInfo })
+  }
+  if (asked.method === 'tools/list') return JSON.stringify({ tools: script.tools?.(timesAsked) ?? [TOOL] })
+  return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
+}
+
+/** MCP servers over Streamable HTTP that say what a test has them say, each at a path of its own. */
+export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) => {
+  const asked = new Map<string, number>()
+  const count = (path: string, method: string): number => {
+    const times = (asked.get(`${path} ${method}`) ?? 0) + 1
+    asked.set(`${path} ${method}`, times)
+    return times
+  }
+  const pathOf = ({ url }: SeenRequest): string => url.slice(1)
+  const api = runFakeApi((request, response) => {
+    const script = scripts[pathOf(request)] ?? {}
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const message: Asked = JSON.parse(request.body)
+    const times = count(pathOf(request), message.method)
+    if (message.id === undefined) return void response.writeHead(202).end()
+    const id = JSON.stringify(message.id)
+    if (message.method === 'server/discover') {
+      const refusal = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(refusal)
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const notice of script.notices?.(message) ?? []) response.write(`data: ${notice}\n\n`)
+    response.end(`data: {"jsonrpc":"2.0","id":${id},"result":${resultOf(script, message, times)}}\n\n`)
+  })
+  return {
+    urlOf: (path: string): string => `${api.origin}/${path}`,
+    /** How often that was asked of it. */
+    timesAsked: (path: string, method: string): number => asked.get(`${path} ${method}`) ?? 0,
+  }
+}
