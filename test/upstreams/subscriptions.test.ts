@@ -129,4 +129,40 @@ describe('subscriptions to resources', () => {
     expect(other.capabilities()).not.toHaveProperty('logging')
     await expect(other.subscribe('talks://one')).rejects.toThrow('Resource not found: talks://one')
   })
+
+  it('that are begun at once at an upstream that opens their streams in another order are all told, over one stream', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'late', commandOf('listens-late'))
+    const [one, two] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
+    await Promise.all([one.subscribe('late://one'), two.subscribe('late://two')])
+    await one.callTool('late_touch')
+    await vi.waitFor(() => expect([one.updated, two.updated]).toEqual([['late://one'], ['late://two']]))
+    const stateless = await connect('sdk 2 stateless', serverId)
+    const told = async () => jsonOf<{ opened: number; open: number }>(await stateless.callTool('late_told'))
+    expect(await told()).toEqual({ opened: 2, open: 1 })
+    await Promise.all([one.end(), two.end()])
+    await vi.waitFor(async () => expect((await told()).open).toBe(0))
+  })
+
+  it('that an upstream of the newer era does not take are refused', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'late', commandOf('listens-late'))
+    const client = await connect('sdk 1', serverId)
+    await expect(client.subscribe('late://none')).rejects.toThrow('does not tell of changes of this resource')
+    await client.subscribe('late://one')
+    await client.callTool('late_touch')
+    await vi.waitFor(() => expect(client.updated).toEqual(['late://one']))
+  })
+
+  it('that have just ended leave nothing open, however slow the upstream is', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'late', commandOf('listens-late'))
+    const client = await connect('sdk 2 stateless', serverId)
+    const session = await connect('sdk 1', serverId)
+    const told = async () => jsonOf<{ opened: number; open: number }>(await client.callTool('late_told'))
+    void session.request('resources/subscribe', { uri: 'late://one' }).catch(() => {})
+    await vi.waitFor(async () => expect((await told()).opened).toBe(1))
+    await session.end()
+    await vi.waitFor(async () => expect((await told()).open).toBe(0))
+  })
 })
