@@ -83,7 +83,10 @@ export default {
       'sockets-are-for-platform',
       'Only platform/net, platform/db and platform/mail open connections outwards: the rest goes through them',
       { path: '^src/', pathNot: '^src/platform/(net|db|mail)/' },
-      { path: [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'], dependencyTypesNot: ['type-only'] },
+      {
+        path: [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'],
+        dependencyTypesNot: ['type-only'],
+      },
     ),
     rule(
       'processes-are-for-upstreams',

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
 import type { CallLink, LogLevel, SessionPeer } from '../upstreams/index.ts'
-import type { CompiledPassthrough } from './compile-passthrough.ts'
+import type { CompiledPassthrough } from './compiled-passthrough.ts'
 
 export type { AccessPolicy, Caller } from '../servers/index.ts'
 export type { ToolAnnotations } from '../toolkits/index.ts'

@@ -1,5 +1,5 @@
 export { calledText } from './called-text.ts'
-export type { CompiledPassthrough } from './compile-passthrough.ts'
+export type { CompiledPassthrough } from './compiled-passthrough.ts'
 export type * from './compiled-server.ts'
 export { isLongText, isPassed } from './compiled-server.ts'
 export { executionRoutes } from './execution.routes.ts'
