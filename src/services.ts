@@ -192,16 +192,38 @@ export const buildServices = async (
     baseUrl: settings.baseUrl,
   })
 
+  const upstreamNetwork = {
+    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ownOrigins: ownOriginsOf(settings),
+  }
+  const upstreamOAuth = createUpstreamOAuth({
+    db,
+    changes,
+    bus,
+    sealing,
+    network: upstreamNetwork,
+    baseUrl: settings.baseUrl,
+    mayCall: async (userId, serverId) => {
+      const actor = await accounts.findActorByUserId(userId)
+      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
+    },
+  })
+
   const serverRemoval = createServerRemoval({
     db,
     removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
+    endAccountsOf: upstreamOAuth.endAccountsOfServer,
     logger,
   })
   const { tenancy } = settings
   const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, endClientsOf, tenancy }
   const organizations = createOrganizationService(organizationParts)
   const members = createMemberService(organizationParts)
-  const accountDeletion = createAccountDeletion(organizationParts)
+  const accountDeletion = createAccountDeletion({
+    ...organizationParts,
+    takeAccountsOfUser: upstreamOAuth.takeAccountsOfUser,
+  })
   const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
 
   const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
@@ -238,29 +260,13 @@ export const buildServices = async (
   const toolkitUses = createToolkitUseService({ db, changes })
   deriveServerChanges({ db, bus })
 
-  const upstreamNetwork = {
-    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ownOrigins: ownOriginsOf(settings),
-  }
-  const upstreamOAuth = createUpstreamOAuth({
-    db,
-    changes,
-    bus,
-    sealing,
-    network: upstreamNetwork,
-    baseUrl: settings.baseUrl,
-    mayCall: async (userId, serverId) => {
-      const actor = await accounts.findActorByUserId(userId)
-      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
-    },
-  })
   const upstreams = createUpstreamService({
     db,
     changes,
     servers: { getServerFor, listGlobals },
     openGlobals: createGlobalOpener({ db, sealing }),
     clients: upstreamOAuth.clients,
+    revocations: upstreamOAuth.revocations,
     allowStdio: settings.allowStdio,
     maxTimeoutMs: limits.maxToolTimeoutMs,
   })
@@ -418,7 +424,6 @@ export const buildServices = async (
       reverseProxy.close()
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
-      await upstreamAccounts.close()
       await upstreamOAuth.close()
       await setImmediate()
       await recorder.close()

@@ -40,8 +40,13 @@ const auditLeaving = async (tx: Transaction, actor: Actor, { organization, heir 
     change: { serversTo: heir.email },
   })
 
-export const createAccountDeletion = (parts: RemovalParts) => {
-  const { db, changes, holdings, tenancy } = parts
+export type AccountDeletionParts = RemovalParts & {
+  /** Ends a user's own accounts at other services with the transaction; what it answers tells those, after the commit. */
+  takeAccountsOfUser: (tx: Transaction, userId: string) => Promise<() => void>
+}
+
+export const createAccountDeletion = (parts: AccountDeletionParts) => {
+  const { db, changes, holdings, tenancy, takeAccountsOfUser } = parts
   const removal = createOrganizationRemoval(parts)
 
   const promote = async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string, heir: Member) => {
@@ -118,13 +123,16 @@ export const createAccountDeletion = (parts: RemovalParts) => {
         return stopped
       })
       await removal.finish(serverIds)
-      await changes.commit(async (tx, announce) => {
+      const tellOthers = await changes.commit(async (tx, announce) => {
         // Planned anew: others may have come and gone meanwhile.
         for (const step of await planDeletion(tx, actor, decisions, tenancy)) await take(tx, announce, actor, step)
         await giveStrays(tx, announce, actor)
+        const tell = await takeAccountsOfUser(tx, actor.userId)
         await removeAccount(tx, actor)
         announce({ type: 'access_changed', userId: actor.userId })
+        return tell
       })
+      tellOthers()
     },
   }
 }

@@ -5,6 +5,8 @@ export type ServerRemovalParts = {
   db: Database
   /** Deletes what is kept of a server's calls in small pieces; `signal` ends it after one of them. */
   removeHistoryOf: (serverId: string, signal: AbortSignal) => Promise<void>
+  /** Ends the accounts at other services that its calls went by. */
+  endAccountsOf: (serverId: string) => Promise<void>
   logger: { warn: (details: object, message: string) => void }
 }
 
@@ -12,12 +14,13 @@ export type ServerRemovalParts = {
  * The slow part of a server's removal: its history, which may be of any length, and then its row. Until then the row is
  * marked as removed, so that nobody sees the server or calls it; a process that ends in between leaves that to the next.
  */
-export const createServerRemoval = ({ db, removeHistoryOf, logger }: ServerRemovalParts) => {
+export const createServerRemoval = ({ db, removeHistoryOf, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
 
   const remove = async (serverId: string): Promise<void> => {
     try {
+      await endAccountsOf(serverId)
       await removeHistoryOf(serverId, stopping.signal)
       if (!stopping.signal.aborted) await store.removeMarkedServer(db, serverId)
     } catch (error) {

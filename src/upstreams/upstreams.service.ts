@@ -16,7 +16,8 @@ import type { OpenGlobals, ResolutionFault } from './compiled-config.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
 import type { AccountMark } from './oauth/account.ts'
 import { findAccountLack } from './oauth/account-words.ts'
-import { listSharedMarks, removeAccountsOf } from './oauth/accounts.store.ts'
+import { listSharedMarks, type StoredAccount, takeAccountsOf } from './oauth/accounts.store.ts'
+import type { Revocations } from './oauth/revocations.ts'
 import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { assertPassable } from './passthrough/rules.ts'
 import { compileConfig, globalsIn, resolveConfig } from './resolve-config.ts'
@@ -50,6 +51,8 @@ export type UpstreamServiceParts = {
   openGlobals: OpenGlobalsOf
   /** Who Patchbay is to their authorization servers. */
   clients: Pick<UpstreamClients, 'keepGiven' | 'listSecretTimes'>
+  /** Tells them of accounts that went with an upstream, or with whose they were. */
+  revocations: Pick<Revocations, 'revokeSoon'>
   /** Whether commands of this machine may be attached at all. */
   allowStdio: boolean
   /** The longest that one operation may take. */
@@ -133,21 +136,22 @@ export const createUpstreamService = ({
   servers,
   openGlobals,
   clients,
+  revocations,
   allowStdio,
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
-  /** Whose account it is, and the secret that the builder brings, as a change says. */
+  /** Whose account it is, and the secret that the builder brings, as a change says. Answers accounts that went. */
   const keepAuth = async (
     tx: Transaction,
     upstreamId: string,
     { before, wish, after }: { before: UpstreamAuth | undefined; wish: AuthWish | undefined; after: UpstreamAuth },
-  ): Promise<void> => {
+  ): Promise<StoredAccount[]> => {
     const secret = toSecretChange(before, wish, after)
     const isBrought = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
     if (secret !== 'kept' && isBrought) await clients.keepGiven(tx, upstreamId, secret === 'none' ? undefined : secret)
     // Accounts of another kind, or of another client, are good for nothing here.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
-    if (isOAuth(before) && !isSame) await removeAccountsOf(tx, upstreamId)
+    return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string) => {
@@ -260,7 +264,7 @@ export const createUpstreamService = ({
       unchanged: Unchanged = {},
     ): Promise<UpstreamWithGlobals> => {
       const { name, description, enabled, ...wishChange } = change
-      const upstream = await changes
+      const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
           assertUnchangedSince(before, unchanged)
@@ -279,22 +283,27 @@ export const createUpstreamService = ({
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
           const auth = { before: before.config.auth, wish: wish.auth, after: wanted.config.auth }
-          await keepAuth(tx, id, auth)
+          const gone = await keepAuth(tx, id, auth)
           await auditChangedUpstream(tx, actor, server, { before, after })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
-          return after
+          return { upstream: after, gone }
         })
         .catch(rethrowTaken(name))
+      revocations.revokeSoon(gone)
       return withOwnGlobals(upstream)
     },
 
-    removeUpstream: (actor: Actor, id: string): Promise<void> =>
-      changes.commit(async (tx, announce) => {
+    removeUpstream: async (actor: Actor, id: string): Promise<void> => {
+      const gone = await changes.commit(async (tx, announce) => {
         const { before, server } = await getForChange(tx, actor, id)
+        const accounts = await takeAccountsOf(tx, id)
         await store.removeUpstream(tx, id)
         await auditRemovedUpstream(tx, actor, server, before)
         announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
-      }),
+        return accounts
+      })
+      revocations.revokeSoon(gone)
+    },
 
     /** For the connection alone: with the secrets, as all is at this moment. Throws `not_found` where it is gone. */
     resolveUpstream: async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {

@@ -21,6 +21,8 @@ export type Behaviour = {
   renewal: Reply | undefined
   /** What renewing waits for. */
   beforeRenewal: () => Promise<void>
+  /** What the answer to a revocation waits for. */
+  afterRevocation: () => Promise<void>
   scopeNeeded: string | undefined
 }
 
@@ -34,6 +36,7 @@ const usual = (): Behaviour => ({
   token: undefined,
   renewal: undefined,
   beforeRenewal: async () => {},
+  afterRevocation: async () => {},
   scopeNeeded: undefined,
 })
 
@@ -152,7 +155,8 @@ export const startOAuthFake = async () => {
     }
     if (pathname === '/revoke') {
       revoked.push(new URLSearchParams(request.body))
-      return send(response, { body: '' })
+      void behaviour.afterRevocation().then(() => send(response, { body: '' }))
+      return
     }
     send(response, { status: 404, body: {} })
   })

@@ -173,6 +173,27 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
   await tx.upstreamAccount.deleteMany({ where: { id } })
 }
 
-export const removeAccountsOf = async (tx: Transaction, upstreamId: string): Promise<void> => {
+/** Of those that go together so many are revoked. */
+const MAX_TAKEN = 1_000
+
+/** Removes all of an upstream's; answers them. */
+export const takeAccountsOf = async (tx: Transaction, upstreamId: string): Promise<StoredAccount[]> => {
+  const rows = await tx.upstreamAccount.findMany({ where: { upstreamId }, take: MAX_TAKEN })
   await tx.upstreamAccount.deleteMany({ where: { upstreamId } })
+  return rows.map(toAccount)
+}
+
+/** Removes all of the upstreams of a server that is marked as removed; answers them. */
+export const takeAccountsOfRemovedServer = async (tx: Transaction, serverId: string): Promise<StoredAccount[]> => {
+  const where = { upstream: { server: { id: serverId, removedAt: { not: null } } } }
+  const rows = await tx.upstreamAccount.findMany({ where, take: MAX_TAKEN })
+  await tx.upstreamAccount.deleteMany({ where })
+  return rows.map(toAccount)
+}
+
+/** Removes all of a user's own; answers them. */
+export const takeAccountsOfUser = async (tx: Transaction, userId: string): Promise<StoredAccount[]> => {
+  const rows = await tx.upstreamAccount.findMany({ where: { userId }, take: MAX_TAKEN })
+  await tx.upstreamAccount.deleteMany({ where: { userId } })
+  return rows.map(toAccount)
 }

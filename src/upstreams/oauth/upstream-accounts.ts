@@ -7,12 +7,11 @@ import type { ResolvedConfig, Upstream } from '../upstream.ts'
 import { isPerCaller } from '../upstream.ts'
 import { auditAccount, type NamedServer } from '../upstream-audit.ts'
 import { findUpstreamOfAnybody } from '../upstreams.store.ts'
-import { type AccountContent, type AccountMark, accountSealContext, EVERYBODY, type Holder } from './account.ts'
+import { type AccountMark, accountSealContext, EVERYBODY, type Holder } from './account.ts'
 import * as store from './accounts.store.ts'
 import { beginConnecting, type ConnectTarget, finishConnecting } from './connecting.ts'
 import { makeState, type Returned } from './journeys.ts'
 import { CALLBACK_PATH } from './patchbay-client.ts'
-import { revokeTokens } from './revoke.ts'
 import type { UpstreamOAuth } from './upstream-oauth.ts'
 
 export type UpstreamAccountsParts = {
@@ -58,9 +57,8 @@ export const createUpstreamAccounts = ({
   findServerToCall,
   onConnected,
 }: UpstreamAccountsParts) => {
-  const { fetch, tokens, clients, now, baseUrl } = oauth
+  const { fetch, clients, now, baseUrl, revocations } = oauth
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
-  const revoking = new Set<Promise<void>>()
 
   /** The same 404 for what is foreign and what is absent. */
   const getConnectable = async (tx: Transaction, actor: Actor, upstreamId: string): Promise<Connectable> => {
@@ -84,27 +82,6 @@ export const createUpstreamAccounts = ({
     if (holder !== EVERYBODY) announce({ type: 'access_changed', userId: holder })
   }
 
-  const open = (account: store.StoredAccount): AccountContent | undefined => {
-    try {
-      return tokens.open(account).content
-    } catch {
-      // By a key that is not held any more: there is nothing to revoke by.
-      return undefined
-    }
-  }
-
-  /** Nobody waits for it: for Patchbay they are gone. */
-  const revokeSoon = (upstreamId: string, account: store.StoredAccount | undefined): void => {
-    const content = account && open(account)
-    if (content === undefined) return
-    const revoke = async (): Promise<void> =>
-      revokeTokens({ ...content, client: await clients.findNow(upstreamId, content.client) }, fetch)
-    const ending: Promise<void> = revoke()
-      .catch(() => {})
-      .finally(() => revoking.delete(ending))
-    revoking.add(ending)
-  }
-
   const remove = async (actor: Actor, upstreamId: string, find: (tx: Transaction) => Promise<Connectable>) => {
     const removed = await changes.commit(async (tx, announce) => {
       const found = await find(tx)
@@ -117,7 +94,7 @@ export const createUpstreamAccounts = ({
       announceChange(announce, found)
       return stored
     })
-    revokeSoon(upstreamId, removed)
+    if (removed !== undefined) revocations.revokeSoon([removed])
   }
 
   return {
@@ -161,7 +138,7 @@ export const createUpstreamAccounts = ({
         announceChange(announce, found)
         return { found, before }
       })
-      revokeSoon(upstreamId, before)
+      if (before !== undefined) revocations.revokeSoon([before])
       await onConnected(found.upstream)
       return found
     },
@@ -193,11 +170,6 @@ export const createUpstreamAccounts = ({
 
     /** How many callers have connected an account of their own. */
     countCallers: (upstreamId: string): Promise<number> => store.countAccounts(db, upstreamId),
-
-    /** Waits for what is being revoked. */
-    close: async (): Promise<void> => {
-      await Promise.allSettled(revoking)
-    },
   }
 }
 

@@ -1,12 +1,13 @@
-import type { Database } from '../../platform/db/index.ts'
+import type { Database, Transaction } from '../../platform/db/index.ts'
 import type { Changes, EventBus } from '../../platform/events/index.ts'
 import { createBoundedFetch, createHttpClient, type HttpClientOptions } from '../../platform/net/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
 import { AccountError } from '../connection/upstream-error.ts'
 import { EVERYBODY, type Holder } from './account.ts'
 import { connectPath, explainLack } from './account-words.ts'
-import { listLatestHolders } from './accounts.store.ts'
+import { listLatestHolders, takeAccountsOfRemovedServer, takeAccountsOfUser } from './accounts.store.ts'
 import { createJourneys } from './journeys.ts'
+import { createRevocations } from './revocations.ts'
 import { createUpstreamClients } from './upstream-clients.ts'
 import { createUpstreamTokens } from './upstream-tokens.ts'
 
@@ -64,6 +65,7 @@ export const createUpstreamOAuth = ({
     },
     now,
   })
+  const revocations = createRevocations({ fetch, clients, open: tokens.open })
   const subscriptions = [
     bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.forget(upstreamId)),
     bus.subscribe('access_changed', ({ userId }) => tokens.forgetHolder(userId)),
@@ -86,6 +88,16 @@ export const createUpstreamOAuth = ({
     fetch,
     clients,
     tokens,
+    revocations,
+    /** Of a server that is marked as removed: its accounts go, and are revoked. */
+    endAccountsOfServer: async (serverId: string): Promise<void> => {
+      revocations.revokeSoon(await changes.commit(tx => takeAccountsOfRemovedServer(tx, serverId)))
+    },
+    /** Of a user who goes: their own accounts go with the transaction, and what it answers revokes them afterwards. */
+    takeAccountsOfUser: async (tx: Transaction, userId: string): Promise<() => void> => {
+      const taken = await takeAccountsOfUser(tx, userId)
+      return () => revocations.revokeSoon(taken)
+    },
     journeys: createJourneys(sealing, now),
     now,
     /** For connections. */
@@ -96,6 +108,7 @@ export const createUpstreamOAuth = ({
     },
     close: async (): Promise<void> => {
       for (const end of subscriptions) end()
+      await revocations.close()
       await client.close()
       await tokens.close()
     },
