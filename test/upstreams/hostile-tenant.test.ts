@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
@@ -9,8 +10,26 @@ const LEVELS = 100_000
 const DEEP = `${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`
 const notice = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
 
+/** Compiled, it would hold up everybody else for seconds. */
+const dearSchema = (patterns: number): object => ({
+  type: 'object',
+  patternProperties: Object.fromEntries(Array.from({ length: patterns }, (_, at) => [`^p${at}$`, { type: 'string' }])),
+})
+
 const patchbay = runPatchbay()
 const upstreams = runScriptedUpstreams({
+  'large-introduction': { capabilities: { tools: {}, experimental: { x: { text: 'x'.repeat(1_000_000) } } } },
+  'dear-schemas': {
+    tools: () => [
+      { name: 'cheap', inputSchema: { type: 'object' }, outputSchema: dearSchema(10) },
+      { name: 'dear', inputSchema: { type: 'object' }, outputSchema: dearSchema(1_500) },
+    ],
+  },
+  restless: {
+    // Each list is another one, and makes whoever has it ask again.
+    tools: times => [{ name: 'work', description: `the ${times}th`, inputSchema: { type: 'object' } }],
+    notices: ({ method }) => (method === 'tools/list' ? [notice('notifications/tools/list_changed', '{}')] : []),
+  },
   'deep-answer': { result: () => `{"content":[],"structuredContent":{"deep":${DEEP}}}` },
   'deep-notice': {
     notices: ({ method, params }) => {
@@ -40,6 +59,33 @@ const attach = async (path: string) => {
   })
   return { serverId, id, url: `${patchbay.origin}/s/${serverId}` }
 }
+
+describe('an upstream that would have more than its share', () => {
+  it('is not connected where it says too much of itself', async () => {
+    const { id } = await attach('large-introduction')
+    expect(await builder.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({
+      status: 503,
+      body: { detail: 'What the upstream says of itself is larger than 256 KiB; have it say less.' },
+    })
+  })
+
+  it('keeps no output schema that takes long to compile', async () => {
+    const { id } = await attach('dear-schemas')
+    const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
+    const message = 'its outputSchema is too large, alone or with the others; it is left out'
+    expect(body).toMatchObject({ tools: ['cheap', 'dear'], flags: [{ kind: 'tool', item: 'dear', message }] })
+  })
+
+  it('is asked ever more seldom where it tells of changes without end', async () => {
+    const { id } = await attach('restless')
+    await builder.expectOk('POST', `/upstreams/${id}/refresh`)
+    // The first ten come at once, then each after twice as long as the one before.
+    await expect.poll(() => upstreams.timesAsked('restless', 'tools/list'), { timeout: 15_000 }).toBeGreaterThan(12)
+    const before = upstreams.timesAsked('restless', 'tools/list')
+    await setTimeout(2_000)
+    expect(upstreams.timesAsked('restless', 'tools/list') - before).toBeLessThan(6)
+  })
+})
 
 describe('an upstream that sends JSON nested beyond all measure', () => {
   it('gets an error in place of its answer', async () => {

@@ -4,8 +4,12 @@ export const MAX_LIST_PAGES = 200
 export const MAX_LIST_ITEMS = 5_000
 /** One tool, resource or prompt as JSON, in characters: as large as a tool of one's own may be. */
 export const MAX_ITEM_CHARS = 256 * 1_024
-/** One output schema: clients compile each, which takes a second for one of this size. */
+/** One output schema: clients compile each. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 64 * 1_024
+/** Arrays and objects of one, by which the time grows that it takes to compile, and more than in proportion. */
+export const MAX_OUTPUT_SCHEMA_NODES = 750
+/** And of all output schemas of one upstream. */
+export const MAX_OUTPUT_SCHEMAS_NODES = 10_000
 /** All output schemas of one upstream. */
 export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
 /** All that is kept of one upstream, as JSON, in characters: it is read with every mount. */
@@ -29,5 +33,7 @@ export const UNUSED_MS = 30 * 60_000
 export const TICK_MS = 30_000
 /** A burst of notifications is one refresh. */
 export const BURST_MS = 100
+/** Refreshes one soon after the other before each waits twice as long as the one before, up to MIN_FRESH_MS. */
+export const MAX_SOON_IN_A_ROW = 10
 /** How long the first client of a server waits for upstreams whose lists nobody has asked for yet. */
 export const FIRST_FETCH_MS = 2_000

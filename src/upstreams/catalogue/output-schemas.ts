@@ -1,8 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { Ajv } from 'ajv'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { CatalogueItem } from './catalogue.ts'
-import { MAX_OUTPUT_SCHEMA_CHARS, MAX_OUTPUT_SCHEMAS_CHARS } from './catalogue-limits.ts'
+import {
+  MAX_OUTPUT_SCHEMA_CHARS,
+  MAX_OUTPUT_SCHEMA_NODES,
+  MAX_OUTPUT_SCHEMAS_CHARS,
+  MAX_OUTPUT_SCHEMAS_NODES,
+} from './catalogue-limits.ts'
 import { type Flags, shortName } from './clean-items.ts'
 
 /** Schemas are compiled for this long before everybody else has a turn. */
@@ -27,13 +32,33 @@ const problemOf = (schema: JsonObject): string | undefined => {
   }
 }
 
+/** Arrays and objects in it, itself too. */
+const countNodes = (value: JsonValue): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((count, member) => count + countNodes(member), 1)
+    : 0
+
+/** Counts what it is given; answers whether one is too large, or all are together. */
+const createMeasure = () => {
+  let chars = 0
+  let nodes = 0
+  return (schema: JsonObject): boolean => {
+    const { length } = JSON.stringify(schema)
+    chars += length
+    if (length > MAX_OUTPUT_SCHEMA_CHARS || chars > MAX_OUTPUT_SCHEMAS_CHARS) return true
+    const count = countNodes(schema)
+    nodes += count
+    return count > MAX_OUTPUT_SCHEMA_NODES || nodes > MAX_OUTPUT_SCHEMAS_NODES
+  }
+}
+
 /**
  * The tools without the output schemas that no client could compile: many refuse the whole list for one of them, and with
  * it what others offer.
  */
 export const dropBadOutputSchemas = async (tools: readonly CatalogueItem[], flags: Flags): Promise<CatalogueItem[]> => {
   const kept: CatalogueItem[] = []
-  let chars = 0
+  const isTooLarge = createMeasure()
   let turnSince = performance.now()
   for (const tool of tools) {
     const { outputSchema, ...rest } = tool.declared
@@ -41,10 +66,7 @@ export const dropBadOutputSchemas = async (tools: readonly CatalogueItem[], flag
       kept.push(tool)
       continue
     }
-    const { length } = JSON.stringify(outputSchema)
-    chars += length
-    const isTooLarge = length > MAX_OUTPUT_SCHEMA_CHARS || chars > MAX_OUTPUT_SCHEMAS_CHARS
-    const problem = isTooLarge ? 'is too large, alone or with the others' : problemOf(outputSchema)
+    const problem = isTooLarge(outputSchema) ? 'is too large, alone or with the others' : problemOf(outputSchema)
     if (problem === undefined) kept.push(tool)
     else {
       kept.push({ ...tool, declared: rest })

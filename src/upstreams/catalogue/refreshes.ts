@@ -2,7 +2,7 @@ import { UpstreamError } from '../connection/index.ts'
 import type { Upstream } from '../upstream.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import { type Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
-import { BURST_MS, MAX_FRESH_MS, MIN_FRESH_MS } from './catalogue-limits.ts'
+import { BURST_MS, MAX_FRESH_MS, MAX_SOON_IN_A_ROW, MIN_FRESH_MS } from './catalogue-limits.ts'
 import { fetchCatalogue } from './fetch-catalogue.ts'
 import type { KeptCatalogues } from './kept-catalogues.ts'
 
@@ -16,6 +16,25 @@ export type RefreshesOptions = {
 /** `kept` is there as soon as the upstream has answered; `done` once it is written down and everybody was told. */
 export type Refresh = { kept: Promise<KeptCatalogue>; done: Promise<KeptCatalogue> }
 
+/**
+ * How long each waits before it is asked anew for what it tells: a moment, but ever longer where it tells of changes
+ * without end, until it has been quiet for as long as the longest wait.
+ */
+const createPauses = () => {
+  const told = new Map<string, { inARow: number; at: number }>()
+  return {
+    next: (id: string, now: number): number => {
+      const known = told.get(id)
+      const inARow = known === undefined || now - known.at > 2 * MIN_FRESH_MS ? 1 : known.inARow + 1
+      told.set(id, { inARow, at: now })
+      return Math.min(BURST_MS * 2 ** Math.max(0, inARow - MAX_SOON_IN_A_ROW), MIN_FRESH_MS)
+    },
+    forget: (id: string): void => {
+      told.delete(id)
+    },
+  }
+}
+
 /** Asks upstreams anew for what they offer: each once at a time, however many want it. */
 export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: RefreshesOptions) => {
   const underWay = new Map<string, Refresh>()
@@ -23,6 +42,7 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
   /** The source that was last asked for, whatever came of it. */
   const askedFor = new Map<string, string>()
   const bursts = new Map<string, NodeJS.Timeout>()
+  const pauses = createPauses()
   let isClosed = false
 
   const fetch = async (id: string, before: KeptCatalogue | undefined): Promise<[source: string, Catalogue]> => {
@@ -73,7 +93,7 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
     return started
   }
 
-  /** Soon, and once more where one is under way that may have read the old list. */
+  /** Soon, or less so where that is wanted over and over; and once more where one is under way that may have read the old list. */
   const startSoon = (upstream: Upstream): void => {
     if (isClosed || bursts.has(upstream.id)) return
     const run = (): void => {
@@ -82,7 +102,7 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
       if (known === undefined) start(upstream)
       else void known.done.catch(() => {}).then(() => startSoon(upstream))
     }
-    const timer = setTimeout(run, BURST_MS)
+    const timer = setTimeout(run, pauses.next(upstream.id, Date.now()))
     timer.unref()
     bursts.set(upstream.id, timer)
   }
@@ -97,6 +117,7 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
     forget: (upstreamId: string): void => {
       dueAt.delete(upstreamId)
       askedFor.delete(upstreamId)
+      pauses.forget(upstreamId)
     },
     /** Resolves once nothing is asked or written any more; for that the connections are to be closed meanwhile. */
     close: async (): Promise<void> => {

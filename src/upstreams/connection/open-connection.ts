@@ -53,6 +53,16 @@ export type OpenConnectionOptions = {
 /** Pages of one list; far above any honest one, and an end to one that never ends. */
 const MAX_LIST_PAGES = 1_000
 
+/** What an upstream says of itself when it is connected, as JSON, in characters: it is held for as long as that lasts. */
+const MAX_INTRODUCTION_CHARS = 256 * 1_024
+
+const assertIntroduction = (client: Client): void => {
+  const said = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]
+  if (JSON.stringify(said).length <= MAX_INTRODUCTION_CHARS) return
+  const message = `What the upstream says of itself is larger than ${MAX_INTRODUCTION_CHARS / 1_024} KiB; have it say less.`
+  throw new UpstreamError('too_large', message)
+}
+
 /** Says that a value is whatever it was declared to be. */
 const isAsDeclared = <T>(_value: unknown): _value is T => true
 
@@ -191,6 +201,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   try {
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
     await within(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
+    assertIntroduction(client)
   } catch (error) {
     const fault = toFault(error, link, [...config.secrets, ...(options.authorizer?.secrets() ?? [])])
     await link.close()
