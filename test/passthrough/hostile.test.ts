@@ -98,6 +98,31 @@ describe('a hostile client of a passthrough server', () => {
     ])
   })
 
+  it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PROPFIND', 'POST'])(
+    'cannot hide a second request by calling the length of a %s one of the connection',
+    async method => {
+      const { upstream, server } = await startBoth()
+      const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+      const length = `Connection: content-length, transfer-encoding, host, close\r\nContent-Length: ${hidden.length}`
+      const head = `${method} ${server.path} HTTP/1.1\r\nHost: localhost\r\n${length}\r\n\r\n`
+      expect((await sendRaw(patchbay.origin, `${head}${hidden}`)).status).toBe(200)
+      await fetch(server.url, { method: 'POST', body: 'next' })
+      expect(upstream.seen.map(({ url, body }) => [url, body])).toEqual([
+        ['/base/mcp', hidden],
+        ['/base/mcp', 'next'],
+      ])
+    },
+  )
+
+  it.each(['TRACE', 'TRACK', 'CONNECT'])('is not told by %s what we show the upstream', async method => {
+    const { upstream, server } = await startBoth()
+    await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { headers: { 'X-Key': 'sesame' } })
+    const head = `${method} ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+    const answer = await sendRaw(patchbay.origin, head)
+    expect([0, 400, 405, 501]).toContain(answer.status)
+    expect(upstream.seen).toEqual([])
+  })
+
   it('is held to the size of a request, by the length it says or by what it sends', async () => {
     const { upstream, server } = await startBoth()
     const head = `POST ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`

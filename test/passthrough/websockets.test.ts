@@ -123,6 +123,21 @@ describe('a WebSocket through a passthrough server', () => {
     expect(down.body).toContain('jsonrpc')
   })
 
+  it('is no place to hide a request behind a length', async () => {
+    const upstream = await startUpstream()
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { upstream: { timeoutMs: 2_000 } })
+    const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+    const wish = `GET ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`
+    expect((await sendRaw(patchbay.origin, `${wish}Content-Length: ${hidden.length}\r\n\r\n${hidden}`)).status).toBe(
+      200,
+    )
+    await fetch(server.url, { method: 'POST', body: 'next' })
+    expect(upstream.seen.map(({ url, body }) => [url, body])).toEqual([
+      ['/mcp', ''],
+      ['/mcp', 'next'],
+    ])
+  })
+
   it('is no wish for another protocol: those are answered as if there were none', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)

@@ -29,6 +29,9 @@ const lacksScope = (exchange: Exchange, caller: Caller, challenges: Challenges):
 const isFramingKnown = ({ headers }: Exchange): boolean =>
   headers['transfer-encoding'] === undefined || headers['transfer-encoding'].toLowerCase() === 'chunked'
 
+/** Answered by what was asked (RFC 9110 §9.3.8), which holds what is configured for the upstream alone. */
+const TELLS_BACK: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK'])
+
 const check = (
   exchange: Exchange,
   { way }: CompiledPassthrough,
@@ -36,6 +39,9 @@ const check = (
 ): Result<AdmittedPassage, Refusal> => {
   const { headers, incoming } = exchange
   const target = readPassedTarget(incoming.url ?? '')
+  if (TELLS_BACK.has(incoming.method)) {
+    return failure(refusal(405, ERROR.transport, 'This method would tell what is shown to the upstream'))
+  }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
   if (!isFramingKnown(exchange))
     return failure(refusal(501, ERROR.transport, 'This Transfer-Encoding is not implemented'))

@@ -13,9 +13,16 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
+/**
+ * Of the whole message, whatever `Connection` says: a body that goes on without its length would be read as the next
+ * request.
+ */
+const NEVER_HOP = 'content-length'
+
 /** Tells of each header, by its name in lower case, whether it ends here: for good, or because `Connection` names it. */
 export const createHopCheck = (connection: string | undefined): ((lowerCaseName: string) => boolean) => {
   if (connection === undefined || /^(?:close|keep-alive)$/i.test(connection)) return name => HOP_BY_HOP.has(name)
   const named = new Set(connection.split(',').map(name => name.trim().toLowerCase()))
+  named.delete(NEVER_HOP)
   return name => HOP_BY_HOP.has(name) || named.has(name)
 }

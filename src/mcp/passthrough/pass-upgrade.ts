@@ -42,10 +42,12 @@ export const createPassUpgrade =
     // Nothing has been said over it yet, or all that is said is lost with either side: it is cut whenever it is to end.
     passage.becomeStream(() => socket.destroy())
     countBytes(upgrade, passing)
+    // A wish has no body: with a length its connection would wait for one, and find it in the request after it.
+    const { 'content-length': _, ...headers } = passing.headers
     proxy.passUpgrade(incoming, socket, head, {
       url,
       path: pathAt(place.target, target.suffix, target.search),
-      headers: { ...passing.headers, host: url.host, connection: 'Upgrade', upgrade: 'websocket' },
+      headers: { ...headers, host: url.host, connection: 'Upgrade', upgrade: 'websocket' },
       headTimeoutMs: way.timeoutMs,
       onAnswer: answer => {
         passage.status = answer.statusCode
