@@ -140,9 +140,9 @@ export const compileUpstreamOffers = (
     },
     tellRootsChanged: ({ key }) => exchange.own.tellAll(key, 'notifications/roots/list_changed'),
     closeOwn: ({ key }) => exchange.own.closeOf(key),
-    listenToLogs: (level, listener) => {
+    listenToLogs: (level, origin, listener) => {
       void exchange.logs.lowerLevel(serverId, level)
-      return exchange.logs.listen(serverId, maskedTell(listener, globalMasker))
+      return exchange.logs.listen(serverId, origin, maskedTell(listener, globalMasker))
     },
   }
 }

@@ -114,8 +114,11 @@ export type CompiledOffers = OfferLists & {
   tellRootsChanged: (peer: SessionPeer) => void
   /** Ends the connections that a client has of its own. */
   closeOwn: (peer: SessionPeer) => void
-  /** Asks for log messages from a level on, and tells those that come while nobody calls; answers how to stop. */
-  listenToLogs: (level: LogLevel, listener: (params: JsonObject) => void) => () => void
+  /**
+   * Asks for log messages from a level on, and tells those that come while nobody calls; answers how to stop. `origin`:
+   * who listens, as in the links of its calls.
+   */
+  listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }
 
 /** An upstream of which nothing is known that it offers. */

@@ -54,7 +54,7 @@ export const listenToLogs = ({ offers }: Router, session: Session, level: LogLev
   if (offers?.capabilities.logging !== true) return
   const ties = tiesOf(session)
   ties.stopLogs?.()
-  ties.stopLogs = offers.listenToLogs(level, (message: JsonObject) => {
+  ties.stopLogs = offers.listenToLogs(level, session, (message: JsonObject) => {
     if (isLevelWanted(message.level, level)) notify(session, logNotice(message))
   })
 }

@@ -215,6 +215,7 @@ export const createUpstreamConnections = ({
     for (const [id, gone] of before) {
       byId.delete(id)
       letGo(gone)
+      closed.push(id)
     }
     if (after.size === 0) servers.delete(serverId)
     else servers.set(serverId, after)

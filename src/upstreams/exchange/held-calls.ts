@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { ProtocolError } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { CallLink, SendLinked, StatelessPeer } from '../call-link.ts'
-import { hideSecrets } from '../catalogue/clean-items.ts'
 import { UpstreamError } from '../connection/index.ts'
+import { withTokensHidden } from './account-tokens.ts'
 import { askWithLink, INPUT_REQUIRED } from './ask-with-link.ts'
 import { toNewerRequest } from './asked-requests.ts'
-import type { OwnConnection } from './own-connections.ts'
+import type { LentConnection } from './own-connections.ts'
 
-/** Requests to upstreams that wait for their clients to come back, of all clients together. */
-const MAX_HELD = 200
 /** How long a client may take to come back: a person may have to read, think and type. */
 const MAX_HELD_MS = 5 * 60_000
 
@@ -28,8 +27,6 @@ type Held = {
   timer: NodeJS.Timeout | undefined
 }
 
-const tooMany = (): UpstreamError =>
-  new UpstreamError('unavailable', `As many calls as may, ${MAX_HELD}, wait for their clients; try again soon.`)
 const gone = (): UpstreamError =>
   new UpstreamError(
     'aborted',
@@ -70,7 +67,6 @@ export const createHeldCalls = () => {
   }
 
   const ask = async (one: Held, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
-    if (!held.has(one.id) && held.size >= MAX_HELD) throw tooMany()
     held.set(one.id, one)
     const key = `ask-${randomUUID()}`
     const answer = Promise.withResolvers<JsonObject>()
@@ -89,7 +85,7 @@ export const createHeldCalls = () => {
   return {
     /** Sends a request over a connection that is lent for it; `release` gives that back when it is answered. */
     begin: (
-      { own, release }: { own: OwnConnection; release: () => void },
+      { own, release }: LentConnection,
       peer: StatelessPeer,
       link: CallLink,
       signal: AbortSignal,
@@ -103,7 +99,7 @@ export const createHeldCalls = () => {
         id: randomUUID(),
         asked: new Map(),
         hasAsked: Promise.withResolvers(),
-        outcome: outcome.then(result => hideSecrets(result, own.connection.secrets?.() ?? [])),
+        outcome: withTokensHidden(own, outcome),
         stop,
         link,
         timer: undefined,
@@ -114,12 +110,15 @@ export const createHeldCalls = () => {
           if (method === 'notifications/message') one.link?.onLog?.(params)
         },
       }
-      const finish = (): void => {
+      const finish = (how: 'ended' | 'given up'): void => {
         end(one)
         own.audience = undefined
-        release()
+        release(how)
       }
-      one.outcome.then(finish, finish)
+      one.outcome.then(
+        () => finish('ended'),
+        error => finish(error instanceof ProtocolError ? 'ended' : 'given up'),
+      )
       return next(one, peer, link, signal)
     },
     /** Goes on with a request that waits for what the client brings. Throws UpstreamError where it does not wait. */

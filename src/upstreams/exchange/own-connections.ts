@@ -3,11 +3,16 @@ import type { ClientPeer } from '../call-link.ts'
 import type { CatalogueItem } from '../catalogue/index.ts'
 import { type UpstreamConnection, UpstreamError, type UpstreamOffer } from '../connection/index.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
+import { withoutTokens } from './account-tokens.ts'
 import type { Pauses } from './ask-with-link.ts'
 import { assertOffered } from './asked-requests.ts'
 
 /** Connections of clients' own to one upstream, each of which may be a process. */
 const MAX_OWN_CONNECTIONS = 50
+/** Of these, those of one user; all who call without a name are one. */
+const MAX_OF_ONE_USER = 25
+/** What an upstream may wait to be answered over one of them. */
+const MAX_UNANSWERED = 20
 /** One that nobody has used this long is closed. */
 const IDLE_MS = 5 * 60_000
 const LOOK_MS = 60_000
@@ -31,18 +36,39 @@ export type OwnConnection = {
   tools: readonly CatalogueItem[] | undefined
 }
 
-type Kept = OwnConnection & { key: string; upstreamId: string; underWay: number; usedAt: number }
+type Kept = OwnConnection & {
+  key: string
+  userId: string | undefined
+  upstreamId: string
+  underWay: number
+  usedAt: number
+  /** How what it waits to be answered is given up. */
+  unanswered: Set<AbortController>
+  /** Whether it was ever answered anything, which it may remember. */
+  hasAsked: boolean
+}
+
+/** A connection for one request; `release` gives it back, and says whether the request came to its end. */
+export type LentConnection = { own: OwnConnection; release: (how: 'ended' | 'given up') => void }
 
 /** What of a client's own connection it hears; changed lists are told by the one that all share. */
 const TOLD = new Set(['notifications/message', 'notifications/elicitation/complete'])
 
 const ask = async (own: Kept, capabilities: JsonObject, method: string, params: JsonObject, signal: AbortSignal) => {
   assertOffered({ method, params }, capabilities)
-  if (own.audience === undefined) throw new UpstreamError('protocol', 'No request of this client is under way.')
+  const { audience, unanswered } = own
+  if (audience === undefined) throw new UpstreamError('protocol', 'No request of this client is under way.')
+  if (unanswered.size >= MAX_UNANSWERED) {
+    throw new UpstreamError('protocol', `The client has ${MAX_UNANSWERED} requests to answer already.`)
+  }
+  own.hasAsked = true
+  const giveUp = new AbortController()
+  unanswered.add(giveUp)
   const resumes = [...own.pauses].map(pause => pause())
   try {
-    return await own.audience.ask(method, params, signal)
+    return await audience.ask(method, withoutTokens(own, params), AbortSignal.any([signal, giveUp.signal]))
   } finally {
+    unanswered.delete(giveUp)
     for (const resume of resumes) resume()
   }
 }
@@ -66,19 +92,25 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
     for (const all of [...kept.values()]) for (const own of [...all]) if (isMeant(own)) close(own)
   }
 
-  const makeRoom = (all: ReadonlySet<Kept>): void => {
-    if (all.size < MAX_OWN_CONNECTIONS) return
-    const [oldest] = [...all].filter(({ underWay }) => underWay === 0).sort((a, b) => a.usedAt - b.usedAt)
+  /** Closes the one that was not used the longest where there are as many as may be. */
+  const makeRoom = (all: readonly Kept[], most: number): void => {
+    if (all.length < most) return
+    const [oldest] = all.filter(({ underWay }) => underWay === 0).sort((a, b) => a.usedAt - b.usedAt)
     if (oldest !== undefined) {
       close(oldest)
       return
     }
-    const why = `As many clients as may, ${MAX_OWN_CONNECTIONS}, are using connections of their own to it; try again soon.`
+    const why = `As many connections of clients' own as may be, ${most}, are in use there; try again soon.`
     throw new UpstreamError('unavailable', why)
   }
 
   const open = (upstreamId: string, { key, capabilities, userId }: OwnClient): Kept => {
-    makeRoom(kept.get(upstreamId) ?? new Set())
+    const others = [...(kept.get(upstreamId) ?? [])]
+    makeRoom(
+      others.filter(other => other.userId === userId),
+      MAX_OF_ONE_USER,
+    )
+    makeRoom(others, MAX_OWN_CONNECTIONS)
     const offer: UpstreamOffer = {
       capabilities,
       prepare: client => {
@@ -91,34 +123,43 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
     const own: Kept = {
       connection,
       key,
+      userId,
       upstreamId,
       pauses: new Set(),
       audience: undefined,
       tools: undefined,
       underWay: 0,
       usedAt: Date.now(),
+      unanswered: new Set(),
+      hasAsked: false,
     }
     connection.onNotification(({ method, params }) => {
-      if (TOLD.has(method) && isJsonObject(params)) own.audience?.tell(method, params)
+      if (TOLD.has(method) && isJsonObject(params)) own.audience?.tell(method, withoutTokens(own, params))
     })
     const all = kept.get(upstreamId) ?? new Set<Kept>()
     kept.set(upstreamId, all.add(own))
     return own
   }
 
-  const use = (own: Kept): { own: OwnConnection; release: () => void } => {
+  const use = (own: Kept): LentConnection => {
     own.underWay += 1
     let isReleased = false
     return {
       own,
-      release: () => {
+      release: how => {
         if (isReleased) return
         isReleased = true
         own.underWay -= 1
         own.usedAt = Date.now()
+        // An upstream that does not hear of it would have its client think on about what nobody needs.
+        if (how === 'given up' && own.underWay === 0) for (const giveUp of own.unanswered) giveUp.abort()
       },
     }
   }
+
+  /** What one of them told, or may ask yet, is not for another who has no name either. */
+  const isForOthers = (own: Kept, how: 'ended' | 'given up'): boolean =>
+    how === 'ended' && (own.userId !== undefined || !own.hasAsked)
 
   const looking = setInterval(() => {
     const before = Date.now() - IDLE_MS
@@ -129,14 +170,22 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
 
   return {
     /** The one of a client with a session, whichever of its requests is under way. Throws UpstreamError. */
-    share: (upstreamId: string, client: OwnClient) => {
+    share: (upstreamId: string, client: OwnClient): LentConnection => {
       const known = [...(kept.get(upstreamId) ?? [])].find(own => own.key === client.key)
       return use(known ?? open(upstreamId, client))
     },
     /** One for a single request, so that whatever is asked over it belongs to that. Throws UpstreamError. */
-    lend: (upstreamId: string, client: OwnClient) => {
+    lend: (upstreamId: string, client: OwnClient): LentConnection => {
       const mine = [...(kept.get(upstreamId) ?? [])].filter(own => own.key === client.key)
-      return use(mine.find(own => own.underWay === 0) ?? open(upstreamId, client))
+      const own = mine.find(({ underWay }) => underWay === 0) ?? open(upstreamId, client)
+      const { release } = use(own)
+      return {
+        own,
+        release: how => {
+          release(how)
+          if (!isForOthers(own, how)) close(own)
+        },
+      }
     },
     /** What tools there are over a client's own connection; none while that is not known. */
     toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
@@ -152,6 +201,7 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
         }
       }
     },
+    count: (): number => [...kept.values()].reduce((sum, { size }) => sum + size, 0),
     /** Ends those of a client that is gone. */
     closeOf: (key: string): void => closeWhere(own => own.key === key),
     close: async (): Promise<void> => {

@@ -1,12 +1,18 @@
 import type { CallLink, LinkedRequest, SessionPeer, StatelessPeer } from '../call-link.ts'
-import { hideSecrets } from '../catalogue/clean-items.ts'
+import { UpstreamError } from '../connection/index.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
+import { withTokensHidden } from './account-tokens.ts'
 import { askWithLink } from './ask-with-link.ts'
 import { createHeldCalls } from './held-calls.ts'
 import { learnTools } from './learn-tools.ts'
 import { createOwnConnections, type OwnConnection } from './own-connections.ts'
 import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
+
+/** Its session may be over, and nobody would close the connection that is opened for it. */
+const assertWanted = (signal: AbortSignal): void => {
+  if (signal.aborted) throw new UpstreamError('aborted', 'The call was cancelled.')
+}
 
 /** What passes between upstreams and clients beside requests and their answers. */
 export const createUpstreamExchange = (connections: UpstreamConnections) => {
@@ -37,14 +43,14 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
     async (shared, signal, send) => {
       if (shared.era() === 'modern') return askWithLink(shared, link, signal, send)
       await connections.assertAccount(upstreamId, peer.userId)
+      assertWanted(signal)
       const { own: mine, release } = own.share(upstreamId, peer)
       mine.audience = peer
       learn(mine, peer)
       try {
-        const result = await askWithLink(mine.connection, link, signal, send, mine.pauses)
-        return hideSecrets(result, mine.connection.secrets?.() ?? [])
+        return await withTokensHidden(mine, askWithLink(mine.connection, link, signal, send, mine.pauses))
       } finally {
-        release()
+        release(signal.aborted ? 'given up' : 'ended')
       }
     }
 
@@ -55,6 +61,7 @@ export const createUpstreamExchange = (connections: UpstreamConnections) => {
       if (waits !== undefined) return held.resume(waits, peer, link, signal)
       if (shared.era() === 'modern') return askWithLink(shared, link, signal, send)
       await connections.assertAccount(upstreamId, peer.userId)
+      assertWanted(signal)
       return held.begin(own.lend(upstreamId, peer), peer, link, signal, send)
     }
 

@@ -19,9 +19,23 @@ import {
   SetLevelRequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/sdk/types.js'
 
-const NAMES = ['count', 'say', 'wait', 'told', 'touch', 'ask', 'sample', 'roots', 'die'] as const
+const NAMES = [
+  'count',
+  'say',
+  'late',
+  'wait',
+  'told',
+  'touch',
+  'ask',
+  'pester',
+  'sample',
+  'roots',
+  'go',
+  'die',
+] as const
 const CAPABILITIES = {
   tools: {},
   logging: {},
@@ -92,6 +106,10 @@ server.setRequestHandler(
           await sendNotification({ method: 'notifications/message', params: { level, logger: 'talks', data: args } })
         }
         return text('said')
+      case 'late':
+        // Out of turn: when the call is answered already.
+        setTimeout(() => void server.sendLoggingMessage({ level: 'error', data: args }), 100)
+        return text('later')
       case 'wait':
         told.push('waiting')
         await new Promise<void>(resolve => {
@@ -110,6 +128,21 @@ server.setRequestHandler(
         const asked = { message: 'Who are you?', requestedSchema: FORM, ...args }
         return text(await sendRequest({ method: 'elicitation/create', params: asked }, ElicitResultSchema))
       }
+      case 'pester': {
+        const params = { message: 'And now?', requestedSchema: FORM }
+        const asked = Array.from({ length: 30 }, () =>
+          sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema).then(
+            () => 'answered',
+            (error: unknown) => String(error),
+          ),
+        )
+        return text(await Promise.all(asked))
+      }
+      case 'go':
+        throw new UrlElicitationRequiredError(
+          [{ mode: 'url', elicitationId: 'e1', url: 'https://example.com/go', message: 'Go there first' }],
+          'Go there first',
+        )
       case 'sample': {
         const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Say hello' } }]
         const asked = { messages, maxTokens: 10 }

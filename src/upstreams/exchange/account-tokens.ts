@@ -1,0 +1,23 @@
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { hideSecrets } from '../catalogue/clean-items.ts'
+import { maskSecrets, type UpstreamConnection } from '../connection/index.ts'
+
+type Shown = { connection: Pick<UpstreamConnection, 'secrets'> }
+
+const tokensOf = ({ connection }: Shown): readonly string[] => connection.secrets?.() ?? []
+
+/** What an upstream says, without the tokens that it was shown over this connection. */
+export const withoutTokens = (own: Shown, said: JsonObject): JsonObject => hideSecrets(said, tokensOf(own))
+
+/** As `withoutTokens`, of what a request comes to: a result, or an error that the upstream answered. */
+export const withTokensHidden = async (own: Shown, outcome: Promise<JsonObject>): Promise<JsonObject> => {
+  try {
+    return withoutTokens(own, await outcome)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    const data: unknown = error.data
+    const message = maskSecrets(error.message, tokensOf(own))
+    throw new ProtocolError(error.code, message, isJsonObject(data) ? withoutTokens(own, data) : undefined)
+  }
+}

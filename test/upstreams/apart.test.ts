@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { type AnyClient, type ClientExtras, type ClientKind, connectClient, jsonOf } from './clients.ts'
+import { commandOf, gone, startEverything } from './support.ts'
+
+const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true', PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' })
+let operator: ApiClient & { userId: string }
+beforeAll(async () => {
+  operator = await signUp(patchbay.origin, 'operator@example.com')
+})
+
+const makeServer = async (name: string, body: object): Promise<{ serverId: string; id: string }> => {
+  const { id: serverId } = await operator.create('/servers', { name: 'Apart', access: 'public' })
+  await operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
+  const { id } = await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })
+  await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+  return { serverId, id }
+}
+const connect = (kind: ClientKind, serverId: string, extras: ClientExtras = {}) =>
+  connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
+
+const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
+type Asked = { message: string; signal: AbortSignal }
+
+/** A client that answers what it is asked as `answer` does. */
+const answering = (answer: (asked: Asked) => Promise<typeof ANSWER> = async () => ANSWER) => {
+  const asked: Asked[] = []
+  const take = (one: Asked) => {
+    asked.push(one)
+    return answer(one)
+  }
+  const extras: ClientExtras = {
+    capabilities: { elicitation: {} },
+    prepare1: client =>
+      client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) =>
+        take({ message: params.message, signal }),
+      ),
+    prepare2: client =>
+      client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+        take({ message: params.message, signal: mcpReq.signal }),
+      ),
+  }
+  return { asked, extras }
+}
+const never = () => new Promise<typeof ANSWER>(() => {})
+const pidOf = async (client: AnyClient): Promise<number> =>
+  jsonOf<{ pid: number }>(await client.callTool('talks_told')).pid
+
+describe('what a client is asked', () => {
+  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const)(
+    'holds no value of a secret: %s',
+    async kind => {
+      const { serverId } = await makeServer('talks', { ...commandOf('talks-old'), env: { SECRET: '{{key}}' } })
+      const { asked, extras } = answering()
+      const client = await connect(kind, serverId, extras)
+      await client.callTool('talks_ask', { message: 'Is it sk-canary-77?' })
+      expect(asked).toHaveLength(1)
+      expect(asked[0]?.message).not.toContain('sk-canary-77')
+    },
+  )
+
+  it('is bounded, however much an upstream asks at once', async () => {
+    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+    const { asked, extras } = answering(async () => {
+      await wait(200)
+      return ANSWER
+    })
+    const client = await connect('sdk 2', serverId, extras)
+    const outcomes = jsonOf<string[]>(await client.callTool('talks_pester'))
+    expect(outcomes.filter(outcome => outcome === 'answered')).toHaveLength(20)
+    expect(outcomes.filter(outcome => outcome.includes('20 requests to answer already'))).toHaveLength(10)
+    expect(asked).toHaveLength(20)
+  })
+
+  it('is taken back where it gives up the call, though the upstream waits on', async () => {
+    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+    const { asked, extras } = answering(never)
+    const client = await connect('sdk 2', serverId, extras)
+    const stop = new AbortController()
+    const call = client.callTool('talks_ask', {}, { signal: stop.signal })
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    stop.abort()
+    await expect(call).rejects.toThrow()
+    await vi.waitFor(() => expect(asked[0]?.signal.aborted).toBe(true))
+  })
+
+  it('is taken back where the upstream is changed or removed meanwhile, and the call ends with the reason', async () => {
+    const { serverId, id } = await makeServer('talks', commandOf('talks-old'))
+    const { asked, extras } = answering(never)
+    const client = await connect('sdk 2', serverId, extras)
+    const first = client.callTool('talks_ask')
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { env: { ANOTHER: '1' } })
+    expect(await first).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('talks') }] })
+    await vi.waitFor(() => expect(asked[0]?.signal.aborted).toBe(true))
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const pid = await vi.waitFor(() => pidOf(client))
+    const second = client.callTool('talks_ask')
+    await vi.waitFor(() => expect(asked).toHaveLength(2))
+    await operator.expectOk('DELETE', `/upstreams/${id}`)
+    expect(await second).toMatchObject({ isError: true })
+    await vi.waitFor(() => expect(asked[1]?.signal.aborted).toBe(true))
+    await gone([pid])
+  })
+
+  it('ends with its session, and so does the process', async () => {
+    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+    const { asked, extras } = answering(never)
+    const client = await connect('sdk 1', serverId, extras)
+    const pid = await pidOf(client)
+    client.callTool('talks_ask').catch(() => {})
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await client.end()
+    await gone([pid])
+  })
+})
+
+describe('clients without a session and without a name', () => {
+  it('share a connection of those that can be asked only until one was asked over it', async () => {
+    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+    const [one, other] = [answering(), answering()]
+    const first = await connect('sdk 2 stateless', serverId, one.extras)
+    const second = await connect('sdk 2 stateless', serverId, other.extras)
+    const shared = await pidOf(first)
+    expect(await pidOf(second)).toBe(shared)
+    await first.callTool('talks_ask')
+    await gone([shared])
+    expect(await pidOf(second)).not.toBe(shared)
+  })
+
+  const META = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+  }
+  const Answer = z.object({ result: z.looseObject({ resultType: z.string(), isError: z.boolean().optional() }) })
+  const ask = async (serverId: string, token?: string) => {
+    const name = 'far_trigger-elicitation-request'
+    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': name,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: {}, _meta: META },
+      }),
+    })
+    return Answer.parse(await response.json()).result
+  }
+
+  it('do not take all connections of those who have one', async () => {
+    const port = await startEverything('streamableHttp')
+    const { serverId } = await makeServer('far', { transport: 'http', url: `http://127.0.0.1:${port}/mcp` })
+    const all = await Promise.all(Array.from({ length: 26 }, () => ask(serverId)))
+    expect(all.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(25)
+    expect(all.filter(({ isError }) => isError)).toMatchObject([
+      { content: [{ text: expect.stringContaining('as may be, 25') }] },
+    ])
+    expect(await ask(serverId, operator.token)).toMatchObject({ resultType: 'input_required' })
+  })
+})
+
+describe('what an upstream logs when the call it is about is answered', () => {
+  it('is told to the client whose call it was, and to nobody else', async () => {
+    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+    const [one, other] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
+    await one.setLevel('debug')
+    await other.setLevel('debug')
+    await one.callTool('talks_late', { for: 'one' })
+    await vi.waitFor(() => expect(one.logs.map(({ data }) => data)).toEqual([{ for: 'one' }]))
+    await wait(50)
+    expect(other.logs).toEqual([])
+  })
+})
