@@ -1,14 +1,9 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import {
-  createAccountService,
-  createSessionStore,
-  listSecondFactorKeyIds,
-  removeEndedSessions,
-  removeExpiredLinks,
-} from './accounts/index.ts'
+import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
 import { createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
+import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import {
   createGrantService,
@@ -16,7 +11,6 @@ import {
   createOAuthTokens,
   endClientsOf,
   endGrantsOf,
-  listOAuthSealingKeyIds,
   removeWhatIsOver,
 } from './oauth/index.ts'
 import {
@@ -29,25 +23,19 @@ import {
 } from './organizations/index.ts'
 import { createAuditLog } from './platform/audit/index.ts'
 import { createDatabaseCounters } from './platform/counters/index.ts'
-import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
-import { type Changes, type ChangesOptions, createChanges, createEventBus } from './platform/events/index.ts'
-import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
+import { createEventBus } from './platform/events/index.ts'
 import type { Logger } from './platform/logger.ts'
 import { createMailer } from './platform/mail/index.ts'
-import { findMasterKeys } from './platform/master-keys.ts'
 import {
   type AddressPolicy,
   createAddressPolicy,
   createHttpClient,
-  createReverseProxy,
   type HttpClientOptions,
 } from './platform/net/index.ts'
-import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
 import { createUpkeep } from './platform/upkeep.ts'
 import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/index.ts'
 import {
-  createGlobalOpener,
   createGlobalService,
   createInstanceService,
   createRewiringService,
@@ -59,85 +47,18 @@ import {
   createToolkitUseService,
   deriveServerChanges,
   findServerToCall,
-  getServerFor,
   holdings,
-  listGlobals,
-  listNamesAtWork,
-  listSealingKeyIds,
   uses,
   type VerifyMcpToken,
 } from './servers/index.ts'
+import { buildUpstreamServices } from './services-upstreams.ts'
 import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
-import {
-  type ConnectionLimits,
-  createPassthroughs,
-  createStateDigest,
-  createStdioProcesses,
-  createToolCounts,
-  createUpstreamAccounts,
-  createUpstreamCatalogues,
-  createUpstreamConnections,
-  createUpstreamExchange,
-  createUpstreamOAuth,
-  createUpstreamOffers,
-  createUpstreamOutages,
-  createUpstreamReviews,
-  createUpstreamService,
-  listUpstreamSealingKeyIds,
-  type Upstream,
-  type UpstreamState,
-} from './upstreams/index.ts'
-import { MIGRATIONS_DIRECTORY, VERSION } from './version.ts'
-
-/** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
-const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
-  settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
+import { type ConnectionLimits, createUpstreamOAuth } from './upstreams/index.ts'
 
 /** Where a call would come back to Patchbay: its public address, and where it listens on this machine. */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
   const urls = [baseUrl, ...['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}`)]
   return urls.map(url => new URL(url).origin)
-}
-
-export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
-  migrate(target, { directory: MIGRATIONS_DIRECTORY })
-
-/** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
-export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
-  (
-    await Promise.all([
-      listSealingKeyIds(db),
-      listSecondFactorKeyIds(db),
-      listOAuthSealingKeyIds(db),
-      listUpstreamSealingKeyIds(db),
-    ])
-  ).flat()
-
-/** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
-const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
-  // Before the database is touched: a bad key is refused first.
-  const keys = findMasterKeys(masterKeys, dataDirectory)
-  await migrateDatabase(database)
-  const db = await openDatabase(database)
-  try {
-    const sealing = createSealing(keys ?? (await takeFirstMasterKeys(db, dataDirectory)))
-    await checkMasterKeys(db, sealing, await listKeyIdsInUse(db))
-    await enterMasterKeys(db, sealing)
-    return { db, sealing }
-  } catch (error) {
-    await db.close()
-    throw error
-  }
-}
-
-/** Joins the bus to other processes; closes the database where that cannot be. */
-const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Promise<Changes> => {
-  try {
-    return await createChanges(options)
-  } catch (error) {
-    await options.db.close()
-    throw error
-  }
 }
 
 export type ServiceOptions = {
@@ -260,87 +181,13 @@ export const buildServices = async (
   const toolkitUses = createToolkitUseService({ db, changes })
   deriveServerChanges({ db, bus })
 
-  const upstreams = createUpstreamService({
-    db,
-    changes,
-    servers: { getServerFor, listGlobals },
-    openGlobals: createGlobalOpener({ db, sealing }),
-    clients: upstreamOAuth.clients,
-    revocations: upstreamOAuth.revocations,
-    allowStdio: settings.allowStdio,
-    maxTimeoutMs: limits.maxToolTimeoutMs,
-  })
-
-  const processes = createStdioProcesses({
-    directory: join(settings.dataDirectory, 'processes'),
-    environment: settings.commandEnvironment,
-  })
-  // Before any is started: what an earlier Patchbay could not end.
-  const reaped = processes.reap()
-  if (reaped > 0) logger.warn({ reaped }, 'processes of upstreams were left behind, and are ended')
-  const upstreamConnections = createUpstreamConnections({
-    load: upstreams.loadUpstreams,
-    listEagerServerIds: upstreams.listEagerServerIds,
-    accounts: upstreamOAuth.accounts,
-    parts: {
-      processes,
-      network: {
-        ...upstreamNetwork,
-        maxRedirects: limits.maxRedirects,
-        maxResponseBytes: limits.maxResponseBytes,
-      },
-      clientInfo: { name: 'patchbay', version: VERSION },
-      ...(connectionLimits && { limits: connectionLimits }),
-    },
-    bus,
-  })
-  const upstreamCatalogues = createUpstreamCatalogues({
-    db,
-    changes,
-    connections: upstreamConnections,
-    onTrouble: (error, id) => logger.error({ err: error, id }, 'what an upstream offers could not be kept'),
-  })
-
-  const upstreamAccounts = createUpstreamAccounts({
-    db,
-    changes,
-    sealing,
-    oauth: upstreamOAuth,
-    resolve: upstreams.getResolved,
-    getServerToBuild: (tx, actor, serverId) => getServerFor(tx, actor, serverId, 'build'),
-    findServerToCall,
-    onConnected: upstreamCatalogues.refreshSoon,
-  })
-
-  const upstreamReviews = createUpstreamReviews({ db, changes, catalogues: upstreamCatalogues, getServerFor })
-  const upstreamOffers = createUpstreamOffers({
-    catalogues: upstreamCatalogues,
-    reviews: upstreamReviews,
-    counts: createToolCounts({ db, catalogues: upstreamCatalogues, reviews: upstreamReviews }),
-    listUpstreams: upstreams.listUpstreamsOfServer,
-    findPresentation: upstreams.findPresentation,
-    listToolNames: serverId => listNamesAtWork(db, serverId),
-  })
-
-  const upstreamOutages = createUpstreamOutages({ connections: upstreamConnections, bus })
-  const upstreamExchange = createUpstreamExchange(upstreamConnections)
-
-  const reverseProxy = createReverseProxy({
-    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ownOrigins: ownOriginsOf(settings),
-  })
-  const passthroughs = createPassthroughs({ probe: reverseProxy.probe, accounts: upstreamOAuth.accounts, bus })
+  const upstreamServices = buildUpstreamServices(
+    { settings, logger, db, changes, bus, sealing, network: upstreamNetwork, oauth: upstreamOAuth },
+    connectionLimits,
+  )
 
   const execution = createExecutionService({
-    passthroughs,
-    loadPassedOnTo: upstreams.loadPassedOnTo,
-    connections: upstreamConnections,
-    exchange: upstreamExchange,
-    catalogues: upstreamCatalogues,
-    outages: upstreamOutages,
-    reviews: upstreamReviews,
-    offers: upstreamOffers,
+    ...upstreamServices.forExecution,
     db,
     sealing,
     tools,
@@ -352,10 +199,6 @@ export const buildServices = async (
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
-
-  /** How an upstream is, in this process: by its connection, or by the requests that are passed on to it. */
-  const upstreamStateOf = (upstream: Upstream): UpstreamState =>
-    passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream)
 
   const audit = createAuditLog({ db, keptDays: settings.auditDays })
   const upkeep = createUpkeep({
@@ -395,17 +238,8 @@ export const buildServices = async (
     rewiring,
     toolAdding,
     toolkitUses,
-    upstreams,
-    upstreamConnections,
-    reverseProxy,
-    upstreamStateOf,
-    upstreamStates: createStateDigest({ listHeld: upstreamConnections.listHeld, stateOf: upstreamStateOf }),
-    upstreamCatalogues,
-    upstreamAccounts,
+    ...upstreamServices.services,
     upstreamJourneys: upstreamOAuth.journeys,
-    upstreamOutages,
-    upstreamReviews,
-    upstreamOffers,
     execution,
     changes,
     counters,
@@ -418,10 +252,7 @@ export const buildServices = async (
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
     close: async (): Promise<void> => {
-      await upstreamExchange.close()
-      await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
-      passthroughs.close()
-      reverseProxy.close()
+      await upstreamServices.close()
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
       await upstreamOAuth.close()

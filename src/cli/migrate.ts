@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { migrateDatabase } from '../installation.ts'
 import { loadSettings } from '../platform/settings.ts'
-import { migrateDatabase } from '../services.ts'
 import { print } from './output.ts'
 
 export const migrateCommand = (): Command =>

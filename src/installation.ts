@@ -1,0 +1,56 @@
+import { listSecondFactorKeyIds } from './accounts/index.ts'
+import { listOAuthSealingKeyIds } from './oauth/index.ts'
+import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
+import { type Changes, type ChangesOptions, createChanges } from './platform/events/index.ts'
+import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
+import { findMasterKeys } from './platform/master-keys.ts'
+import { createSealing } from './platform/sealing.ts'
+import type { Settings } from './platform/settings.ts'
+import { listSealingKeyIds } from './servers/index.ts'
+import { listUpstreamSealingKeyIds } from './upstreams/index.ts'
+import { MIGRATIONS_DIRECTORY } from './version.ts'
+
+/** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
+export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
+  settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
+
+export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
+  migrate(target, { directory: MIGRATIONS_DIRECTORY })
+
+/** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
+export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
+  (
+    await Promise.all([
+      listSealingKeyIds(db),
+      listSecondFactorKeyIds(db),
+      listOAuthSealingKeyIds(db),
+      listUpstreamSealingKeyIds(db),
+    ])
+  ).flat()
+
+/** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
+export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
+  // Before the database is touched: a bad key is refused first.
+  const keys = findMasterKeys(masterKeys, dataDirectory)
+  await migrateDatabase(database)
+  const db = await openDatabase(database)
+  try {
+    const sealing = createSealing(keys ?? (await takeFirstMasterKeys(db, dataDirectory)))
+    await checkMasterKeys(db, sealing, await listKeyIdsInUse(db))
+    await enterMasterKeys(db, sealing)
+    return { db, sealing }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+/** Joins the bus to other processes; closes the database where that cannot be. */
+export const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Promise<Changes> => {
+  try {
+    return await createChanges(options)
+  } catch (error) {
+    await options.db.close()
+    throw error
+  }
+}
