@@ -100,6 +100,79 @@ describe('of a request to a passthrough server', () => {
     expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
   })
 
+  it('nothing arrives by which a caller could call itself another, or ask for another path or host', async () => {
+    const upstream = await startUpstream()
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, {
+      upstream: { headers: { 'X-Api-Key': 'ours' } },
+    })
+    const forged = [
+      ...['X-Original-URL', 'X-Rewrite-URL', 'X-Original-Host', 'X-Host', 'X-HTTP-Host-Override', 'Proxy'],
+      ...[
+        'True-Client-IP',
+        'CF-Connecting-IP',
+        'X-Client-IP',
+        'X_Forwarded_For',
+        'X_Real_IP',
+        'X_Api_Key',
+        'X-Api_Key',
+      ],
+    ]
+    const lines = [
+      `GET ${server.path} HTTP/1.1`,
+      'Host: localhost',
+      ...forged.map(name => `${name}: /forged`),
+      'X_Own: 1',
+    ]
+    expect((await sendRaw(patchbay.origin, [...lines, '', ''].join('\r\n'))).status).toBe(200)
+    const { headers = {} } = upstream.seen[0] ?? {}
+    expect(JSON.stringify(headers)).not.toContain('forged')
+    expect(headers).toMatchObject({ 'x-api-key': 'ours', x_own: '1' })
+  })
+
+  it('no order to the proxies before us comes back, nor one to browsers about our origin', async () => {
+    const orders = [
+      ...['X-Accel-Redirect', 'X-Accel-Expires', 'X-Sendfile', 'X-LiteSpeed-Location', 'X-Lighttpd-Send-File'],
+      ...['X-Reproxy-URL', 'Surrogate-Control', 'CDN-Cache-Control', 'Cloudflare-CDN-Cache-Control'],
+      ...[
+        'Speculation-Rules',
+        'Set-Login',
+        'Use-As-Dictionary',
+        'Accept-CH',
+        'Origin-Trial',
+        'Secure-Session-Registration',
+      ],
+    ]
+    const upstream = await startUpstream(response => {
+      response.writeHead(200, [...orders.flatMap(name => [name, 'obey']), 'X-Accel-Buffering', 'no'])
+      response.end('x')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const answer = await fetch(server.url)
+    expect(JSON.stringify([...answer.headers])).not.toContain('obey')
+    // By which streams go through such proxies as they come.
+    expect(answer.headers.get('x-accel-buffering')).toBe('no')
+  })
+
+  it.each([
+    [['public, max-age=60, s-maxage=600'], 'private, max-age=60'],
+    [['PUBLIC', 'max-age=1, S-MaxAge = "9"'], 'private, max-age=1'],
+    [['no-store'], 'private, no-store'],
+    [[], 'private'],
+  ])('an answer to who has shown a token is kept by no cache that others share: %j', async (said, comes) => {
+    const upstream = await startUpstream(response => {
+      response.writeHead(
+        200,
+        said.flatMap(value => ['Cache-Control', value]),
+      )
+      response.end('x')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
+    const answer = await fetch(server.url, { headers: { authorization: `Bearer ${api.token}` } })
+    expect(answer.headers.get('cache-control')).toBe(comes)
+    await api.expectOk('PATCH', `/servers/${server.id}`, { access: 'public' })
+    expect((await fetch(server.url)).headers.get('cache-control')).toBe(said.length === 0 ? null : said.join(', '))
+  })
+
   it('a 401 of the upstream becomes a 502 that says so', async () => {
     const upstream = await startUpstream(response => {
       response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://evil.test/meta"' })

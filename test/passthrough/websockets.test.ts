@@ -106,7 +106,10 @@ describe('a WebSocket through a passthrough server', () => {
   it('that the upstream does not want is answered as the upstream answers, but for its credentials', async () => {
     let status = 426
     const upstream = await startUpstream(response => {
-      response.writeHead(status, { 'www-authenticate': 'Bearer', 'set-cookie': 'a=b', 'x-own': 'yes' })
+      response.writeHead(status, {
+        ...{ 'www-authenticate': 'Bearer', 'set-cookie': 'a=b', 'x-own': 'yes' },
+        ...(status === 302 && { location: 'http://inside.test/' }),
+      })
       response.end('no')
     })
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
@@ -115,6 +118,11 @@ describe('a WebSocket through a passthrough server', () => {
     expect(refused.status).toBe(426)
     expect(refused.head.toLowerCase()).toContain('x-own: yes')
     expect(refused.head.toLowerCase()).not.toMatch(/set-cookie|www-authenticate/)
+    expect(refused.head.toLowerCase()).toContain('content-security-policy: sandbox')
+    status = 302
+    const led = await sendRaw(patchbay.origin, wish)
+    expect(led.head).toMatch(/^HTTP\/1\.1 502 .*redirected/)
+    expect(led.head).not.toContain('inside.test')
     status = 401
     expect((await sendRaw(patchbay.origin, wish)).head).toMatch(/^HTTP\/1\.1 502 .*401/)
     await upstream.stop()

@@ -4,54 +4,89 @@ import { createHopCheck } from './hop-by-hop.ts'
 
 /**
  * What an upstream may say for an origin of its own, and not for ours: cookies and orders to browsers, which would hold
- * for the dashboard as well; whom to ask for tokens; which pages may read, which is ours to say.
+ * for the dashboard as well; whom to ask for tokens; which pages may read, which is ours to say; orders to the proxies
+ * before it, which here are those before us.
  */
 const NOT_FOR_US: ReadonlySet<string> = new Set([
   'set-cookie',
   'set-cookie2',
+  'set-login',
   'www-authenticate',
   'authentication-info',
+  'accept-ch',
   'alt-svc',
+  'cdn-cache-control',
   'clear-site-data',
   'content-security-policy',
   'content-security-policy-report-only',
+  'critical-ch',
+  'edge-control',
   'nel',
+  'origin-agent-cluster',
+  'origin-trial',
   'public-key-pins',
   'public-key-pins-report-only',
   'refresh',
   'report-to',
   'reporting-endpoints',
   'service-worker-allowed',
+  'speculation-rules',
   'strict-transport-security',
+  'surrogate-control',
+  'use-as-dictionary',
   'x-content-type-options',
+  'x-sendfile',
 ])
 
+/** Orders of several words: which pages may read, which file a proxy is to answer, what it is to keep. */
+const NOT_FOR_US_EITHER =
+  /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
+
 /** A page of an upstream's is no page of ours: nothing in it runs, and nothing of ours can be reached from it. */
-const CONFINED = ['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff']
+export const CONFINED = [
+  ['content-security-policy', "sandbox; default-src 'none'"],
+  ['x-content-type-options', 'nosniff'],
+] as const
+const CONFINED_FIELDS = CONFINED.flat()
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
-export const isPassedBack = (name: string): boolean => !NOT_FOR_US.has(name) && !name.startsWith('access-control-')
+export const isPassedBack = (name: string): boolean => !NOT_FOR_US.has(name) && !NOT_FOR_US_EITHER.test(name)
+
+/** What lets a cache that many share keep an answer, even one to who has shown a token (RFC 9111 §3.5). */
+const SHARED_CACHING = /(^|,)\s*(?:public|s-maxage\s*=\s*"?\w*"?)\s*(?=,|$)/gi
+
+/** The tier is ours, and the upstream knows nothing of it: what one caller is answered, no cache is to answer another. */
+const toPrivate = (value: string): string => {
+  const rest = value.replace(SHARED_CACHING, '').replace(/^\s*,\s*/, '')
+  return rest.trim() === '' ? 'private' : `private, ${rest.trim()}`
+}
 
 export type AnswerParts = {
   /** Names and values in turn, as they came. */
   rawHeaders: readonly string[]
   connection: string | undefined
+  /** Whether the caller has shown a token. */
+  hasToken: boolean
   /** Of the redirect or of what was made, as clients may have it; undefined where there is none, or it is nobody's business. */
   location: string | undefined
 }
 
 /** The headers of an upstream's answer as they go to the client: names and values in turn. */
-export const buildAnswerHeaders = ({ rawHeaders, connection, location }: AnswerParts): string[] => {
+export const buildAnswerHeaders = ({ rawHeaders, connection, hasToken, location }: AnswerParts): string[] => {
   const isHop = createHopCheck(connection)
   const fields: string[] = []
+  const caching: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const lower = name.toLowerCase()
-    if (!isHop(lower) && isPassedBack(lower) && !ADDRESSES.has(lower)) fields.push(name, rawHeaders[at + 1] ?? '')
+    const value = rawHeaders[at + 1] ?? ''
+    if (hasToken && lower === 'cache-control') caching.push(value)
+    else if (!isHop(lower) && isPassedBack(lower) && !ADDRESSES.has(lower)) fields.push(name, value)
   }
+  if (hasToken) fields.push('cache-control', toPrivate(caching.join(', ')))
   if (location !== undefined) fields.push('location', location)
-  return [...fields, ...CONFINED]
+  return [...fields, ...CONFINED_FIELDS]
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -60,10 +60,15 @@ const streamOn = (answer: IncomingMessage, passing: AnswerPassing): void => {
 
 const sendOn = (answer: IncomingMessage, location: string | undefined, passing: AnswerPassing): void => {
   const { exchange, passage } = passing
+  const hasToken = exchange.headers.authorization !== undefined
   const { statusCode = 502, statusMessage = '', rawHeaders, headers } = answer
   const { raw } = exchange
   if (REASON.test(statusMessage)) raw.statusMessage = statusMessage
-  writeHead(exchange, statusCode, buildAnswerHeaders({ rawHeaders, connection: headers.connection, location }))
+  writeHead(
+    exchange,
+    statusCode,
+    buildAnswerHeaders({ rawHeaders, connection: headers.connection, hasToken, location }),
+  )
   answer.on('data', (chunk: Buffer) => {
     passage.responseBytes += chunk.length
   })

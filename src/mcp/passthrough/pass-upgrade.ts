@@ -2,15 +2,23 @@ import type { IncomingMessage } from 'node:http'
 import type { ReverseProxy, Upgrade } from '../../platform/net/index.ts'
 import { pathAt } from '../../upstreams/index.ts'
 import { writeRefusal } from '../exchange.ts'
-import { isPassedBack } from './answer-headers.ts'
+import { CONFINED, isPassedBack } from './answer-headers.ts'
 import { type RequestPassing, sessionOf } from './passing.ts'
 import { downRefusal, faultRefusal, isUnauthorized, RETRY_SOON, saysNobody } from './refusals.ts'
 
 /** Takes out of an answer what is not for our clients, before it is written as it is. */
 const clean = (answer: IncomingMessage): void => {
-  for (const name of Object.keys(answer.headers)) if (!isPassedBack(name)) delete answer.headers[name]
-  if (!isUnauthorized(answer.statusCode ?? 502)) return
-  answer.statusMessage = `Bad Gateway: the upstream answered ${answer.statusCode} to its credentials`
+  const { headers, statusCode = 502 } = answer
+  for (const name of Object.keys(headers)) if (!isPassedBack(name)) delete headers[name]
+  if (statusCode === 101) return
+  for (const [name, value] of CONFINED) headers[name] = value
+  // Where it leads a client that wants a WebSocket is an address of the upstream's.
+  const isRedirect = headers.location !== undefined
+  delete headers.location
+  delete headers['content-location']
+  if (!isRedirect && !isUnauthorized(statusCode)) return
+  const why = isRedirect ? 'redirected' : `answered ${statusCode} to its credentials`
+  answer.statusMessage = `Bad Gateway: the upstream ${why}`
   answer.statusCode = 502
 }
 

@@ -13,21 +13,35 @@ export type HeaderParts = {
 }
 
 /**
- * What is for us alone: the caller's token and our cookies, what a caller could say of its own origin that only proxies
- * may, and what Node has answered already.
+ * What is for us alone: the caller's token and our cookies, what a caller could say of its own origin, or of the path
+ * and host that it asks for, that only proxies may, and what Node has answered already.
  */
 const OURS: ReadonlySet<string> = new Set([
   'authorization',
+  'cf-connecting-ip',
+  'client-ip',
   'cookie',
   'cookie2',
   'expect',
+  'fastly-client-ip',
   'forwarded',
   'host',
+  'proxy',
+  'true-client-ip',
   'via',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-host',
+  'x-http-host-override',
   'x-real-ip',
+  'x-rewrite-url',
 ])
+const OUR_KINDS = /^x-(?:forwarded|original)(?:-|$)/
 
-const isOurs = (name: string): boolean => OURS.has(name) || name.startsWith('x-forwarded-')
+/** As servers that hand headers on as variables read names: a line for a hyphen. */
+const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
+
+const isOurs = (name: string): boolean => OURS.has(name) || OUR_KINDS.test(name)
 
 /** The origin that clients see, in its parts. */
 export type SeenAt = { protocol: string; host: string; port: string }
@@ -51,7 +65,9 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, seenAt, 
   const passed: Record<string, string | string[]> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (value !== undefined && !isHop(name) && !isOurs(name)) passed[name] = value
+    if (value === undefined || isHop(name)) continue
+    const read = asRead(name)
+    if (!isOurs(read) && (read === name || configured[read] === undefined)) passed[name] = value
   }
   const { via } = headers
   passed.via = `${via === undefined ? '' : `${via}, `}1.1 ${PSEUDONYM}`
