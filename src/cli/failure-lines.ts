@@ -3,6 +3,7 @@ import { MigrationError } from '../platform/db/index.ts'
 import { MasterKeyError } from '../platform/master-keys.ts'
 import { SealError } from '../platform/sealing.ts'
 import { SettingsError } from '../platform/settings.ts'
+import { printable } from './printable.ts'
 
 /** Of Node's own errors, such as EPIPE. */
 export const codeOf = (error: unknown): string | undefined =>
@@ -38,4 +39,5 @@ const linesOf = (error: unknown): readonly string[] => {
 }
 
 /** What went wrong, for the person at the terminal: a line each, never a stack trace. */
-export const failureLines = (error: unknown): string[] => linesOf(error).map(line => line.replace(/\s*\n\s*/g, ' '))
+export const failureLines = (error: unknown): string[] =>
+  linesOf(error).map(line => printable(line.replace(/\s*\n\s*/g, ' ')))

@@ -1,6 +1,7 @@
 import { confirm, multiselect, password, select, text } from '@clack/prompts'
 import { AppError } from '../kernel/index.ts'
 import type { ConfigVariable } from '../upstreams/index.ts'
+import { printable } from './printable.ts'
 
 const FEATURES = ['tools', 'resources', 'prompts'] as const
 export type Feature = (typeof FEATURES)[number]
@@ -19,7 +20,7 @@ export const askWhich = async (drafts: readonly { label: string; hint: string; i
   answered(
     await multiselect({
       message: 'Which MCP servers are to be taken?',
-      options: drafts.map(({ label, hint }, value) => ({ value, label, hint })),
+      options: drafts.map(({ label, hint }, value) => ({ value, label: printable(label), hint: printable(hint) })),
       initialValues: drafts.flatMap(({ isOn }, at) => (isOn ? at : [])),
       required: true,
     }),
@@ -48,7 +49,7 @@ export const askServer = async (
     await select({
       message: 'Which server is to hold them?',
       options: [
-        ...servers.map(server => ({ value: server.id, label: server.name, hint: server.id })),
+        ...servers.map(server => ({ value: server.id, label: printable(server.name), hint: printable(server.id) })),
         { value: NEW, label: 'A new server' },
       ],
     }),
@@ -58,20 +59,24 @@ export const askServer = async (
 }
 
 export const askForEnvironment = async (names: readonly string[]): Promise<boolean> =>
-  answered(await confirm({ message: `Take the values of ${names.join(', ')} from where this terminal has them?` }))
+  answered(
+    await confirm({ message: printable(`Take the values of ${names.join(', ')} from where this terminal has them?`) }),
+  )
 
 /** Undefined: it is given later, on the server's page. */
 export const askForValue = async (
   { name, about, fallback }: ConfigVariable,
   isSecret: boolean,
 ): Promise<string | undefined> => {
-  const message = `${about ?? name} (${isSecret ? 'a secret, hidden as you type; ' : ''}empty: later)`
+  const message = printable(`${about ?? name} (${isSecret ? 'a secret, hidden as you type; ' : ''}empty: later)`)
   const answer = answered(
-    isSecret ? await password({ message }) : await text({ message, initialValue: fallback ?? '' }),
+    isSecret ? await password({ message }) : await text({ message, initialValue: printable(fallback ?? '') }),
   )
   return answer === undefined || answer === '' ? undefined : answer
 }
 
-export const askWhetherToGoOn = async (count: number, server: string): Promise<void> => {
-  if (!answered(await confirm({ message: `Attach ${count} to "${server}"?` }))) throw stopped()
+/** `origin`: where their values go as well, secrets too. */
+export const askWhetherToGoOn = async (count: number, server: string, origin: string): Promise<void> => {
+  const message = printable(`Attach ${count} to "${server}" at ${origin}, with the values that they need?`)
+  if (!answered(await confirm({ message }))) throw stopped()
 }

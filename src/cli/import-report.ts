@@ -9,9 +9,6 @@ export type Found = { sources: Sources; candidates: readonly Candidate[]; drafts
 export const describePlace = ({ input }: UpstreamDraft): string =>
   input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
 
-/** For a terminal: what a file holds must not steer it. */
-export const printable = (line: string): string => line.replaceAll(/\p{Cc}/gu, '\u{fffd}')
-
 export const toFoundView = ({ sources, candidates, drafts }: Found) => ({
   files: sources.files.map(({ path, tool, unusable, notes }) => ({
     path,
@@ -39,18 +36,15 @@ export const foundLines = (found: Found): string[] => {
     ...unusable.map(({ name, why }) => `  ${name}: cannot be taken, since it ${why}`),
     ...notes.map(note => `  ${note}`),
   ])
-  return lines.map(printable)
+  return lines
 }
 
-export const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] =>
-  [
-    ...imported.flatMap(({ name, enabled, notes }) => [
-      `Attached ${name}${enabled ? '' : ', disabled'}`,
-      ...notes.map(note => `  ${note}`),
-    ]),
-    ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
-    ...(missingGlobals.length > 0
-      ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`]
-      : []),
-    `MCP server: ${url}`,
-  ].map(printable)
+export const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] => [
+  ...imported.flatMap(({ name, enabled, notes }) => [
+    `Attached ${name}${enabled ? '' : ', disabled'}`,
+    ...notes.map(note => `  ${note}`),
+  ]),
+  ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
+  ...(missingGlobals.length > 0 ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`] : []),
+  `MCP server: ${url}`,
+]

@@ -5,13 +5,14 @@ import { loadSettings } from '../platform/settings.ts'
 import { serverUrl } from '../servers/index.ts'
 import { draftUpstreams } from '../upstreams/index.ts'
 import { askEmail, askFeatures, askServer, askWhetherToGoOn, askWhich, type Feature } from './import-questions.ts'
-import { describePlace, type Found, foundLines, outcomeLines, printable, toFoundView } from './import-report.ts'
+import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
 import { collectValues } from './import-values.ts'
 import { thisMachine } from './machine.ts'
 import { connectApi, expectAnswer, listAll, type ManagementApi, openLocalApi } from './management-api.ts'
 import { print } from './output.ts'
+import { printable } from './printable.ts'
 
 type Options = {
   server?: string
@@ -63,7 +64,7 @@ const draftsOf = (candidates: readonly Candidate[], takenKeys?: ReadonlySet<stri
 const complain = (lines: readonly string[]): void => {
   if (lines.length === 0) return
   process.exitCode = 1
-  for (const line of lines) process.stderr.write(`patchbay: ${line}\n`)
+  for (const line of lines) process.stderr.write(`patchbay: ${printable(line)}\n`)
 }
 
 const choose = async ({ candidates, drafts }: Found, options: Options): Promise<readonly Candidate[]> => {
@@ -72,8 +73,7 @@ const choose = async ({ candidates, drafts }: Found, options: Options): Promise<
   const choices = candidates.map((candidate, at) => {
     const draft = drafts[at]
     const where = draft === undefined ? '' : describePlace(draft)
-    const hint = printable(`${candidate.tool}: ${where}`)
-    return { label: printable(labelOf(candidate)), hint, isOn: candidate.server.isEnabled }
+    return { label: labelOf(candidate), hint: `${candidate.tool}: ${where}`, isOn: candidate.server.isEnabled }
   })
   const picked = new Set(await askWhich(choices))
   return candidates.filter((_, at) => picked.has(at))
@@ -135,7 +135,8 @@ const attach = async (found: Found, options: Options): Promise<void> => {
       isInteractive: isInteractive(options),
       fromEnvironment: options.fromEnvironment === true,
     })
-    if (isInteractive(options)) await askWhetherToGoOn(drafts.upstreams.length, server.name)
+    const origin = options.url ?? loadSettings().baseUrl
+    if (isInteractive(options)) await askWhetherToGoOn(drafts.upstreams.length, server.name, origin)
     const outcome = await importUpstreams(api, target, { ...drafts, values })
     const url = server.url || serverUrl(loadSettings().baseUrl, server.id)
     print(options, { ...toFoundView(found), server: { ...server, url }, ...outcome }, outcomeLines(outcome, url))
@@ -161,7 +162,7 @@ const runImport = async (sources: readonly string[], options: Options, command: 
     print(options, toFoundView(found), [...foundLines(found), hint])
     return
   }
-  if (options.json !== true) process.stdout.write(`${foundLines(found).join('\n')}\n\n`)
+  if (options.json !== true) process.stdout.write(`${foundLines(found).map(printable).join('\n')}\n\n`)
   await attach(found, options)
 }
 

@@ -12,7 +12,10 @@ export const expandPath = (path: string): string => resolve(path.replace(/^~(?=$
 
 const readValueFile = (path: string): string | undefined => {
   try {
-    return statSync(path).size > MAX_VALUE_FILE_BYTES ? undefined : readFileSync(path, 'utf8').trim()
+    const file = statSync(path)
+    // A pipe or a device has no size and may never end.
+    const isReadable = file.isFile() && file.size <= MAX_VALUE_FILE_BYTES
+    return isReadable ? readFileSync(path, 'utf8').trim() : undefined
   } catch {
     return undefined
   }

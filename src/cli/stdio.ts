@@ -5,6 +5,7 @@ import { createLogger } from '../platform/logger.ts'
 import { loadSettings, type Settings } from '../platform/settings.ts'
 import { serverUrl } from '../servers/index.ts'
 import { openConfigInstallation } from './config-installation.ts'
+import { printable } from './printable.ts'
 import { runStdioBridge } from './stdio-bridge.ts'
 
 type Options = { server?: string; config?: string; url?: string; json?: boolean }
@@ -19,7 +20,7 @@ const urlOf = ({ server = '', url }: Options, { baseUrl }: Settings): string => 
 }
 
 /** Standard output is the protocol's alone. */
-const log = (line: string): void => void process.stderr.write(`patchbay: ${line}\n`)
+const log = (line: string): void => void process.stderr.write(`patchbay: ${printable(line)}\n`)
 
 const untilTold = (): Promise<void> =>
   new Promise(resolve => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStdioProcesses } from '../upstreams/index.ts'
@@ -17,8 +17,18 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
+/**
+ * Whether this user made it. In a folder that all may write to, anybody may put one of that name there, or a link to a
+ * folder of ours: what it says would have us end any process, and remove any file.
+ */
+const isOwn = async (folder: string): Promise<boolean> => {
+  const found = await lstat(folder)
+  return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())
+}
+
 /** Ends what a process that was killed had started, and takes its folder away. One of another user is not ours to touch. */
 const clearFolder = async (folder: string): Promise<void> => {
+  if (!(await isOwn(folder))) return
   const processes = createStdioProcesses({ directory: join(folder, 'processes'), environment: {} })
   processes.reap()
   await processes.close()

@@ -56,12 +56,16 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
     const { stdout } = await runCommand(['token', 'create', '--email', email, '--name', 't'], patchbay.settings)
     const token = stdout.trim()
     const header = (name: string) => ({ headers: { 'X-Api-Key': `\${env:${name}}` } })
+    const input = { headers: { 'X-Fourth': `\${input:fourth}` } }
+    const inputs = [{ id: 'fourth', description: 'Key\u001b]0;owned\u0007\u202eyek' }]
     const servers = {
       first: { url: 'https://first.example.com/mcp', ...header('GIVEN_KEY') },
       second: { url: 'https://second.example.com/mcp', ...header('TYPED_KEY') },
+      // What it says of itself must not steer the terminal, nor what it asks for.
+      fourth: { url: 'https://fourth.example.com/mcp', ...input },
       third: { url: 'https://third.example.com/mcp', disabled: true },
     }
-    const { home, project } = makeFiles({ 'mcp.json': JSON.stringify({ mcpServers: servers }) })
+    const { home, project } = makeFiles({ 'mcp.json': JSON.stringify({ mcpServers: servers, inputs }) })
     const env = {
       HOME: home,
       PATCHBAY_TOKEN: token,
@@ -75,7 +79,8 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
       ['to be called', ENTER],
       ['Take the values of GIVEN_KEY', ENTER],
       ['TYPED_KEY (a secret', `fixture-secret-typed${ENTER}`],
-      ['Attach 2 to', ENTER],
+      ['Key\ufffd]0;owned\ufffd\ufffdyek (', ENTER],
+      [`Attach 3 to "My tools" at ${patchbay.origin}`, ENTER],
     ])
     expect(shown).toContain('Attached second')
     expect(shown).not.toContain('fixture-secret')
@@ -88,6 +93,7 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
     expect(items).toMatchObject([
       { name: 'first', features, missingGlobals: [], enabled: true },
       { name: 'second', features, missingGlobals: [], enabled: true },
+      { name: 'fourth', missingGlobals: ['fourth'] },
     ])
     expect((await api.expectOk('GET', `/servers/${id}/globals`)).body).toMatchObject({
       items: [{ secret: true }, { secret: true }],

@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -142,10 +142,22 @@ describe('looking for MCP servers', () => {
   })
 
   it('shows control characters of a file as signs, so that it cannot steer the terminal', async () => {
-    const servers = { 'a\u001b[2Jb': { command: 'x', args: ['\u0007', 'line\nbreak'] } }
+    const servers = { 'a\u001b[2Jb': { command: 'x', args: ['\u0007', 'line\nbreak', '\u202eback\u2066'] } }
     const { stdout } = await run(['./a.json'], makeFiles({ 'a.json': JSON.stringify({ mcpServers: servers }) }))
-    expect(stdout).toContain('a\ufffd[2Jb: stdio x \ufffd line\ufffdbreak\n')
-    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+    expect(stdout).toContain('a\ufffd[2Jb: stdio x \ufffd line\ufffdbreak \ufffdback\ufffd\n')
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
+  it.skipIf(!existsSync('/dev/zero'))('reads neither a device nor what a file says that one holds', async () => {
+    const value = `\${file:/dev/zero}`
+    const servers = { one: { url: 'https://one.example.com/', headers: { 'X-Key': value } } }
+    const place = makeFiles({ 'good.json': JSON.stringify({ mcpServers: servers }) })
+    symlinkSync('/dev/zero', join(place.project, 'endless.json'))
+    const { code, stderr } = await run(['./endless.json'], place)
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('endless.json is no file to be read') })
+    const nowhere = { PATCHBAY_TOKEN: 'pb_x', PATCHBAY_BASE_URL: 'http://127.0.0.1:1' }
+    const taken = await run(['./good.json', '--yes', '--new', 'x', '--from-environment'], place, nowhere)
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('gave no answer') })
   })
 
   it('does not read a file that is too large, and takes what the others hold', async () => {

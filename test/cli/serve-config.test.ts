@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -211,6 +211,22 @@ describe('a configuration file that is served', () => {
     expect(foldersOf(served.pid)).toHaveLength(1)
     await serve({ mcpServers: {} })
     expect(foldersOf(served.pid)).toEqual([])
+  })
+
+  it('touches nothing that others left where its folders are, nor what a link of theirs leads to', async () => {
+    const folder = temporaryDirectory()
+    const victim = temporaryDirectory()
+    mkdirSync(join(victim, 'processes'))
+    writeFileSync(join(victim, 'processes', 'kept.json'), '{}')
+    symlinkSync(victim, join(folder, 'patchbay-config-99999999-linked'))
+    const foreign = join(folder, 'patchbay-config-99999999-foreign')
+    mkdirSync(join(foreign, 'processes'), { recursive: true })
+    writeFileSync(join(foreign, 'processes', 'kept.json'), '{}')
+    if (process.getuid?.() === 0) chownSync(foreign, 65_534, 65_534)
+    await serve({ mcpServers: {} }, { TMPDIR: folder })
+    expect(existsSync(join(victim, 'processes', 'kept.json'))).toBe(true)
+    // Only root can make what another user owns.
+    expect(existsSync(join(foreign, 'processes', 'kept.json'))).toBe(process.getuid?.() === 0)
   })
 
   it.each([

@@ -22,7 +22,10 @@ const READ_FAULTS: ReadonlyMap<string, string> = new Map([
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 const readWhole = async (path: string): Promise<Result<string, ConfigFileFault>> => {
-  const { size } = await stat(path)
+  const found = await stat(path)
+  // A pipe or a device has no size and may never end.
+  if (!found.isFile() && !found.isDirectory()) return failure({ message: 'is no file to be read', isAbsent: false })
+  const { size } = found
   if (size <= MAX_CONFIG_FILE_BYTES) return success(await readFile(path, 'utf8'))
   return failure({
     message: `has ${size} bytes, more than the ${MAX_CONFIG_FILE_BYTES} that are read`,
