@@ -84,6 +84,7 @@ export const mcpRoutes =
       maxRequestBytes: limits.maxRequestBytes,
       baseUrl,
       access,
+      isStopping: () => registry.isClosing,
       forwardedFor: createForwardedFor(options.trustProxy),
       report,
     })

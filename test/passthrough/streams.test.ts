@@ -192,6 +192,36 @@ describe('a stream through a passthrough server', () => {
     expect(got.isWhole).toBe(true)
   })
 
+  it.each(['chunks', 'a length'])('of another kind, with %s, is cut where its caller may not have it', async kind => {
+    const { held, server } = await startHeld()
+    const begin = async () => {
+      const { outgoing, answered } = await open(server.url, { method: 'POST' })
+      outgoing.end()
+      const response = await nextOf(held, held.length)
+      response.writeHead(200, {
+        'content-type': 'application/x-ndjson',
+        ...(kind === 'a length' && { 'content-length': 1_000_000 }),
+      })
+      response.write('{}\n')
+      const got = await answered
+      await until(() => expect(got.text).toBe('{}\n'))
+      return { got, response }
+    }
+    const first = await begin()
+    // It outlives a change of where requests go, and is not forgotten by it.
+    await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { timeoutMs: 9_000 })
+    first.response.write('{}\n')
+    await until(() => expect(first.got.text).toBe('{}\n{}\n'))
+    const second = await begin()
+    await api.expectOk('PATCH', `/servers/${server.id}`, { access: 'private' })
+    await Promise.all([first, second].flatMap(({ got, response }) => [gone(got.answer), gone(response)]))
+    expect([first.got.isWhole, second.got.isWhole]).toEqual([false, false])
+    await api.expectOk('PATCH', `/servers/${server.id}`, { access: 'public' })
+    const third = await begin()
+    await api.expectOk('DELETE', `/servers/${server.id}`)
+    await Promise.all([gone(third.got.answer), gone(third.response)])
+  })
+
   it('ends whole when the server answers itself from then on, and the other way round', async () => {
     const { held, server } = await startHeld()
     const got = await (await open(server.url)).answered

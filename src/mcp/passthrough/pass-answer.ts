@@ -77,8 +77,12 @@ const sendOn = (answer: IncomingMessage, location: string | undefined, passing: 
     return
   }
   answer.pipe(raw)
-  // One that says no length may be a stream of another kind, whose head its client waits for.
-  if (headers['content-length'] === undefined) setImmediate(() => passage.responseBytes > 0 || raw.flushHeaders())
+  setImmediate(() => {
+    if (answer.complete) return
+    // One that says no length may be a stream of another kind, whose head its client waits for.
+    if (headers['content-length'] === undefined && passage.responseBytes === 0) raw.flushHeaders()
+    passage.lasts(() => raw.destroy())
+  })
 }
 
 /** Hears the beginning of the upstream's answer, and sends it on, or says why not. */

@@ -11,6 +11,8 @@ export type Passage = {
   responseBytes: number
   /** It has become a stream without an end, which `end` ends when its caller may not have it any more, or the server goes. */
   becomeStream: (end: () => void) => void
+  /** Its answer takes a while: `cut` ends it when its caller may not have it any more, or the server is gone. */
+  lasts: (cut: () => void) => void
 }
 
 export type PassageParts = {
@@ -21,6 +23,8 @@ export type PassageParts = {
   /** As the caller asked for it, without its query. */
   url: string
   access: StreamAccess
+  /** Whether the process stops: what is asked has its answer first. */
+  isStopping: () => boolean
   /** Tells when all of it is over. */
   onceOver: (end: () => void) => void
 }
@@ -42,6 +46,15 @@ export const beginPassage = (parts: PassageParts): Passage => {
   const startedMs = performance.now()
   const letGo = mounted.holdOpen()
   let unsubscribe = (): void => {}
+  let isDone = false
+  /** Only what lasts is told of changes: to be among those who are is dear for what is over at once. */
+  const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
+    if (isDone) return
+    const { checkAccess, beat } = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, whenAccessEnds)
+    const subscriber = { checkAccess, beat, listChanged: () => {}, end: whenServiceEnds }
+    mounted.subscribe(subscriber)
+    unsubscribe = () => mounted.unsubscribe(subscriber)
+  }
   /** Whether the server has become another one, or is gone, since the request came. */
   const isOver = (): boolean => mounted.isEnded || wayOf(mounted.router.server.passthrough) !== wayOf(passthrough)
 
@@ -50,19 +63,21 @@ export const beginPassage = (parts: PassageParts): Passage => {
     error: undefined,
     requestBytes: 0,
     responseBytes: 0,
-    // Only what lasts is told of changes: to be among those who are is dear for what is over at once.
     becomeStream: end => {
-      if (isOver()) {
-        end()
-        return
+      if (isOver()) end()
+      else watch(end, end)
+    },
+    lasts: cut => {
+      const goOn = (): void => {
+        if (mounted.isEnded && !parts.isStopping()) cut()
+        // Whoever is told of an end is told of nothing more.
+        else watch(cut, () => queueMicrotask(goOn))
       }
-      const watch = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, end)
-      const subscriber = { ...watch, listChanged: () => {}, end }
-      mounted.subscribe(subscriber)
-      unsubscribe = () => mounted.unsubscribe(subscriber)
+      goOn()
     },
   }
   parts.onceOver(() => {
+    isDone = true
     unsubscribe()
     letGo()
     const { status, requestBytes, responseBytes } = passage

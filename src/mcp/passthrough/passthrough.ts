@@ -19,6 +19,7 @@ export type PassthroughOptions = AdmitPassageOptions & {
   /** The origin that clients see. */
   baseUrl: string
   access: StreamAccess
+  isStopping: () => boolean
   /** The addresses a request came by, as X-Forwarded-For lists them. */
   forwardedFor: (incoming: Exchange['incoming']) => string
   report: ReportFault
@@ -28,7 +29,7 @@ type Let = { exchange: Exchange; mounted: Mounted; caller: Caller; passthrough: 
 
 /** Requests to servers that pass them on, behind the checks of access. */
 export const createPassthrough = (options: PassthroughOptions) => {
-  const { baseUrl, access, forwardedFor, report } = options
+  const { baseUrl, access, isStopping, forwardedFor, report } = options
   const seenAt = readSeenAt(baseUrl)
   const admit = createAdmitPassage(options)
   const passRequest = createPassRequest(options)
@@ -48,7 +49,7 @@ export const createPassthrough = (options: PassthroughOptions) => {
       exchange,
       caller,
       token: undefined,
-      passage: beginPassage({ exchange, mounted, caller, passthrough, url, access, onceOver }),
+      passage: beginPassage({ exchange, mounted, caller, passthrough, url, access, isStopping, onceOver }),
       passthrough,
       way,
       target,
