@@ -76,7 +76,7 @@ export type CompiledTool = {
 export type OfferedItem = { name: string; json: JsonObject }
 
 /** Why an upstream did not do something, as a JSON-RPC error. */
-export type RefusedAnswer = { refused: { code: number; message: string } }
+export type RefusedAnswer = { refused: { code: number; message: string; data?: JsonObject } }
 /** What an upstream answered, or why not. */
 export type PassedAnswer = PassedResult | RefusedAnswer
 

@@ -1,10 +1,11 @@
 import { isJsonObject } from '../kernel/index.ts'
-import type { UpstreamSource } from '../upstreams/index.ts'
+import { isPerCaller, type UpstreamSource } from '../upstreams/index.ts'
 import type { OfferedCapabilities } from './compiled-server.ts'
 
-/** Whether an upstream tells of changed resources, and may be asked to. */
+/** Whether an upstream tells of changed resources, and may be asked to: by a connection that all callers share. */
 export const canSubscribe = ({ upstream, kept }: UpstreamSource): boolean => {
   const { resources } = kept.catalogue.capabilities
+  if (isPerCaller(upstream.config)) return false
   return upstream.config.features.resources && isJsonObject(resources) && resources.subscribe === true
 }
 

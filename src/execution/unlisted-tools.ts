@@ -3,6 +3,9 @@ import type { OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { CompiledTool, UnlistedTools } from './compiled-server.ts'
 
+/** Longest name that is tried: tools have at most 128 characters in the newest protocol, and prefixes far fewer. */
+const MAX_NAME_CHARS = 200
+
 /**
  * Tools that upstreams have for clients alone that can be asked something, so that no kept list has them. Each client's
  * own connections tell which there are; until one has, a call by the name that it would have finds out.
@@ -17,6 +20,7 @@ export const compileUnlistedTools = (
     config.features.tools && isToolAllowed(config, removeHidden(own))
   return {
     find: name => {
+      if (name.length > MAX_NAME_CHARS) return undefined
       for (const source of sources) {
         const { name: upstreamName, config } = source.upstream
         const prefix = `${config.prefix ?? upstreamName}_`

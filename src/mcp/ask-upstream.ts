@@ -32,6 +32,11 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
 /** The stateless era wants it said how long what was read may be kept: not at all, unless the upstream says so. */
 const UNKEPT = { ttlMs: 0, cacheScope: 'private' } as const
 
+/** By which the session era says that there is no such resource (server/resources); the stateless one does otherwise. */
+const RESOURCE_NOT_FOUND = -32_002
+const codeFor = (code: number, era: Era): number =>
+  era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code
+
 /** Asks an upstream; undefined where none has what the request names, or it names nothing. */
 export const askUpstream = (
   router: Router,
@@ -43,8 +48,8 @@ export const askUpstream = (
   const { id } = request
   const render = (answered: PassedAnswer): Answer => {
     if ('refused' in answered) {
-      const { code, message } = answered.refused
-      return errorAnswer(id, refusal(200, code, message))
+      const { code, message, data } = answered.refused
+      return errorAnswer(id, refusal(200, codeFor(code, era), message, data))
     }
     const isRead = era === 'stateless' && request.method === 'resources/read'
     const passed = isRead && !isInputRequired(answered.passed) ? { ...UNKEPT, ...answered.passed } : answered.passed

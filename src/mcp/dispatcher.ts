@@ -89,9 +89,10 @@ export const answerUnknown = ({ id, method }: RequestMessage, era: Era): Answer 
 
 const answerDiscover = (router: Router, { id }: RequestMessage): Answer => resultAnswer(id, router.discover)
 
-/** What the stateless era answers at once: all that is neither a call nor a subscription. */
+/** What the stateless era answers at once: all that is neither a call nor a subscription, for which it has a stream. */
 export const answerAtOnce = (router: Router, message: RequestMessage): Answer => {
   if (message.method === 'server/discover') return answerDiscover(router, message)
+  if (SUBSCRIBING.has(message.method)) return answerUnknown(message, 'stateless')
   return (
     answerList(router, message, 'stateless') ?? answerMissing(router, message) ?? answerUnknown(message, 'stateless')
   )

@@ -132,9 +132,15 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
     if (full !== undefined) refuse(full)
     else if (uris.length === 0) open(exchange, mounted, caller, request, filter, NO_RESOURCES)
     else {
-      void subscribeAll(mounted, uris, groupOf(request.params)).then(resources =>
-        open(exchange, mounted, caller, request, filter, resources),
-      )
+      void subscribeAll(mounted, uris, groupOf(request.params)).then(resources => {
+        // Others may have come while the upstreams were asked.
+        const fullNow = checkRoom(mounted)
+        if (fullNow === undefined) open(exchange, mounted, caller, request, filter, resources)
+        else {
+          resources.stop()
+          refuse(fullNow)
+        }
+      })
     }
   }
 }

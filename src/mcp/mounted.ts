@@ -100,7 +100,9 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
       }
     },
     subscribe: subscriber => {
-      subscribers.add(subscriber)
+      // One that took its time to begin would never be told, nor asked again whether it may.
+      if (isEnded) queueMicrotask(subscriber.end)
+      else subscribers.add(subscriber)
     },
     unsubscribe: subscriber => {
       subscribers.delete(subscriber)

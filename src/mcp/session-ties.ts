@@ -69,16 +69,18 @@ export const subscribe = (
 ): Promise<Answer> | Answer | undefined => {
   const { subscriptions } = tiesOf(session)
   if (subscriptions.has(uri)) return resultAnswer(id, '{}')
-  if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
-    return errorAnswer(id, invalidParams(`A session may subscribe to ${MAX_SUBSCRIPTIONS} resources`))
-  }
+  const tooMany = (): Answer =>
+    errorAnswer(id, invalidParams(`A session may subscribe to ${MAX_SUBSCRIPTIONS} resources`))
+  if (subscriptions.size >= MAX_SUBSCRIPTIONS) return tooMany()
   return offers
     ?.subscribe(uri, updated => notify(session, resourceUpdated(updated)), groupOf(params))
     ?.then(taken => {
       if ('refused' in taken) return errorAnswer(id, refusal(200, taken.refused.code, taken.refused.message))
-      // It was cancelled, or its session ended, while the upstream was asked.
-      if (call.signal.aborted || subscriptions.has(uri)) taken.stop()
+      // It was cancelled, or its session ended, or it asked for others as well, while the upstream was asked.
+      const isFull = subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)
+      if (call.signal.aborted || subscriptions.has(uri) || isFull) taken.stop()
       else subscriptions.set(uri, taken.stop)
+      if (isFull) return tooMany()
       return resultAnswer(id, '{}')
     })
 }

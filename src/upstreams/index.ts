@@ -57,7 +57,7 @@ export { approveWhatIsKept, createUpstreamReviews, type UpstreamReviews, upstrea
 export { createStateDigest } from './state-digest.ts'
 export { isToolAllowed } from './tool-patterns.ts'
 export { upstreamPages } from './upstream.pages.ts'
-export type { Upstream, UpstreamState } from './upstream.ts'
+export { isPerCaller, type Upstream, type UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'
 export { createUpstreamOffers, type PresentedUpstream, type UpstreamOffers } from './upstream-offers.ts'
 export { createUpstreamOutages, type UpstreamOutages } from './upstream-outages.ts'

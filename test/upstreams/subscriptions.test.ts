@@ -165,4 +165,54 @@ describe('subscriptions to resources', () => {
     await session.end()
     await vi.waitFor(async () => expect((await told()).open).toBe(0))
   })
+
+  it('of one session are so many and no more, though they are all begun at once', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf('talks-old'))
+    const client = await connect('sdk 1', serverId)
+    const uris = Array.from({ length: 520 }, (_, index) => `talks://any/${index}`)
+    const outcomes = await Promise.allSettled(uris.map(uri => client.request('resources/subscribe', { uri })))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(500)
+    const told = async () => jsonOf<{ subscribed: string[] }>(await client.callTool('talks_told'))
+    await vi.waitFor(async () => expect((await told()).subscribed).toHaveLength(500))
+  })
+
+  const sendStateless = (serverId: string, method: string, params: object) =>
+    fetch(`${patchbay.origin}/s/${serverId}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
+    })
+  const META = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+
+  it('of the stateless era end with the server, also one that is just being opened', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'late', commandOf('listens-late'))
+    const client = await connect('sdk 2 stateless', serverId)
+    const listening = sendStateless(serverId, 'subscriptions/listen', {
+      notifications: { toolsListChanged: true, resourceSubscriptions: ['late://one'] },
+    })
+    await vi.waitFor(async () => {
+      expect(jsonOf<{ opened: number }>(await client.callTool('late_told')).opened).toBe(1)
+    })
+    await operator.expectOk('DELETE', `/servers/${serverId}`)
+    const text = await (await listening).text()
+    expect(text).toContain('notifications/subscriptions/acknowledged')
+  })
+
+  it('are no request of the stateless era, which says so', async () => {
+    const serverId = await makeServer()
+    await attach(serverId, 'talks', commandOf('talks-old'))
+    const response = await sendStateless(serverId, 'resources/subscribe', { uri: 'talks://one' })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { code: -32601 } })
+  })
 })

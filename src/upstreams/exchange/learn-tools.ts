@@ -5,8 +5,9 @@ import { cleanItems, createFlags } from '../catalogue/clean-items.ts'
 import type { CatalogueItem } from '../catalogue/index.ts'
 import type { UpstreamConnection } from '../connection/index.ts'
 
-/** Pages of one client's list; what is on others stays unlisted. */
+/** Pages of one client's list, and all of them as JSON, in characters; what is beyond stays unlisted. */
 const MAX_PAGES = 20
+const MAX_CHARS = 2 * 1_024 * 1_024
 
 const Items = z.array(z.custom<JsonObject>(isJsonObject))
 
@@ -14,11 +15,14 @@ const Items = z.array(z.custom<JsonObject>(isJsonObject))
 export const learnTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
   const items: JsonObject[] = []
   let cursor: string | undefined
+  let chars = 0
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor }
     const found = await connection.run((client, options) =>
       client.request({ method: 'tools/list', params }, Anything, options),
     )
+    chars += JSON.stringify(found.tools ?? []).length
+    if (chars > MAX_CHARS) break
     items.push(...Items.parse(found.tools))
     if (typeof found.nextCursor !== 'string' || found.nextCursor === cursor) break
     cursor = found.nextCursor
