@@ -173,6 +173,22 @@ describe('of a request to a passthrough server', () => {
     expect((await fetch(server.url)).headers.get('cache-control')).toBe(said.length === 0 ? null : said.join(', '))
   })
 
+  it.each([
+    ['script', 403],
+    ['serviceworker', 403],
+    ['style', 403],
+    ['document', 200],
+    ['empty', 200],
+  ])('what a browser wants as a %s is answered with %i', async (destination, status) => {
+    const upstream = await startUpstream(response => {
+      response.writeHead(200, { 'content-type': 'text/javascript' }).end('alert(1)')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const head = `GET ${server.path}/x.js HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Dest: ${destination}`
+    expect((await sendRaw(patchbay.origin, `${head}\r\n\r\n`)).status).toBe(status)
+    expect(upstream.seen.length).toBe(status === 200 ? 1 : 0)
+  })
+
   it('a 401 of the upstream becomes a 502 that says so', async () => {
     const upstream = await startUpstream(response => {
       response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://evil.test/meta"' })

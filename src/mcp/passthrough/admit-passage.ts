@@ -4,6 +4,7 @@ import type { PassthroughWay } from '../../upstreams/index.ts'
 import { type Refusal, refusal } from '../answer.ts'
 import type { Challenges } from '../challenges.ts'
 import type { Exchange } from '../exchange.ts'
+import { headerOf } from '../headers.ts'
 import type { CheckRoom } from '../listen.ts'
 import type { Mounted } from '../mounted.ts'
 import { ERROR } from '../protocol.ts'
@@ -32,6 +33,29 @@ const isFramingKnown = ({ headers }: Exchange): boolean =>
 /** Answered by what was asked (RFC 9110 §9.3.8), which holds what is configured for the upstream alone. */
 const TELLS_BACK: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK'])
 
+/**
+ * What a browser would make part of the page that asks (fetch standard, "destination"): a page of ours takes scripts and
+ * styles of its own origin, and an upstream's are not that, wherever they come by.
+ */
+const PARTS_OF_PAGES: ReadonlySet<string> = new Set([
+  'audioworklet',
+  'embed',
+  'font',
+  'json',
+  'manifest',
+  'object',
+  'paintworklet',
+  'script',
+  'serviceworker',
+  'sharedworker',
+  'speculationrules',
+  'style',
+  'worker',
+  'xslt',
+])
+const becomesPartOfPage = ({ headers }: Exchange): boolean =>
+  PARTS_OF_PAGES.has(headerOf(headers, 'sec-fetch-dest') ?? '')
+
 const check = (
   exchange: Exchange,
   { way }: CompiledPassthrough,
@@ -41,6 +65,9 @@ const check = (
   const target = readPassedTarget(incoming.url ?? '')
   if (TELLS_BACK.has(incoming.method)) {
     return failure(refusal(405, ERROR.transport, 'This method would tell what is shown to the upstream'))
+  }
+  if (becomesPartOfPage(exchange)) {
+    return failure(refusal(403, ERROR.transport, 'Forbidden: what comes through here is no part of a page'))
   }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
   if (!isFramingKnown(exchange))
