@@ -85,11 +85,11 @@ export const compileUpstreamOffers = (
     masker: Masker,
     state: UpstreamState | undefined,
   ): RefusedAnswer => {
-    const said = findUpstreamRefusal(error)
-    if (said !== undefined) return refused(masker.text(said.message), said.code)
-    const why = explainUpstreamFault(error, owner.name, state)
+    const said = findUpstreamRefusal(error, masker.text)
+    if (said !== undefined) return refused(said.message, said.code)
+    const why = explainUpstreamFault(error, owner.name, state, masker.text)
     if (why === undefined) onInternalError(error)
-    return refused(why === undefined ? 'Internal error' : masker.text(why))
+    return refused(why ?? 'Internal error')
   }
   const completers = new Set(sources.filter(canComplete).map(({ upstream }) => upstream.id))
   const publishers = new Set(sources.filter(canSubscribe).map(({ upstream }) => upstream.id))

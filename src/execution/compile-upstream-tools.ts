@@ -85,12 +85,11 @@ const callOnce = async (
     const passed = maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
     return { passed, json: JSON.stringify(passed) }
   } catch (error) {
-    const why = explainUpstreamFault(error, upstream.name, connection.state())
+    const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return errorResult(INTERNAL_FAULT)
-    const text = masker.text(why)
     const connectUrl = findConnectUrl(error)
-    return connectUrl === undefined ? errorResult(text) : connectResult(text, upstream, connectUrl)
+    return connectUrl === undefined ? errorResult(why) : connectResult(why, upstream, connectUrl)
   }
 }
 

@@ -38,26 +38,30 @@ const nextTry = (state: UpstreamState, message: string): string => {
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
-/** What an upstream answered as a JSON-RPC error; undefined where it did not. */
-export const findUpstreamRefusal = (error: unknown): { code: number; message: string } | undefined =>
+/** What an upstream answered as a JSON-RPC error; undefined where it did not. `hide` takes out what is secret. */
+export const findUpstreamRefusal = (
+  error: unknown,
+  hide: (text: string) => string,
+): { code: number; message: string } | undefined =>
   error instanceof ProtocolError
-    ? { code: error.code, message: removeHidden(error.message).slice(0, MAX_SAID_CHARS) }
+    ? { code: error.code, message: hide(removeHidden(error.message)).slice(0, MAX_SAID_CHARS) }
     : undefined
 
-/** Why a call has no result, for the model that made it; undefined for what is no fault of the upstream. */
+/** Why a call has no result, for the model that made it; undefined for what is no fault of the upstream. `hide` takes out what is secret. */
 export const explainUpstreamFault = (
   error: unknown,
   name: string,
   state: UpstreamState | undefined,
+  hide: (text: string) => string,
 ): string | undefined => {
   if (error instanceof UpstreamError) {
     const next =
       state === undefined || error.kind === 'aborted' || error instanceof AccountError
         ? ''
         : nextTry(state, error.message)
-    return `The upstream "${name}" did not do this: ${error.message}${next}`
+    return hide(`The upstream "${name}" did not do this: ${error.message}${next}`)
   }
-  const refusal = findUpstreamRefusal(error)
+  const refusal = findUpstreamRefusal(error, hide)
   if (refusal !== undefined) return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}`
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return `The upstream "${name}" asks for more input, which cannot be passed on to this client.`

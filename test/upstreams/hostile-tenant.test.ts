@@ -16,8 +16,26 @@ const dearSchema = (patterns: number): object => ({
   patternProperties: Object.fromEntries(Array.from({ length: patterns }, (_, at) => [`^p${at}$`, { type: 'string' }])),
 })
 
+const SHORT = 'fixture-secret'
+/** Begins as the other one does. */
+const LONG = `${SHORT}-of-the-account`
+/** Stands where texts are cut after so many characters, so that only its beginning would be left. */
+const atTheCut = (chars: number): string => `${'x'.repeat(chars - 20)} ${LONG}`
+
 const patchbay = runPatchbay()
 const upstreams = runScriptedUpstreams({
+  telling: {
+    instructions: atTheCut(16 * 1_024),
+    tools: () => [
+      { name: 'work', description: atTheCut(16 * 1_024), inputSchema: { type: 'object', title: `${SHORT} ${LONG}` } },
+    ],
+    refusal: atTheCut(2_000),
+  },
+  hiding: {
+    tools: () => [
+      { name: 'sh\u3164own', description: 'A \u2764\ufe0f\ufe0f\u034f\ufe01\u115fB', inputSchema: { type: 'object' } },
+    ],
+  },
   'large-introduction': { capabilities: { tools: {}, experimental: { x: { text: 'x'.repeat(1_000_000) } } } },
   'dear-schemas': {
     tools: () => [
@@ -112,6 +130,47 @@ describe('an upstream that sends JSON nested beyond all measure', () => {
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'done' }] })
     expect(progress).toEqual([])
     await expect.poll(() => client.logs).toMatchObject([{ level: 'error', data: 'still here' }])
+    await client.close()
+  })
+})
+
+describe('an upstream that tells what it was given, or hides what it says', () => {
+  it('has no part of a secret shown, wherever texts are cut and secrets begin alike', async () => {
+    const { serverId, id, url } = await attach('telling')
+    const secrets = { one: SHORT, two: LONG }
+    for (const [key, value] of Object.entries(secrets)) {
+      await builder.expectOk('PUT', `/servers/${serverId}/globals/${key}`, { value, secret: true })
+    }
+    await builder.expectOk('PATCH', `/upstreams/${id}`, { headers: { 'X-One': '{{one}}', 'X-Two': '{{two}}' } })
+    await builder.expectOk('POST', `/upstreams/${id}/refresh`)
+    const client = await connectClient('sdk 2', url)
+    const listed = JSON.stringify(await client.request('tools/list'))
+    expect(listed).toContain('up_work')
+    expect(listed).not.toMatch(/fixture|-of-the/)
+    const called = JSON.stringify(await client.callTool('up_work'))
+    expect(called).toContain('xxxx')
+    expect(called).not.toMatch(/fixture|-of-the/)
+    await client.close()
+    await builder.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    const grouped = await connectClient('sdk 2', url)
+    expect(JSON.stringify(await grouped.request('tools/list'))).not.toMatch(/fixture|-of-the/)
+    await grouped.close()
+    const kept = await patchbay.services.db.upstreamCatalogue.findMany({ where: { upstreamId: id } })
+    expect(JSON.stringify(kept)).not.toMatch(/fixture|-of-the/)
+  })
+
+  it('has taken out what no reader sees, and keeps what makes a sign an emoji', async () => {
+    const { id, url } = await attach('hiding')
+    const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
+    expect(body).toMatchObject({
+      tools: ['shown'],
+      flags: [
+        { message: 'its description held hidden characters, which are left out' },
+        { message: 'its name holds hidden characters' },
+      ],
+    })
+    const client = await connectClient('sdk 2', url)
+    expect(await client.request('tools/list')).toMatchObject({ tools: [{ description: 'A \u2764\ufe0fB' }] })
     await client.close()
   })
 })

@@ -8,6 +8,9 @@ export type Script = {
   serverInfo?: object
   capabilities?: object
   tools?: (timesAsked: number) => readonly object[]
+  /** The error that a call of a tool is answered with. */
+  refusal?: string
+  instructions?: string
   /** The text of the result of whatever else is asked. */
   result?: (asked: Asked) => string
   /** Texts of notifications before the answer to such a request. */
@@ -19,7 +22,12 @@ const TOOL = { name: 'work', inputSchema: { type: 'object' } }
 const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
   if (asked.method === 'initialize') {
     const { serverInfo = { name: 'scripted', version: '1' }, capabilities = { tools: {}, logging: {} } } = script
-    return JSON.stringify({ protocolVersion: '2025-11-25', capabilities, serverInfo })
+    return JSON.stringify({
+      protocolVersion: '2025-11-25',
+      capabilities,
+      serverInfo,
+      instructions: script.instructions,
+    })
   }
   if (asked.method === 'tools/list') return JSON.stringify({ tools: script.tools?.(timesAsked) ?? [TOOL] })
   return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
@@ -47,7 +55,11 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const notice of script.notices?.(message) ?? []) response.write(`data: ${notice}\n\n`)
-    response.end(`data: {"jsonrpc":"2.0","id":${id},"result":${resultOf(script, message, times)}}\n\n`)
+    const said =
+      script.refusal !== undefined && message.method === 'tools/call'
+        ? `"error":{"code":-32000,"message":${JSON.stringify(script.refusal)}}`
+        : `"result":${resultOf(script, message, times)}`
+    response.end(`data: {"jsonrpc":"2.0","id":${id},${said}}\n\n`)
   })
   return {
     urlOf: (path: string): string => `${api.origin}/${path}`,

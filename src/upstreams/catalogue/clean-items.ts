@@ -36,12 +36,16 @@ export const createFlags = (): Flags => {
 }
 
 /** A text for people and models, cleaned; what was done to it is flagged. */
-const cleanText = (text: string, flag: (message: string) => void, what: string): string => {
+const cleanText = (
+  text: string,
+  { flag, what, secrets }: { flag: (message: string) => void; what: string; secrets: readonly string[] },
+): string => {
   const plain = removeHidden(text)
   if (plain !== text) flag(`its ${what} held hidden characters, which are left out`)
-  if (plain.length <= MAX_DESCRIPTION_CHARS) return plain
+  const masked = maskSecrets(plain, secrets)
+  if (masked.length <= MAX_DESCRIPTION_CHARS) return masked
   flag(`its ${what} was longer than ${MAX_DESCRIPTION_CHARS} characters and is cut`)
-  return `${plain.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed()}…`
+  return `${masked.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed()}…`
 }
 
 const problemOf = (kind: ItemKind, name: unknown, declared: JsonObject): string | undefined => {
@@ -122,7 +126,7 @@ export const cleanItems = (
     }
     for (const what of ['title', 'description']) {
       const text = declared[what]
-      if (typeof text === 'string') declared[what] = cleanText(text, flag, what)
+      if (typeof text === 'string') declared[what] = cleanText(text, { flag, what, secrets })
     }
     if (removeHidden(name) !== name) flag(`its ${key} holds hidden characters`)
     const { title: _title, description: _description, ...untouched } = rest

@@ -76,14 +76,16 @@ const toObject = (value: unknown): JsonObject => {
   return isJsonObject(plain) ? plain : {}
 }
 
-const describe = (client: UpstreamClient): Pick<Catalogue, 'serverInfo' | 'capabilities' | 'instructions'> => {
+const describe = (
+  client: UpstreamClient,
+  secrets: readonly string[],
+): Pick<Catalogue, 'serverInfo' | 'capabilities' | 'instructions'> => {
   const instructions = client.getInstructions()
+  const plain = instructions && maskSecrets(removeHidden(instructions), secrets)
   return {
-    serverInfo: toObject(client.getServerVersion()),
+    serverInfo: hideSecrets(toObject(client.getServerVersion()), secrets),
     capabilities: toObject(client.getServerCapabilities()),
-    ...(instructions === undefined
-      ? {}
-      : { instructions: removeHidden(instructions).slice(0, MAX_DESCRIPTION_CHARS).toWellFormed() }),
+    ...(plain !== undefined && { instructions: plain.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed() }),
   }
 }
 
@@ -101,12 +103,7 @@ export const fetchCatalogue = async (
   const flags = createFlags()
   const client = await connection.get()
   const secrets = [...known, ...(connection.secrets?.() ?? [])]
-  const described = describe(client)
-  const head = {
-    ...described,
-    serverInfo: hideSecrets(described.serverInfo, secrets),
-    ...(described.instructions !== undefined && { instructions: maskSecrets(described.instructions, secrets) }),
-  }
+  const head = describe(client, secrets)
   const ask = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities

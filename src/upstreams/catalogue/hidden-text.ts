@@ -2,9 +2,10 @@ import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 
 /**
  * What nobody sees and a model reads: control characters but tab and line feed, marks of no width and of direction, tags,
- * and the selectors that text has been smuggled in.
+ * fillers, and the selectors that text has been smuggled in (Unicode, "Default_Ignorable_Code_Point"). The one behind a
+ * sign that makes it an emoji stays, as honest texts have it.
  */
-const HIDDEN = /(?![\t\n])(?:\p{Cc}|\p{Cf}|[\u{E0100}-\u{E01EF}])/gu
+const HIDDEN = /(?!\t|\n|\u{FE0F})[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|(?<=\u{FE0F})\u{FE0F}/gu
 
 /** The text without what is hidden in it. */
 export const removeHidden = (text: string): string => text.replace(HIDDEN, '').toWellFormed()

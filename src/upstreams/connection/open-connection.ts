@@ -173,14 +173,15 @@ const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
 /** Of what an upstream said in an error. */
 const MAX_SAID_CHARS = 300
 
-const wordsOf = (error: unknown): string => {
-  const said = error instanceof Error ? error.message : String(error)
-  return `The upstream could not be opened as an MCP server: ${stripHidden(said).slice(0, MAX_SAID_CHARS)}`
+const wordsOf = (error: unknown, secrets: readonly string[]): string => {
+  const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
+  return `The upstream could not be opened as an MCP server: ${said.slice(0, MAX_SAID_CHARS)}`
 }
 
 /** An error of ours for whatever went wrong, without the values of secrets. */
 const toFault = (error: unknown, link: Link, secrets: readonly string[]): UpstreamError => {
-  const fault = link.failure() ?? link.explain(findFault(error)) ?? new UpstreamError('protocol', wordsOf(error))
+  const fault =
+    link.failure() ?? link.explain(findFault(error)) ?? new UpstreamError('protocol', wordsOf(error, secrets))
   return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error })
 }
 

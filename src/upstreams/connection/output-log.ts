@@ -13,14 +13,21 @@ const MAX_LINES = 500
 /** Of one line; what is longer is cut. */
 export const MAX_LOG_LINE_CHARS = 2_000
 
-const HIDDEN = /[\p{Cc}\p{Cf}]/gu
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Text without control characters and those that have no width, or turn the rest around. */
 export const stripHidden = (text: string): string => text.replace(HIDDEN, '')
 
-/** Text without the values of secrets. */
+/**
+ * Text without the values of secrets. To be done before anything is cut off, since half a secret would not be found,
+ * and once what is hidden is gone, which may stand in the midst of one.
+ */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, '…')), text)
+  secrets
+    .filter(secret => secret !== '')
+    // The longest first: one inside another must not leave the rest of it readable.
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((masked, secret) => masked.replaceAll(secret, '…'), text)
 
 /** The latest lines of an upstream, without escape sequences, control characters and the values of its secrets. */
 export const createOutputLog = ({ now }: { now: () => Date }) => {
@@ -32,9 +39,8 @@ export const createOutputLog = ({ now }: { now: () => Date }) => {
       secrets = values
     },
     add: (source: LogLine['source'], line: string): void => {
-      const plain = stripVTControlCharacters(line.slice(0, 2 * MAX_LOG_LINE_CHARS))
-      // Masked before it is cut: half a secret is none that would be found.
-      const text = stripHidden(maskSecrets(plain, secrets).replace(/\t/g, '  ')).slice(0, MAX_LOG_LINE_CHARS)
+      const plain = stripVTControlCharacters(line.slice(0, 2 * MAX_LOG_LINE_CHARS)).replace(/\t/g, '  ')
+      const text = maskSecrets(stripHidden(plain), secrets).slice(0, MAX_LOG_LINE_CHARS)
       if (text.trim() === '') return
       lines.push({ at: now(), source, text })
       if (lines.length > 2 * MAX_LINES) lines = lines.slice(-MAX_LINES)
