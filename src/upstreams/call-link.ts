@@ -51,6 +51,8 @@ export type ClientPeer = SessionPeer | StatelessPeer
 export type CallLink = {
   /** Whose request it is: the same object for all that one client has under way. */
   origin: object
+  /** What the client says in `_meta` for whoever answers it. */
+  meta?: JsonObject | undefined
   /** Takes the params of `notifications/progress` without the token; left out where the client has asked for none. */
   onProgress?: ((params: JsonObject) => void) | undefined
   /** Takes the params of `notifications/message`; it chooses by level itself. */

@@ -101,6 +101,21 @@ describe.each(PAIRS)('a server of the line $line that asks the client $kind', ({
   })
 })
 
+describe.each(CLIENT_KINDS)('a server that asks the client %s for what that does not offer', kind => {
+  it('is refused, and the client is not asked', async () => {
+    const serverId = await makeServer('talks', commandOf('talks-new'))
+    const { asked, extras } = answering()
+    const client = await connect(kind, serverId, {
+      ...extras,
+      capabilities: { roots: {} },
+      prepare1: () => {},
+      prepare2: () => {},
+    })
+    expect(await client.callTool('talks_unoffered')).toMatchObject({ isError: true })
+    expect(asked).toEqual([])
+  })
+})
+
 describe('a client with a session that can be asked', () => {
   it('has a process of its own, which ends with its session', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))

@@ -95,7 +95,8 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
   let meta = {}
   return {
     callTool: (name, given = {}, options) => client.callTool({ name, arguments: given, _meta: meta }, options),
-    request: (method, params = {}) => client.request({ method, params: { ...params, _meta: meta } }, Anything),
+    request: (method, params = {}) =>
+      client.request({ method, params: { ...params, _meta: { ...Object(params._meta), ...meta } } }, Anything),
     setLevel: async level => {
       if (isStateless) meta = { [LOG_LEVEL]: level }
       else await client.setLoggingLevel(level)

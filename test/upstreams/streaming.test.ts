@@ -45,6 +45,20 @@ describe('what an upstream says while it works', () => {
       expect(second).toEqual(steps)
     })
 
+    it('answers a request that says what its client says in _meta, but for what is between client and server', async () => {
+      const serverId = await makeServer({ talks: commandOf(line) })
+      const client = await connect(kind, serverId)
+      const own = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'example.com/a': [1] }
+      const answer = await client.request('tools/call', {
+        name: 'talks_meta',
+        arguments: {},
+        _meta: { ...own, 'patchbay/x': 1, group: 'talks' },
+      })
+      const told = jsonOf<Record<string, unknown>>(answer)
+      expect(told).toMatchObject(own)
+      expect(Object.keys(told).filter(key => key === 'group' || key.startsWith('patchbay/'))).toEqual([])
+    })
+
     it('is log messages, from the level on that the client has asked for', async () => {
       const serverId = await makeServer({ talks: commandOf(line) })
       const client = await connect(kind, serverId)

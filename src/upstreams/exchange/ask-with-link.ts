@@ -2,7 +2,7 @@ import type { RequestOptions } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { CallLink, ClientPeer, SendLinked } from '../call-link.ts'
 import { type UpstreamClient, type UpstreamConnection, UpstreamError } from '../connection/index.ts'
-import { toOlderRequest } from './asked-requests.ts'
+import { type AskedRequest, assertOffered, toOlderRequest } from './asked-requests.ts'
 import { lowerLogLevel } from './log-levels.ts'
 import { createPatience } from './patience.ts'
 
@@ -16,12 +16,16 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** How often a client with a session is asked for one request; the SDK's own clients give up there too. */
 const MAX_ROUNDS = 10
 
-/** What the request itself says of the client in `_meta`: our token for its progress, and in the newer era the rest. */
+/**
+ * What the request itself says in `_meta`: what the client says there, our token for its progress, and in the newer era
+ * what it is to know of the client.
+ */
 const metaOf = (
   client: UpstreamClient,
-  { logLevel, peer }: CallLink,
+  { logLevel, peer, meta }: CallLink,
   progressToken: string | undefined,
 ): JsonObject => ({
+  ...meta,
   ...(progressToken !== undefined && { progressToken }),
   ...(client.getProtocolEra() === 'modern' && {
     ...(logLevel !== undefined && { [LOG_LEVEL]: logLevel }),
@@ -30,6 +34,14 @@ const metaOf = (
 })
 
 type Sent = { meta: JsonObject; options: RequestOptions; pause: () => () => void }
+
+/** What a result asks for, as the older era says it. Throws UpstreamError where the client does not offer that. */
+const listAsked = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, AskedRequest][] =>
+  Object.entries(isJsonObject(inputRequests) ? inputRequests : {}).map(([key, request]) => {
+    const asked = toOlderRequest(request)
+    assertOffered(asked, capabilities)
+    return [key, asked]
+  })
 
 /** Asks a client with a session for each thing that a result asks for. */
 const askAll = async (
@@ -40,12 +52,10 @@ const askAll = async (
   const signal = options.signal ?? new AbortController().signal
   const resume = pause()
   try {
-    const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
     const answered = await Promise.all(
-      requests.map(async ([key, request]) => {
-        const { method, params } = toOlderRequest(request)
-        return [key, await peer.ask(method, params, signal)] as const
-      }),
+      listAsked(inputRequests, peer).map(
+        async ([key, { method, params }]) => [key, await peer.ask(method, params, signal)] as const,
+      ),
     )
     return Object.fromEntries(answered)
   } finally {
@@ -69,6 +79,7 @@ const sendModern = async (
     }
     const result = await send(client, sent.meta, options, more)
     if (result.resultType !== INPUT_REQUIRED) return result
+    listAsked(result.inputRequests, peer)
     const upstream = typeof result.requestState === 'string' ? result.requestState : undefined
     return { ...result, requestState: peer.seal({ upstream }) }
   }

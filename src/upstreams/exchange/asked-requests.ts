@@ -22,6 +22,9 @@ export const assertOffered = ({ method, params }: AskedRequest, capabilities: Js
   if (isByUrl && offered.url === undefined) {
     throw new UpstreamError('protocol', 'This client does not offer elicitation by URL.')
   }
+  if (method === 'sampling/createMessage' && params.tools !== undefined && offered.tools === undefined) {
+    throw new UpstreamError('protocol', 'This client does not offer sampling with tools.')
+  }
 }
 
 /** A request as results of the newer era hold them, for a client of the older. */

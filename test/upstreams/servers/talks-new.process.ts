@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { inputRequired, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
-const NAMES = ['count', 'say', 'wait', 'told', 'touch', 'ask', 'sample', 'roots', 'die'] as const
+const NAMES = ['count', 'say', 'wait', 'told', 'touch', 'ask', 'sample', 'roots', 'meta', 'unoffered', 'die'] as const
 
 const told: string[] = []
 const text = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value) }] })
@@ -80,6 +80,10 @@ serveStdio(() => {
         if (answered !== undefined) return text({ answered, state: requestState() })
         return inputRequired({ inputRequests: { it: REQUESTS[params.name]() }, requestState: 'the state' })
       }
+      case 'meta':
+        return text(_meta)
+      case 'unoffered':
+        return inputRequired({ inputRequests: { it: REQUESTS.sample() } })
       case 'die':
         return process.exit(7)
       default:

@@ -34,6 +34,7 @@ const NAMES = [
   'sample',
   'roots',
   'go',
+  'meta',
   'die',
 ] as const
 const CAPABILITIES = {
@@ -150,6 +151,8 @@ server.setRequestHandler(
       }
       case 'roots':
         return text(await sendRequest({ method: 'roots/list' }, ListRootsResultSchema))
+      case 'meta':
+        return text(_meta)
       case 'die':
         process.exit(7)
         break
