@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { countTokens } from '../context/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { formatCount, formatNumber, shownTime } from '../platform/http/index.ts'
@@ -67,11 +68,17 @@ const createStates = (upstream: Upstream, kept: KeptCatalogue, { skipped, waitin
   }
 }
 
+/** Of what a tool is told by, in characters; of what is longer the rest is taken to be as dense. */
+const MAX_COUNTED_CHARS = 16 * 1_024
+
 /** What a tool costs a model in every conversation, as it is told of it. */
-const costOf = (name: string, { declared: { description, inputSchema } }: CatalogueItem): Promise<number> => {
+const costOf = async (name: string, { declared: { description, inputSchema } }: CatalogueItem): Promise<string> => {
   const schema: JsonObject = isJsonObject(inputSchema) ? inputSchema : {}
   const told = { name, ...(description === undefined ? {} : { description }), inputSchema: schema }
-  return countTokens(JSON.stringify(told))
+  const text = JSON.stringify(told)
+  const counted = await countTokens(text.slice(0, MAX_COUNTED_CHARS))
+  if (text.length <= MAX_COUNTED_CHARS) return formatNumber(counted)
+  return `about ${formatNumber(Math.round((counted * text.length) / MAX_COUNTED_CHARS))}`
 }
 
 /** The rows of one page of a list. */
@@ -82,22 +89,23 @@ export const toOfferedRows = async (
 ) => {
   const stateOf = createStates(upstream, kept, fates)
   const hasPrefix = list === 'tools' || list === 'prompts'
-  return Promise.all(
-    items.map(async item => {
-      const name = hasPrefix ? presentedName(upstream, item.name) : removeHidden(item.name)
-      const own = removeHidden(item.name)
-      const tokens = list === 'tools' ? await costOf(name, item) : undefined
-      return {
-        name,
-        // Told apart where more than the prefix differs.
-        own: name.endsWith(own) ? undefined : own,
-        title: textOf(item, 'title') || undefined,
-        description: shorten(textOf(item, 'description')),
-        state: stateOf(list, item.name),
-        tokens: tokens === undefined ? undefined : formatNumber(tokens),
-      }
-    }),
-  )
+  const rows = []
+  for (const item of items) {
+    const name = hasPrefix ? presentedName(upstream, item.name) : removeHidden(item.name)
+    const own = removeHidden(item.name)
+    rows.push({
+      name,
+      // Told apart where more than the prefix differs.
+      own: name.endsWith(own) ? undefined : own,
+      title: textOf(item, 'title') || undefined,
+      description: shorten(textOf(item, 'description')),
+      state: stateOf(list, item.name),
+      tokens: list === 'tools' ? await costOf(name, item) : undefined,
+    })
+    // Strangers wrote what is counted: everybody else has a turn after each.
+    await setImmediate()
+  }
+  return rows
 }
 
 /** The lists with how much stands in each, as tabs. */

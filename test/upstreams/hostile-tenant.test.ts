@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
+import { signInToPages } from '../support/signed-in.ts'
 import { connectClient } from './clients.ts'
 import { runScriptedUpstreams } from './scripted-upstream.ts'
 
@@ -36,6 +37,7 @@ const upstreams = runScriptedUpstreams({
       { name: 'sh\u3164own', description: 'A \u2764\ufe0f\ufe0f\u034f\ufe01\u115fB', inputSchema: { type: 'object' } },
     ],
   },
+  dense: { tools: () => [{ name: 'dense', inputSchema: { type: 'object', title: '漢'.repeat(100_000) } }] },
   'large-introduction': { capabilities: { tools: {}, experimental: { x: { text: 'x'.repeat(1_000_000) } } } },
   'dear-schemas': {
     tools: () => [
@@ -63,7 +65,7 @@ const upstreams = runScriptedUpstreams({
     },
   },
 })
-let builder: ApiClient
+let builder: ApiClient & { email: string }
 beforeAll(async () => {
   builder = await signUp(patchbay.origin)
 })
@@ -92,6 +94,16 @@ describe('an upstream that would have more than its share', () => {
     const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     const message = 'its outputSchema is too large, alone or with the others; it is left out'
     expect(body).toMatchObject({ tools: ['cheap', 'dear'], flags: [{ kind: 'tool', item: 'dear', message }] })
+  })
+
+  it('has the tokens of what is very long estimated by its beginning', async () => {
+    const { id, serverId } = await attach('dense')
+    await builder.expectOk('POST', `/upstreams/${id}/refresh`)
+    const person = await signInToPages(patchbay.origin, builder.email)
+    const { html } = await person.get(`/servers/${serverId}/sources/upstreams/${id}`)
+    const [, about = ''] = /about ([\d,]+)</.exec(html) ?? []
+    const tokens = Number(about.replaceAll(',', ''))
+    expect(Math.abs(tokens - 100_000)).toBeLessThan(5_000)
   })
 
   it('is asked ever more seldom where it tells of changes without end', async () => {
