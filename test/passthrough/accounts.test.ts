@@ -1,9 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { connectClient } from '../upstreams/clients.ts'
-import { attach, makePerson, type OAuthWorlds, startOAuthWorlds } from '../upstreams/oauth-support.ts'
+import { startOAuthFake } from '../upstreams/oauth-fake.ts'
+import {
+  attach,
+  beginConnecting,
+  leavingLink,
+  makePerson,
+  type OAuthWorlds,
+  startOAuthWorlds,
+} from '../upstreams/oauth-support.ts'
 import { passTo, startUpstream } from './support.ts'
 
 describe('an upstream that asks for authorization, behind a passthrough server', () => {
@@ -48,6 +56,28 @@ describe('an upstream that asks for authorization, behind a passthrough server',
     const client = await connectClient('sdk 2', url, { token: ann.token ?? '' })
     expect(await client.request('tools/list')).toMatchObject({ tools: [{ name: 'get_shipment' }] })
     expect((await ask(url, undefined)).status).toBe(502)
+  })
+
+  it('ends the streams of a caller who takes their account back, whatever the upstream does', async () => {
+    const { front, owner } = worlds
+    const fake = await startOAuthFake()
+    onTestFinished(fake.close)
+    const auth = { type: 'oauth', per: 'caller' }
+    const { upstreamId, url } = await attach(owner, fake.url, auth, {
+      server: { presentation: 'passthrough', access: 'public' },
+    })
+    const bob = await makePerson(front.origin, 'bob@example.com')
+    const back = fake.agree(leavingLink(await beginConnecting(bob.visitor, upstreamId)))
+    expect((await bob.visitor.get(back)).status).toBe(200)
+    fake.behave({ streams: true })
+    const headers = { authorization: `Bearer ${bob.token}` }
+    const answer = await fetch(url, { headers })
+    expect(answer.status).toBe(200)
+    const { id } = await front.services.db.upstreamAccount.findFirstOrThrow({ where: { upstreamId } })
+    const ended = answer.text()
+    await bob.expectOk('DELETE', `/me/upstream-accounts/${id}`)
+    expect(await ended).toContain('data: first')
+    expect((await fetch(url, { headers })).status).toBe(502)
   })
 })
 

@@ -19,6 +19,8 @@ export type Behaviour = {
   token: Reply | undefined
   /** In place of renewed ones. */
   renewal: Reply | undefined
+  /** Whether a GET is answered by a stream that nobody ends, whatever becomes of its token. */
+  streams: boolean
   /** What renewing waits for. */
   beforeRenewal: () => Promise<void>
   /** What the answer to a revocation waits for. */
@@ -35,6 +37,7 @@ const usual = (): Behaviour => ({
   registration: undefined,
   token: undefined,
   renewal: undefined,
+  streams: false,
   beforeRenewal: async () => {},
   afterRevocation: async () => {},
   scopeNeeded: undefined,
@@ -122,7 +125,12 @@ export const startOAuthFake = async () => {
     const { pathname } = new URL(request.url, origin)
     const metadata = (usually: object, said: Record<string, unknown> | Reply): void =>
       isReply(said) ? send(response, said) : answerJson(response, { ...usually, ...said })
-    if (pathname === '/mcp') return send(response, answerMcp(request, origin))
+    if (pathname === '/mcp') {
+      const reply = answerMcp(request, origin)
+      if (reply.status !== 405 || !behaviour.streams) return send(response, reply)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
+      return
+    }
     if (pathname === '/.well-known/oauth-protected-resource/mcp') {
       return metadata({ resource: `${origin}/mcp`, authorization_servers: [origin] }, behaviour.resource(origin))
     }

@@ -1,7 +1,8 @@
 import type { Caller, CompiledPassthrough } from '../../execution/index.ts'
+import { UpstreamError } from '../../upstreams/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mounted } from '../mounted.ts'
-import type { StreamAccess } from '../stream-access.ts'
+import type { StreamAccess, StreamWatch } from '../stream-access.ts'
 
 /** What is known of a request from when it is let in until the last of it is over; then history gets it. */
 export type Passage = {
@@ -51,7 +52,14 @@ export const beginPassage = (parts: PassageParts): Passage => {
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
     const { checkAccess, beat } = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, whenAccessEnds)
-    const subscriber = { checkAccess, beat, listChanged: () => {}, end: whenServiceEnds }
+    const account = wayOf(passthrough)?.account
+    /** The upstream was shown the token of an account, which may be taken back as access may. */
+    const checkAll: StreamWatch['checkAccess'] = (policy, userId) => {
+      checkAccess(policy, userId)
+      if (account === undefined || (userId !== undefined && userId !== caller?.userId)) return
+      account.assertConnected(caller?.userId).catch(error => error instanceof UpstreamError && whenAccessEnds())
+    }
+    const subscriber = { checkAccess: checkAll, beat, listChanged: () => {}, end: whenServiceEnds }
     mounted.subscribe(subscriber)
     unsubscribe = () => mounted.unsubscribe(subscriber)
   }

@@ -42,7 +42,7 @@ const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, str
 
 export type PassthroughsParts = {
   probe: Probe
-  accounts: Pick<AccountsOfConnections, 'authorizerOf'>
+  accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
   bus: EventBus
 }
 

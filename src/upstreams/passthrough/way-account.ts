@@ -10,23 +10,26 @@ export type WayAccount = {
   getToken: (userId: string | undefined) => Promise<string>
   /** After this token was refused: the next request shows another one, if there is one. Never rejects. */
   renewSoon: (userId: string | undefined, refused: string) => void
+  /** Throws AccountError where there is no account any more that is good. */
+  assertConnected: (userId: string | undefined) => Promise<void>
 }
 
 type Parts = {
   upstreamId: string
   config: ResolvedConfig & { url: string }
-  accounts: Pick<AccountsOfConnections, 'authorizerOf'>
+  accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
 }
 
 /** Undefined where nothing but the configured headers goes along. */
 export const createWayAccount = ({ upstreamId, config, accounts }: Parts): WayAccount | undefined => {
   if (config.auth.type === 'none') return undefined
   const { url } = config
-  const authorizerOf = (userId: string | undefined) => {
-    if (!isPerCaller(config)) return accounts.authorizerOf(upstreamId, EVERYBODY)
+  const holderOf = (userId: string | undefined): string => {
+    if (!isPerCaller(config)) return EVERYBODY
     if (userId === undefined) throw new AccountError(NAMELESS, undefined)
-    return accounts.authorizerOf(upstreamId, userId)
+    return userId
   }
+  const authorizerOf = (userId: string | undefined) => accounts.authorizerOf(upstreamId, holderOf(userId))
   return {
     getToken: async userId => authorizerOf(userId).getToken(url),
     renewSoon: (userId, refused) => {
@@ -34,5 +37,6 @@ export const createWayAccount = ({ upstreamId, config, accounts }: Parts): WayAc
       // What is wrong with the account is told with the next request.
       renew().catch(() => {})
     },
+    assertConnected: async userId => accounts.assertConnected(upstreamId, holderOf(userId)),
   }
 }
