@@ -22,6 +22,7 @@ import type { Masker } from './masking.ts'
 import { canComplete, canSubscribe, offeredCapabilities } from './offer-capabilities.ts'
 import { nameAllOffers, type OfferNaming, type OfferOwner } from './offer-names.ts'
 import { listReaders, type OfferRoutes, routeOffers } from './offer-routes.ts'
+import { answerAddresses } from './pass-addresses.ts'
 
 /** JSON-RPC 2.0 §5.1. */
 const METHOD_NOT_FOUND = -32_601
@@ -76,7 +77,8 @@ export const compileUpstreamOffers = (
     try {
       return { passed: maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
     } catch (error) {
-      return explain(error, owner, masker, connection.state())
+      const why = explain(error, owner, masker, connection.state())
+      return answerAddresses(error, { link }, why.refused.message, masker) ?? why
     }
   }
   const explain = (

@@ -21,12 +21,14 @@ import {
   type CallContext,
   type CompiledTool,
   isPassed,
-  type PassedResult,
+  isRefused,
+  type PassedAnswer,
 } from './compiled-server.ts'
 import { connectResult } from './connect-result.ts'
 import { errorResult } from './faults.ts'
 import { withLink } from './linked-request.ts'
 import type { Masker } from './masking.ts'
+import { answerAddresses } from './pass-addresses.ts'
 import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
 import { maskStrings } from './shape.ts'
 import { shortenRequest } from './shorten-request.ts'
@@ -47,7 +49,8 @@ const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** What the result says first, where it is an error. */
-const errorOf = (result: BlocksResult | PassedResult): string | undefined => {
+const errorOf = (result: BlocksResult | PassedAnswer): string | undefined => {
+  if (isRefused(result)) return result.refused.message.slice(0, ERROR_CHARACTERS)
   const { isError, content } = isPassed(result) ? result.passed : result
   if (isError !== true) return undefined
   const first: unknown = Array.isArray(content) ? content[0] : undefined
@@ -75,7 +78,7 @@ const callOnce = async (
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
   { connections, exchange, onInternalError }: UpstreamToolParts,
-): Promise<BlocksResult | PassedResult> => {
+): Promise<BlocksResult | PassedAnswer> => {
   // By its id with each call: what it was when the server was mounted may be closed.
   const connection = connections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return errorResult(`The upstream "${upstream.name}" is disabled, or was removed.`)
@@ -88,6 +91,8 @@ const callOnce = async (
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return errorResult(INTERNAL_FAULT)
+    const asked = answerAddresses(error, { link }, why, masker)
+    if (asked !== undefined) return asked
     const connectUrl = findConnectUrl(error)
     return connectUrl === undefined ? errorResult(why) : connectResult(why, upstream, connectUrl)
   }
@@ -133,7 +138,8 @@ const compileOne = (
         outcome: error === undefined ? 'ok' : 'error',
         status: undefined,
         requestBytes: Buffer.byteLength(body),
-        responseBytes: isPassed(result) && result.json !== undefined ? Buffer.byteLength(result.json) : 0,
+        responseBytes:
+          !isRefused(result) && isPassed(result) && result.json !== undefined ? Buffer.byteLength(result.json) : 0,
         error,
         request: requestOf(tool, masker.text(body)),
       })

@@ -69,7 +69,8 @@ export type CompiledTool = {
   isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
   /** Whether it may speak to its client while it runs, so that its context should have a link: an upstream's does. */
   isLinked?: boolean | undefined
-  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedResult>
+  /** A refusal: of an upstream's tool, in the few cases where clients know what its code means. */
+  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedAnswer>
 }
 
 /** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */

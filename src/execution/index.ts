@@ -1,7 +1,7 @@
 export { calledText } from './called-text.ts'
 export type { CompiledPassthrough } from './compiled-passthrough.ts'
 export type * from './compiled-server.ts'
-export { isLongText, isPassed } from './compiled-server.ts'
+export { isLongText, isPassed, isRefused } from './compiled-server.ts'
 export { executionRoutes } from './execution.routes.ts'
 export { createExecutionService, type ExecutionService } from './execution.service.ts'
 export { historyPages } from './history.pages.ts'

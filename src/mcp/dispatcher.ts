@@ -1,4 +1,4 @@
-import { isLongText, isPassed } from '../execution/index.ts'
+import { isLongText, isPassed, isRefused } from '../execution/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { type Answer, bytesAnswer, errorAnswer, invalidParams, type Refusal, refusal, resultAnswer } from './answer.ts'
 import type { Call } from './call.ts'
@@ -36,6 +36,7 @@ export const callTool = async (
 ): Promise<Answer> => {
   try {
     const result = await tool.call(params?.arguments ?? {}, call)
+    if (isRefused(result)) return refuse(id, { status: 200, ...result.refused })
     if (isPassed(result)) return resultAnswer(id, renderPassed(router, result, era, isOutputWrapped))
     if (isLongText(result)) return bytesAnswer(id, renderLongText(router, result, era))
     const text =

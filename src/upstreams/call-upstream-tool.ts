@@ -6,6 +6,7 @@ import type { CatalogueItem } from './catalogue/index.ts'
 import { removeHidden } from './catalogue/index.ts'
 import { AccountError, type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
 import { askWithLink, INPUT_REQUIRED } from './exchange/ask-with-link.ts'
+import { findAskedAddresses } from './exchange/asked-addresses.ts'
 import type { UpstreamState } from './upstream.ts'
 
 /** The keyword of a schema by which an argument goes into a header as well (2026-07-28, basic/transports). */
@@ -62,7 +63,10 @@ export const explainUpstreamFault = (
     return hide(`The upstream "${name}" did not do this: ${error.message}${next}`)
   }
   const refusal = findUpstreamRefusal(error, hide)
-  if (refusal !== undefined) return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}`
+  if (refusal !== undefined) {
+    const addresses = findAskedAddresses(error).map(({ url }) => ` To be opened first: ${hide(removeHidden(url))}`)
+    return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}${addresses.join('')}`
+  }
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return `The upstream "${name}" asks for more input, which cannot be passed on to this client.`
   }

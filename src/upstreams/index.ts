@@ -36,7 +36,7 @@ export {
   type UpstreamConnection,
   UpstreamError,
 } from './connection/index.ts'
-export { createUpstreamExchange, type UpstreamExchange } from './exchange/index.ts'
+export { createUpstreamExchange, passAddressesOn, type UpstreamExchange } from './exchange/index.ts'
 export { assertGlobalMayChange, listUpstreamsReferringTo } from './global-uses.ts'
 export {
   clientDocumentRoutes,

@@ -7,7 +7,7 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { type CompiledServer, isLongText, isPassed } from '../../src/execution/index.ts'
+import { type CompiledServer, isLongText, isPassed, isRefused } from '../../src/execution/index.ts'
 import type { JsonObject } from '../../src/kernel/index.ts'
 import { portOf } from './wire.ts'
 
@@ -28,7 +28,7 @@ const buildServer = ({ name, tools }: CompiledServer): McpServer => {
       async (args, { mcpReq }) => {
         const context = { caller: undefined, client: undefined, signal: mcpReq.signal }
         const result = await tool.call(args, context)
-        if (isPassed(result)) throw new Error('the tools of the reference are none of an upstream')
+        if (isRefused(result) || isPassed(result)) throw new Error('the tools of the reference are none of an upstream')
         if (isLongText(result)) return { content: [{ type: 'text', text: result.utf8.toString() }] }
         const { content, isError } = result
         return { content, ...(isError === undefined ? {} : { isError }) }

@@ -116,6 +116,37 @@ describe.each(CLIENT_KINDS)('a server that asks the client %s for what that does
   })
 })
 
+describe('a server that wants an address opened before it is called', () => {
+  const OPENED = { mode: 'url', url: 'https://example.com/go', message: 'Go there first' }
+
+  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)('says so to %s by the error for that', async kind => {
+    const serverId = await makeServer('talks', commandOf('talks-old'))
+    const client = await connect(kind, serverId, answering().extras)
+    await expect(client.callTool('talks_go')).rejects.toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ ...OPENED, elicitationId: 'e1' }] },
+    })
+    expect(jsonOf(await client.callTool('talks_go'))).toBe('went')
+  })
+
+  it('has a client without a session asked, which comes back then', async () => {
+    const serverId = await makeServer('talks', commandOf('talks-old'))
+    const { asked, extras } = answering()
+    const client = await connect('sdk 2 stateless', serverId, extras)
+    expect(jsonOf(await client.callTool('talks_go'))).toBe('went')
+    expect(asked).toMatchObject([OPENED])
+  })
+
+  it.each(CLIENT_KINDS)('tells %s in words, which cannot be asked to', async kind => {
+    const serverId = await makeServer('talks', commandOf('talks-old'))
+    const client = await connect(kind, serverId)
+    expect(await client.callTool('talks_go')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('opened first: https://example.com/go') }],
+    })
+  })
+})
+
 describe('a client with a session that can be asked', () => {
   it('has a process of its own, which ends with its session', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))

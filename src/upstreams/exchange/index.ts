@@ -1,1 +1,2 @@
+export { passAddressesOn } from './asked-addresses.ts'
 export { createUpstreamExchange, type UpstreamExchange } from './upstream-exchange.ts'

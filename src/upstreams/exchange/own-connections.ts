@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { ClientPeer } from '../call-link.ts'
 import type { CatalogueItem } from '../catalogue/index.ts'
 import { type UpstreamConnection, UpstreamError, type UpstreamOffer } from '../connection/index.ts'
+import { isPerCaller } from '../upstream.ts'
 import type { UpstreamConnections } from '../upstream-connections.ts'
 import { withoutTokens } from './account-tokens.ts'
 import type { Pauses } from './ask-with-link.ts'
@@ -74,7 +75,7 @@ const ask = async (own: Kept, capabilities: JsonObject, method: string, params: 
 }
 
 /** Connections of clients that can be asked something: bounded in number, closed with their client or when idle. */
-export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onReplaced' | 'openWith'>) => {
+export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openWith' | 'upstreamOf'>) => {
   const kept = new Map<string, Set<Kept>>()
   const closing = new Set<Promise<unknown>>()
 
@@ -167,6 +168,12 @@ export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onR
   }, LOOK_MS)
   looking.unref()
   connections.onReplaced(upstreamId => closeWhere(own => own.upstreamId === upstreamId))
+  /** The upstream takes a session for that of the account which began it. */
+  const isByOwnAccount = ({ upstreamId }: Kept): boolean => {
+    const upstream = connections.upstreamOf(upstreamId)
+    return upstream === undefined || isPerCaller(upstream.config)
+  }
+  connections.onAccessChanged(userId => closeWhere(own => own.userId === userId && isByOwnAccount(own)))
 
   return {
     /** The one of a client with a session, whichever of its requests is under way. Throws UpstreamError. */

@@ -140,6 +140,8 @@ server.setRequestHandler(
         return text(await Promise.all(asked))
       }
       case 'go':
+        if (told.includes('sent')) return text('went')
+        told.push('sent')
         throw new UrlElicitationRequiredError(
           [{ mode: 'url', elicitationId: 'e1', url: 'https://example.com/go', message: 'Go there first' }],
           'Go there first',
