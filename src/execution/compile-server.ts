@@ -52,12 +52,16 @@ const compileInstances = (
     return []
   })
 
-/** What an upstream failed with, cleaned of secrets: it was told to us, and goes to everybody. */
+/**
+ * What an upstream failed with, cleaned of secrets: it was told to us, and goes to everybody. Where a server has its
+ * upstreams' changes reviewed, no model reads what one of them says by failing.
+ */
 const tellOutages =
-  (outages: ServerParts['outages'], { masker }: OpenedGlobals) =>
+  (outages: ServerParts['outages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
   (upstream: Upstream): string | undefined => {
-    const why = outages.find(upstream)
-    return why === undefined ? undefined : cutText(onOneLine(masker.text(why)), MAX_OUTAGE_CHARS)
+    const outage = outages.find(upstream)
+    if (outage === undefined) return undefined
+    return cutText(masker.text(onOneLine(isReviewed ? outage.ownWords : outage.why)), MAX_OUTAGE_CHARS)
   }
 
 const explainGrouped: CompiledServer['explainMissing'] = (kind, name) =>
@@ -75,7 +79,7 @@ export const compileServer = (
   const opened = openGlobals(globals, parts.sealing)
   const own = compileInstances(instances, opened, parts)
   const isGrouped = server.presentation === 'grouped'
-  const outageOf = tellOutages(parts.outages, opened)
+  const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
   const explainUpstream = explainMissing(sources, missing)
   const common = {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Actor, JsonObject } from '../kernel/index.ts'
 import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
+import { removeHidden } from './catalogue/index.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
 /** The server that an upstream belongs to, as an entry names it. */
@@ -55,7 +56,13 @@ export const auditAccount = (
     change: { ...ofServer(server), account: isOwn ? 'own' : 'shared' },
   })
 
-/** Names of the tools, as the upstream knows them. */
+/** Tools that an entry names: an upstream has thousands, and chooses the names. */
+const MAX_NAMED_TOOLS = 100
+const MAX_NAME_CHARS = 100
+
+const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
+
+/** Names of the first of the tools, as the upstream knows them, but for what is hidden in them. */
 export const auditApprovedTools = (
   tx: Transaction,
   actor: Actor,
@@ -64,7 +71,7 @@ export const auditApprovedTools = (
 ): Promise<void> =>
   writeAudit(tx, {
     ...entryOf(actor, server, 'upstream.tools_approved', upstream),
-    change: { ...ofServer(server), count: tools.length, tools: [...tools] },
+    change: { ...ofServer(server), count: tools.length, tools: tools.slice(0, MAX_NAMED_TOOLS).map(toShownName) },
   })
 
 /** Everything that can be different about an upstream, by the names of the API. */

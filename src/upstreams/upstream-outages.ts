@@ -1,5 +1,5 @@
 import type { EventBus } from '../platform/events/index.ts'
-import type { Upstream } from './upstream.ts'
+import type { Upstream, UpstreamState } from './upstream.ts'
 import type { UpstreamConnections } from './upstream-connections.ts'
 
 export type UpstreamOutagesOptions = {
@@ -7,17 +7,22 @@ export type UpstreamOutagesOptions = {
   bus: EventBus
 }
 
+/** What an upstream failed with; `ownWords`: without what it said itself. */
+type Outage = { why: string; ownWords: string }
+
+const toOutage = ({ why, ownWords = why }: Extract<UpstreamState, { kind: 'failed' }>): Outage => ({ why, ownWords })
+
 /**
  * Which upstreams cannot be used: from a failure until they are connected again. That one is being tried, or that a
  * process has been ended for want of work, is no news.
  */
 export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptions) => {
-  const failures = new Map<string, { serverId: string; why: string }>()
+  const failures = new Map<string, Outage & { serverId: string }>()
   const listeners = new Set<(serverId: string) => void>()
 
   connections.onState(({ id, serverId }, state) => {
     const before = failures.get(id)?.why
-    if (state.kind === 'failed') failures.set(id, { serverId, why: state.why })
+    if (state.kind === 'failed') failures.set(id, { serverId, ...toOutage(state) })
     else if (state.kind === 'connected') failures.delete(id)
     if (failures.get(id)?.why === before) return
     for (const listener of listeners) listener(serverId)
@@ -32,10 +37,10 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
 
   return {
     /** What it failed with; undefined where it works, or nobody has tried. */
-    find: (upstream: Upstream): string | undefined => {
+    find: (upstream: Upstream): Outage | undefined => {
       const state = connections.stateOf(upstream)
-      if (state.kind === 'failed') return state.why
-      return state.kind === 'connecting' ? failures.get(upstream.id)?.why : undefined
+      if (state.kind === 'failed') return toOutage(state)
+      return state.kind === 'connecting' ? failures.get(upstream.id) : undefined
     },
     /** Told of the server whose upstream has failed, fails for another reason, or works again. */
     onChange: (listener: (serverId: string) => void): void => {

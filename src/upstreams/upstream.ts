@@ -72,11 +72,14 @@ export type Upstream = {
   updatedAt: Date
 }
 
-/** How its connection is. `why` may be shown to whoever may see the upstream. */
+/**
+ * How its connection is. `why` may be shown to whoever may see the upstream; `ownWords` is the same without what the
+ * upstream itself said, where it did.
+ */
 export type UpstreamState =
   | { kind: 'idle' | 'connecting' | 'connected' }
   | { kind: 'disabled' }
-  | { kind: 'failed'; why: string; since: Date; nextTryAt: Date | undefined }
+  | { kind: 'failed'; why: string; ownWords?: string; since: Date; nextTryAt: Date | undefined }
 
 /** How an upstream is that nothing has connected. */
 export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): UpstreamState => ({

@@ -11,6 +11,8 @@ export type Script = {
   /** The error that a call of a tool is answered with. */
   refusal?: string
   instructions?: string
+  /** The error that it is opened with. */
+  unopened?: string
   /** The text of the result of whatever else is asked. */
   result?: (asked: Asked) => string
   /** Texts of notifications before the answer to such a request. */
@@ -55,6 +57,11 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const notice of script.notices?.(message) ?? []) response.write(`data: ${notice}\n\n`)
+    const refusal = message.method === 'initialize' ? script.unopened : undefined
+    if (refusal !== undefined) {
+      const error = `{"code":-32000,"message":${JSON.stringify(refusal)}}`
+      return void response.end(`data: {"jsonrpc":"2.0","id":${id},"error":${error}}\n\n`)
+    }
     const said =
       script.refusal !== undefined && message.method === 'tools/call'
         ? `"error":{"code":-32000,"message":${JSON.stringify(script.refusal)}}`

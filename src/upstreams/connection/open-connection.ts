@@ -173,16 +173,20 @@ const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
 /** Of what an upstream said in an error. */
 const MAX_SAID_CHARS = 300
 
-const wordsOf = (error: unknown, secrets: readonly string[]): string => {
+const NOT_OPENED = 'The upstream could not be opened as an MCP server'
+
+const refusedToOpen = (error: unknown, secrets: readonly string[]): UpstreamError => {
   const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
-  return `The upstream could not be opened as an MCP server: ${said.slice(0, MAX_SAID_CHARS)}`
+  return new UpstreamError('protocol', `${NOT_OPENED}: ${said.slice(0, MAX_SAID_CHARS)}`, {
+    ownWords: `${NOT_OPENED}.`,
+  })
 }
 
 /** An error of ours for whatever went wrong, without the values of secrets. */
 const toFault = (error: unknown, link: Link, secrets: readonly string[]): UpstreamError => {
-  const fault =
-    link.failure() ?? link.explain(findFault(error)) ?? new UpstreamError('protocol', wordsOf(error, secrets))
-  return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error })
+  const fault = link.failure() ?? link.explain(findFault(error)) ?? refusedToOpen(error, secrets)
+  const ownWords = maskSecrets(fault.ownWords, secrets)
+  return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error, ownWords })
 }
 
 /** Makes one connection. Throws UpstreamError that says why there is none; nothing of it is left then. */

@@ -78,7 +78,8 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
     failedSince ??= new Date()
     if (isRetried) retryIn(delayMs)
     const nextTryAt = isRetried ? new Date(Date.now() + delayMs) : undefined
-    enter({ kind: 'failed', why: error.message, since: failedSince, nextTryAt })
+    const { message: why, ownWords } = error
+    enter({ kind: 'failed', why, ownWords, since: failedSince, nextTryAt })
   }
 
   breaker.onStateChange(next => {

@@ -24,10 +24,13 @@ export type UpstreamFault =
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   readonly kind: UpstreamFault
+  /** The message without what the upstream itself said: for whoever may hear only what a builder has approved. */
+  readonly ownWords: string
 
-  constructor(kind: UpstreamFault, message: string, options?: ErrorOptions) {
+  constructor(kind: UpstreamFault, message: string, options?: ErrorOptions & { ownWords?: string }) {
     super(message, options)
     this.kind = kind
+    this.ownWords = options?.ownWords ?? message
   }
 }
 
