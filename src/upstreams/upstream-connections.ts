@@ -85,6 +85,7 @@ export const createUpstreamConnections = ({
   const notified = new Set<(upstream: Upstream, notification: Notification) => void>()
   const entered = new Set<(upstream: Upstream, state: UpstreamState) => void>()
   const replaced = new Set<(upstreamId: string) => void>()
+  const accessChanged = new Set<(userId: string) => void>()
   let isClosed = false
 
   const letGo = ({ upstream, connection }: Held): void => {
@@ -252,7 +253,10 @@ export const createUpstreamConnections = ({
     bus.subscribe('upstream_changed', async ({ serverId }) => {
       await sync(serverId)
     }),
-    bus.subscribe('access_changed', ({ userId }) => callers.closeOfUser(userId)),
+    bus.subscribe('access_changed', ({ userId }) => {
+      callers.closeOfUser(userId)
+      for (const listener of accessChanged) listener(userId)
+    }),
     bus.subscribe('resync', async () => {
       for (const serverId of [...servers.keys()]) await sync(serverId)
     }),
@@ -296,6 +300,10 @@ export const createUpstreamConnections = ({
     /** Tells of connections that were closed because their upstream is not what it was: `find` has another, if any. */
     onReplaced: (listener: (upstreamId: string) => void): void => {
       replaced.add(listener)
+    },
+    /** Tells of users whose accounts may not be what they were: what goes by one of them is closed. */
+    onAccessChanged: (listener: (userId: string) => void): void => {
+      accessChanged.add(listener)
     },
     /** Connects what is to be connected at once. */
     start: async (): Promise<void> => {

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
+import { connectClient } from './clients.ts'
+import { startOAuthFake } from './oauth-fake.ts'
 import {
   attach,
   beginConnecting,
@@ -124,6 +126,30 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(await refresh()).toMatchObject({ detail: asked })
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [ann.email] })
     expect(await refresh()).not.toMatchObject({ detail: asked })
+  })
+
+  it('begins a session anew with another account, also over the connection of a client that can be asked', async () => {
+    const fake = await startOAuthFake()
+    onTestFinished(fake.close)
+    const { upstreamId, url } = await attach(worlds.owner, fake.url, { type: 'oauth', per: 'caller' })
+    const connect = async (): Promise<void> => {
+      const back = fake.agree(leavingLink(await beginConnecting(worlds.owner.visitor, upstreamId)))
+      expect((await worlds.owner.visitor.get(back)).status).toBe(200)
+    }
+    await connect()
+    const client = await connectClient('sdk 2', url, {
+      token: worlds.owner.token,
+      capabilities: { sampling: {} },
+      prepare2: one => one.setRequestHandler('sampling/createMessage', () => Promise.reject(new Error('not asked'))),
+    })
+    await client.callTool('back_whoami')
+    await connect()
+    const token = fake.given.at(-2)
+    const asked = fake.seen.length
+    await client.callTool('back_whoami')
+    const isOfClient = (body: string): boolean => body.includes('"initialize"') && body.includes('"sampling"')
+    const began = fake.seen.slice(asked).filter(({ body }) => isOfClient(body))
+    expect(began.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`])
   })
 
   it('has no token left once a user, the upstream or the server is gone', async () => {

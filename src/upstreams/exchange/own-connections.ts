@@ -75,7 +75,9 @@ const ask = async (own: Kept, capabilities: JsonObject, method: string, params: 
 }
 
 /** Connections of clients that can be asked something: bounded in number, closed with their client or when idle. */
-export const createOwnConnections = (connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openWith' | 'upstreamOf'>) => {
+export const createOwnConnections = (
+  connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openWith' | 'upstreamOf'>,
+) => {
   const kept = new Map<string, Set<Kept>>()
   const closing = new Set<Promise<unknown>>()
 
