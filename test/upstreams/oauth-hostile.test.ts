@@ -172,6 +172,30 @@ describe('an upstream that is to be connected and names', () => {
 })
 
 describe('the way to an authorization server', () => {
+  it('asks for nothing that is not shown, whatever the address of it says', async () => {
+    const upstreamId = await attachNew()
+    const says =
+      'tenant=1&scope=admin&prompt=none&request_uri=https://evil.test/r&response_mode=fragment&state=s&client_id=c'
+    fake.behave({
+      challenge: origin => `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
+      server: origin => ({ authorization_endpoint: `${origin}/authorize?${says}` }),
+    })
+    const page = await beginConnecting(owner.visitor, upstreamId)
+    expect(page.text).toContain('what it gives unasked')
+    const { searchParams } = new URL(leavingLink(page))
+    expect([...searchParams.keys()].toSorted()).toEqual([
+      'client_id',
+      'code_challenge',
+      'code_challenge_method',
+      'redirect_uri',
+      'resource',
+      'response_type',
+      'state',
+      'tenant',
+    ])
+    expect(searchParams.get('client_id')).toMatch(/^c-/)
+  })
+
   it('says for what, by PKCE, and comes back to one address alone', async () => {
     const { searchParams } = new URL(leavingLink(await beginConnecting(owner.visitor, await attachNew())))
     expect(Object.fromEntries(searchParams)).toMatchObject({

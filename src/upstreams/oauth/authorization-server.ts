@@ -44,6 +44,30 @@ export const isUsableAddress = (text: string, upstreamUrl: string): boolean => {
   return url.protocol === 'https:'
 }
 
+/**
+ * What a request for authorization says, and the address that it goes to may not: that is a stranger's, who would have
+ * more asked for than is shown, or have it given without a question (RFC 6749 §3.1, RFC 9101, OpenID Connect Core §3.1.2.1).
+ */
+const SAID_BY_REQUESTS = [
+  'acr_values',
+  'authorization_details',
+  'claims',
+  'id_token_hint',
+  'login_hint',
+  'max_age',
+  'prompt',
+  'request',
+  'request_uri',
+  'response_mode',
+  'scope',
+] as const
+
+const withoutRequest = (endpoint: string): string => {
+  const url = new URL(endpoint)
+  for (const name of SAID_BY_REQUESTS) url.searchParams.delete(name)
+  return url.href
+}
+
 /** The endpoints that are named; of them `revocation_endpoint` can be done without. */
 const NEEDED = ['authorization_endpoint', 'token_endpoint'] as const
 
@@ -61,11 +85,12 @@ export const readAuthorizationServer = (
   }
   const read = AuthorizationServer.safeParse(metadata)
   if (!read.success) return failure('has metadata that are too large, or lack an endpoint')
-  const server = read.data
+  const named = read.data
   for (const name of NEEDED) {
-    if (!isUsableAddress(server[name], upstreamUrl))
+    if (!isUsableAddress(named[name], upstreamUrl))
       return failure(`names a ${name} that cannot be used: it must be https`)
   }
+  const server = { ...named, authorization_endpoint: withoutRequest(named.authorization_endpoint) }
   const { registration_endpoint: registration, revocation_endpoint: revocation } = server
   if (registration !== undefined && !isUsableAddress(registration, upstreamUrl)) {
     return failure('names a registration_endpoint that cannot be used: it must be https')
