@@ -90,8 +90,9 @@ export const compileServer = (
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
   }
+  const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf })
+    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf, hasUnlisted })
     const groups = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     return {
       ...common,
@@ -104,7 +105,6 @@ export const compileServer = (
   const tools = own.map(({ tool }) => tool)
   const all = [...tools, ...compileUpstreamTools(sources, tools, opened, parts)]
   const names = new Set(all.map(({ name }) => name))
-  const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   return {
     ...common,
     tellsOutages: absent.length > 0,

@@ -1,5 +1,5 @@
 import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import type { CompiledTool, LongText } from './compiled-server.ts'
+import type { CallContext, CompiledTool, LongText, UnlistedTools } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
 import { describeGroups, listNames, quoteName } from './group-texts.ts'
 import { boundError } from './resolve.ts'
@@ -12,8 +12,12 @@ type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly'>
 type OpenGroup = {
   name: string
   tools: ReadonlyMap<string, GroupedTool>
+  unlisted: UnlistedTools | undefined
   json: LongText
 }
+
+/** The client of a call, where that can be asked something. */
+type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
 const CALL_TOOL = 'call_dynamic_tool'
@@ -41,8 +45,9 @@ const GET_OUTPUT: JsonObject = {
   required: ['tools'],
 }
 
-const openGroup = ({ name }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
+const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
   name,
+  unlisted,
   tools: new Map(tools.map(({ name: own, call, isReadOnly }) => [own, { call, isReadOnly }])),
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
@@ -65,10 +70,10 @@ const createFinder = (groups: readonly ToolGroup[]) => {
     const why = closed.get(name)
     return failure(why ?? `There is no group ${quoteName(name)}. ${hint}`)
   }
-  const findTool = (groupName: string, name: string): Result<GroupedTool, string> => {
+  const findTool = (groupName: string, name: string, peer: Peer): Result<GroupedTool, string> => {
     const found = findGroup(groupName)
     if (!found.ok) return found
-    const tool = found.value.tools.get(name)
+    const tool = found.value.tools.get(name) ?? (peer && found.value.unlisted?.find(name))
     if (tool !== undefined) return success(tool)
     const { name: group, tools } = found.value
     const there = listNames('Its tools', [...tools.keys()])
@@ -98,6 +103,15 @@ const readArgs = ({ args }: JsonObject): Result<JsonObject, string> => {
   return isJsonObject(args) ? success(args) : failure('"args" must be an object: the arguments of the tool by name.')
 }
 
+/** The tools of a group, with those that are for this client alone. */
+const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
+  const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
+  if (more.length === 0) return json
+  const comma = tools.size > 0 ? ',' : ''
+  const end = Buffer.from(`${comma}${more.map(tool => renderToolJson(tool)).join(',')}]`)
+  return { ...json, utf8: Buffer.concat([json.utf8.subarray(0, -1), end]) }
+}
+
 const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool => {
   const find = (given: JsonValue | undefined): Result<OpenGroup, string> => {
     const checked = checkArguments(given, ['group'])
@@ -113,9 +127,10 @@ const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool 
     outputSchema: GET_OUTPUT,
     annotations: { readOnlyHint: true, openWorldHint: false },
     isReadOnly: true,
-    call: async given => {
+    isLinked: groups.some(({ unlisted }) => unlisted !== undefined),
+    call: async (given, { link }) => {
       const found = find(given)
-      return found.ok ? found.value.json : errorResult(boundError(found.error))
+      return found.ok ? listTools(found.value, link?.peer) : errorResult(boundError(found.error))
     },
   }
 }
@@ -123,14 +138,14 @@ const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool 
 type Inner = { tool: GroupedTool; args: JsonObject }
 
 const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool => {
-  const find = (given: JsonValue | undefined): Result<Inner, string> => {
+  const find = (given: JsonValue | undefined, peer?: Peer): Result<Inner, string> => {
     const checked = checkArguments(given, ['group', 'name', 'args'])
     if (!checked.ok) return checked
     const group = readText(checked.value, 'group', finder.hint)
     if (!group.ok) return group
     const name = readText(checked.value, 'name', `${GET_TOOLS} lists the tools of a group.`)
     if (!name.ok) return name
-    const tool = finder.findTool(group.value, name.value)
+    const tool = finder.findTool(group.value, name.value, peer)
     if (!tool.ok) return tool
     const args = readArgs(checked.value)
     return args.ok ? success({ tool: tool.value, args: args.value }) : args
@@ -143,13 +158,15 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     outputSchema: undefined,
     annotations: undefined,
     isReadOnly: false,
-    isLinked: groups.some(({ tools }) => tools?.some(({ isLinked }) => isLinked)),
+    isLinked: groups.some(
+      ({ tools, unlisted }) => unlisted !== undefined || tools?.some(({ isLinked }) => isLinked) === true,
+    ),
     isReadOnlyCall: given => {
       const found = find(given)
       return found.ok && found.value.tool.isReadOnly
     },
     call: async (given, context) => {
-      const found = find(given)
+      const found = find(given, context.link?.peer)
       return found.ok ? found.value.tool.call(found.value.args, context) : errorResult(boundError(found.error))
     },
   }

@@ -11,11 +11,14 @@ import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-
 import type { CompiledTool } from './compiled-server.ts'
 import { onOneLine } from './group-texts.ts'
 import type { ToolGroup } from './tool-group.ts'
+import { compileUnlistedOf } from './unlisted-tools.ts'
 
 /** Of one server, as many as of one that does not group. */
 const MAX_UPSTREAM_TOOLS = 5_000
 
 type GroupParts = UpstreamToolParts & {
+  /** Whether tools may be called that no list has: no builder has seen them. */
+  hasUnlisted: boolean
   /** What an upstream failed with, without secrets. */
   outageOf: (upstream: Upstream) => string | undefined
   onSkipped: (tool: string, reason: string) => void
@@ -72,6 +75,7 @@ export const groupUpstreams = (
       description: descriptionOf(source),
       outage: parts.outageOf(upstream),
       tools,
+      unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,
       off: upstream.config.features.tools
         ? undefined
         : `The feature "tools" of the upstream "${upstream.name}" is off: none of its tools can be used`,

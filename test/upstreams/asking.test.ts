@@ -230,6 +230,33 @@ describe('the server of npm, which has tools for clients alone that can be asked
   })
 })
 
+describe('a server that groups, with tools for clients alone that can be asked', () => {
+  const namesOf = async (client: Awaited<ReturnType<typeof connect>>): Promise<string[]> =>
+    jsonOf<{ name: string }[]>(await client.callTool('get_dynamic_tools', { group: 'every' })).map(({ name }) => name)
+  const elicit = { group: 'every', name: 'trigger-elicitation-request' }
+
+  it.each(['sdk 1', 'sdk 2'] as const)('calls and lists them to %s', async kind => {
+    const serverId = await makeServer('every', everythingCommand())
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    const client = await connect(kind, serverId, answering().extras)
+    expect(JSON.stringify(await client.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
+    await vi.waitFor(async () => expect(await namesOf(client)).toContain('trigger-sampling-request'))
+    const other = await connect(kind, serverId)
+    expect(await namesOf(other)).not.toContain('trigger-sampling-request')
+    expect(await other.callTool('call_dynamic_tool', elicit)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('There is no tool') }],
+    })
+  })
+
+  it('calls them for a client without a session', async () => {
+    const serverId = await makeServer('every', everythingCommand())
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    const client = await connect('sdk 2 stateless', serverId, answering().extras)
+    expect(JSON.stringify(await client.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
+  })
+})
+
 describe('the state that a stateless client gives back', () => {
   const META = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
