@@ -1,23 +1,12 @@
 import type { UpstreamSource } from '../upstreams/index.ts'
 import { groupMark, type NamedOffer, type NamedOffers, type OfferOwner } from './offer-names.ts'
+import { mayMatch, toTemplateShape } from './template-shape.ts'
 
 /** Which upstream has what a client names, and how that upstream knows it. */
 export type OfferRoute = Pick<NamedOffer, 'owner' | 'own'>
 
-/** Whether a URI may be one of a template's (RFC 6570), whatever its expressions say. Linear: no pattern of strangers runs. */
-const mayMatch = (template: string, uri: string): boolean => {
-  const [first = '', ...rest] = template.split(/\{[^{}]*\}/)
-  const last = rest.pop()
-  if (last === undefined) return template === uri
-  if (!uri.startsWith(first)) return false
-  let at = first.length
-  for (const piece of rest) {
-    const found = uri.indexOf(piece, at)
-    if (found === -1) return false
-    at = found + piece.length
-  }
-  return uri.length - last.length >= at && uri.endsWith(last)
-}
+/** Templates of one server that a URI is compared with; those after them are listed only. */
+const MAX_TEMPLATES = 2_000
 
 /** Those whose resources may be asked for, by name. */
 export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<string, OfferOwner> =>
@@ -48,6 +37,11 @@ export const routeOffers = (
   const resources = indexNames(names.resources)
   const templates = indexNames(names.resourceTemplates)
   const prompts = indexNames(names.prompts)
+  const shapes = names.resourceTemplates.slice(0, MAX_TEMPLATES).map(template => ({
+    template,
+    ofName: toTemplateShape(template.name),
+    ofOwn: toTemplateShape(template.own),
+  }))
   const [sole] = readers.size === 1 ? readers.values() : []
 
   /** A URI that says whose it is. */
@@ -57,11 +51,11 @@ export const routeOffers = (
     return owner && { owner, own: uri.slice(end + 1) }
   }
   const findTemplateOf = (ownerId: string, uri: string): NamedOffer | undefined =>
-    names.resourceTemplates.find(({ owner, own }) => owner.id === ownerId && mayMatch(own, uri))
+    shapes.find(({ template, ofOwn }) => template.owner.id === ownerId && mayMatch(ofOwn, uri))?.template
   const isOffered = ({ owner, own }: OfferRoute): boolean =>
     resources.byOwn.has(keyOf(owner.id, own)) || findTemplateOf(owner.id, own) !== undefined
   const findByTemplate = (uri: string): OfferRoute | undefined => {
-    const template = names.resourceTemplates.find(({ name }) => mayMatch(name, uri))
+    const template = shapes.find(({ ofName }) => mayMatch(ofName, uri))?.template
     return template && { owner: template.owner, own: uri.slice(template.name.length - template.own.length) }
   }
   const findWithin = (group: string, uri: string): OfferRoute | undefined => {

@@ -8,6 +8,7 @@ export type Script = {
   serverInfo?: object
   capabilities?: object
   tools?: (timesAsked: number) => readonly object[]
+  templates?: readonly object[]
   /** The error that a call of a tool is answered with. */
   refusal?: string
   instructions?: string
@@ -32,6 +33,8 @@ const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
     })
   }
   if (asked.method === 'tools/list') return JSON.stringify({ tools: script.tools?.(timesAsked) ?? [TOOL] })
+  if (asked.method === 'resources/list') return JSON.stringify({ resources: [] })
+  if (asked.method === 'resources/templates/list') return JSON.stringify({ resourceTemplates: script.templates ?? [] })
   return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
 }
 
