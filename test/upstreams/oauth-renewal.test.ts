@@ -81,9 +81,10 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     const refused = await callServer(url, owner.token, 'back_whoami')
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('has to be renewed') })
     expect(fake.renewals() - before).toBe(1)
-    expect(await stateOf(upstreamId)).toMatchObject({
-      state: { kind: 'failed', why: expect.stringContaining('has to be renewed') },
-    })
+    // From time to time it is tried anew.
+    await expect
+      .poll(() => stateOf(upstreamId))
+      .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('has to be renewed') } })
   })
 
   it('that its authorization server does not renew any more is good for nothing until it is connected anew', async () => {
