@@ -210,7 +210,6 @@ export const createOwnConnections = (
         }
       }
     },
-    count: (): number => [...kept.values()].reduce((sum, { size }) => sum + size, 0),
     /** Ends those of a client that is gone. */
     closeOf: (key: string): void => closeWhere(own => own.key === key),
     close: async (): Promise<void> => {

@@ -38,8 +38,6 @@ export const createResourceSubscriptions = (
     /** Tells of updates of a resource until it is stopped. Rejects with why the upstream does not. */
     subscribe: (upstreamId: string, uri: string, onUpdated: OnUpdated): Promise<() => void> =>
       watch(upstreamId).subscribe(uri, onUpdated),
-    /** How many upstreams have anything subscribed to. */
-    count: (): number => watches.size,
     close: (): void => {
       for (const each of [...watches.values()]) each.close()
     },
