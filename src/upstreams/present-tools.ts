@@ -24,11 +24,22 @@ export type SkippedItem = {
 /** Of all upstreams of a server together: several times what any model could choose from. */
 const MAX_UPSTREAM_TOOLS = 5_000
 
-/** What an upstream's features and patterns let through; by what one sees of a name, so that nothing hidden evades a pattern. */
-export const listAllowedTools = ({ upstream, kept }: UpstreamSource): readonly CatalogueItem[] =>
-  upstream.config.features.tools
-    ? kept.catalogue.tools.filter(({ name }) => isToolAllowed(upstream.config, removeHidden(name)))
-    : []
+/** Characters of names, each as often as there are patterns, that are compared: thousands of honest tools have a tenth. */
+const MAX_COMPARED_CHARS = 100_000_000
+
+/**
+ * What an upstream's features and patterns let through; by what one sees of a name, so that nothing hidden evades a
+ * pattern. Where names are so long that comparing them would hold everybody up, the last of them are not let through.
+ */
+export const listAllowedTools = ({ upstream, kept }: UpstreamSource): readonly CatalogueItem[] => {
+  const { features, allow = [], deny = [] } = upstream.config
+  if (!features.tools) return []
+  let room = MAX_COMPARED_CHARS
+  return kept.catalogue.tools.filter(({ name }) => {
+    room -= name.length * (allow.length + deny.length)
+    return room >= 0 && isToolAllowed(upstream.config, removeHidden(name))
+  })
+}
 
 /**
  * The tools of upstreams beside those of the server itself, `own`. Of two that would have one name the first stays: a
