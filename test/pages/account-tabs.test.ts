@@ -34,7 +34,7 @@ describe('the tabs of the account', () => {
       expect([href, tab.status]).toEqual([href, 200])
       expect(tab.html).toContain(`<a href="${href}" aria-current="page">`)
     }
-    expect(tabs).toHaveLength(8)
+    expect(tabs).toHaveLength(9)
   })
 
   describe('of tokens', () => {

@@ -59,7 +59,7 @@ const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, u
   'long-line': () => write(`${'x'.repeat(100 * MEBIBYTE)}\n`),
   'many-lines': () => {
     const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(MEBIBYTE) } })}\n`
-    for (let i = 0; i < 100; i++) write(line)
+    for (let i = 0; i < 300; i++) write(line)
   },
   eat: () => {
     const held: Buffer[] = []
