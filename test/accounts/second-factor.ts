@@ -15,6 +15,7 @@ export const codeOf = (secret: string, steps = 0): string =>
 export const turnOn = async (browser: ReturnType<typeof createBrowser>, password: string) => {
   await browser.loadCsrfToken()
   const { secret, uri } = NewSecondFactor.parse((await browser.send('POST', '/me/second-factor', { password })).json())
-  const confirmed = await browser.send('POST', '/me/second-factor/confirmation', { code: codeOf(secret) })
-  return { secret, uri, ...RecoveryCodes.parse(confirmed.json()) }
+  const confirmingCode = codeOf(secret)
+  const confirmed = await browser.send('POST', '/me/second-factor/confirmation', { code: confirmingCode })
+  return { secret, uri, confirmingCode, ...RecoveryCodes.parse(confirmed.json()) }
 }
