@@ -16,6 +16,7 @@ import {
   createUpstreamCatalogues,
   createUpstreamConnections,
   createUpstreamExchange,
+  createUpstreamLoading,
   type createUpstreamOAuth,
   createUpstreamOffers,
   createUpstreamOutages,
@@ -47,11 +48,15 @@ export const buildUpstreamServices = (
     db,
     changes,
     servers: { getServerFor, listGlobals },
-    openGlobals: createGlobalOpener({ db, sealing }),
     clients: oauth.clients,
     revocations: oauth.revocations,
     allowStdio: settings.allowStdio,
     maxTimeoutMs: limits.maxToolTimeoutMs,
+  })
+  const loading = createUpstreamLoading({
+    db,
+    openGlobals: createGlobalOpener({ db, sealing }),
+    allowStdio: settings.allowStdio,
   })
 
   const processes = createStdioProcesses({
@@ -62,8 +67,8 @@ export const buildUpstreamServices = (
   const reaped = processes.reap()
   if (reaped > 0) logger.warn({ reaped }, 'processes of upstreams were left behind, and are ended')
   const upstreamConnections = createUpstreamConnections({
-    load: upstreams.loadUpstreams,
-    listEagerServerIds: upstreams.listEagerServerIds,
+    load: loading.loadUpstreams,
+    listEagerServerIds: loading.listEagerServerIds,
     accounts: oauth.accounts,
     parts: {
       processes,
@@ -89,7 +94,7 @@ export const buildUpstreamServices = (
     changes,
     sealing,
     oauth,
-    resolve: upstreams.getResolved,
+    resolve: loading.getResolved,
     getServerToBuild: (tx, actor, serverId) => getServerFor(tx, actor, serverId, 'build'),
     findServerToCall,
     onConnected: upstreamCatalogues.refreshSoon,
@@ -118,6 +123,7 @@ export const buildUpstreamServices = (
   return {
     services: {
       upstreams,
+      upstreamLoading: loading,
       upstreamConnections,
       reverseProxy,
       upstreamStateOf,
@@ -131,7 +137,7 @@ export const buildUpstreamServices = (
     /** What running a tool takes of it. */
     forExecution: {
       passthroughs,
-      loadPassedOnTo: upstreams.loadPassedOnTo,
+      loadPassedOnTo: loading.loadPassedOnTo,
       connections: upstreamConnections,
       exchange: upstreamExchange,
       catalogues: upstreamCatalogues,

@@ -53,6 +53,10 @@ export type UpstreamSettings = {
   auth: UpstreamAuth
 }
 
+type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
+
+export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
+
 /** Whether each caller goes to it by an account of their own. */
 export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'

@@ -1,30 +1,26 @@
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  type FieldError,
-  failure,
-  organizationIdsOf,
-  type Permission,
-  type Result,
-} from '../kernel/index.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../platform/db/index.ts'
+import { type Actor, AppError, assertMay, organizationIdsOf, type Permission } from '../kernel/index.ts'
+import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { type AuthWish, toSecretChange } from './auth-wish.ts'
-import type { OpenGlobals, ResolutionFault } from './compiled-config.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
 import type { AccountMark } from './oauth/account.ts'
-import { findAccountLack } from './oauth/account-words.ts'
-import { listSharedMarks, type StoredAccount, takeAccountsOf } from './oauth/accounts.store.ts'
+import { readSharedMarks, type StoredAccount, takeAccountsOf } from './oauth/accounts.store.ts'
 import type { Revocations } from './oauth/revocations.ts'
 import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { assertPassable } from './passthrough/rules.ts'
-import { compileConfig, globalsIn, resolveConfig } from './resolve-config.ts'
+import { compileConfig, globalsIn } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
-import { isPerCaller, type ResolvedConfig, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
+import { isOAuth, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
-import type { LoadedUpstream } from './upstream-connections.ts'
+import {
+  assertConfig,
+  assertUnchangedSince,
+  noUpstream,
+  refuse,
+  rethrowTaken,
+  type Unchanged,
+} from './upstream-refusals.ts'
 import { changeWish, checkWish, type UpstreamWish, type UpstreamWishChange } from './upstream-wish.ts'
 import * as store from './upstreams.store.ts'
 
@@ -41,14 +37,10 @@ export type ServersOfUpstreams = {
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
 }
 
-/** Opens the globals of a server, its secrets too. */
-export type OpenGlobalsOf = (serverId: string) => Promise<OpenGlobals>
-
 export type UpstreamServiceParts = {
   db: Database
   changes: Changes
   servers: ServersOfUpstreams
-  openGlobals: OpenGlobalsOf
   /** Who Patchbay is to their authorization servers. */
   clients: Pick<UpstreamClients, 'keepGiven' | 'listSecretTimes'>
   /** Tells them of accounts that went with an upstream, or with whose they were. */
@@ -71,9 +63,6 @@ export type UpstreamChange = UpstreamWishChange & {
   enabled?: boolean | undefined
 }
 
-/** The one who changes it saw it as it was then; left out, whatever it became since is written over. */
-export type Unchanged = { ifUnchangedSince?: Date | undefined }
-
 /** An upstream, and what is not in its configuration. */
 export type UpstreamWithGlobals = {
   upstream: Upstream
@@ -85,56 +74,12 @@ export type UpstreamWithGlobals = {
   account?: AccountMark | undefined
 }
 
-const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
-
-const rethrowTaken = (name: string | undefined) => (error: unknown) => {
-  if (!isUniqueViolation(error)) throw error
-  throw new AppError('conflict', `This server has an upstream named "${name}" already.`, {
-    errors: [{ path: 'name', message: 'is taken in this server' }],
-  })
-}
-
-const assertUnchangedSince = ({ name, updatedAt }: Upstream, { ifUnchangedSince }: Unchanged): void => {
-  if (ifUnchangedSince === undefined || updatedAt.getTime() === ifUnchangedSince.getTime()) return
-  throw new AppError('conflict', `Somebody else has changed the upstream "${name}" since you opened this page.`, {
-    errors: [{ path: 'version', message: 'is not the newest' }],
-  })
-}
-
-const refuse = (errors: readonly FieldError[]): AppError => {
-  const [first] = errors
-  const summary =
-    errors.length === 1 && first !== undefined
-      ? `The upstream cannot be: ${first.path} ${first.message}.`
-      : 'The upstream cannot be: see errors.'
-  return new AppError('invalid_request', summary, { errors })
-}
-
-const assertConfig = (checked: Result<UpstreamConfig, readonly FieldError[]>): UpstreamConfig => {
-  if (checked.ok) return checked.value
-  throw refuse(checked.error)
-}
-
-type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
-const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
 const clientIdOf = (auth: UpstreamAuth | undefined): string | undefined => (isOAuth(auth) ? auth.clientId : undefined)
-
-/** An upstream that goes by an account that all share is not to be reached while there is none that is good. */
-const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, AccountMark>): LoadedUpstream => {
-  const { upstream, resolved } = loaded
-  const { config } = upstream
-  if (!isOAuth(config.auth) || isPerCaller(config) || !resolved.ok) return loaded
-  const account = shared.get(upstream.id)
-  const lack = findAccountLack(account)
-  if (lack !== undefined) return { upstream, resolved: failure({ reason: 'not_connected', message: lack }) }
-  return { ...loaded, accountKey: account?.connectedAt.toISOString() }
-}
 
 export const createUpstreamService = ({
   db,
   changes,
   servers,
-  openGlobals,
   clients,
   revocations,
   allowStdio,
@@ -182,7 +127,10 @@ export const createUpstreamService = ({
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
     const keys = new Set((await servers.listGlobals(db, serverId)).map(({ key }) => key))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
-    const [secretTimes, accounts] = await Promise.all([clients.listSecretTimes(db, authorized), readShared(authorized)])
+    const [secretTimes, accounts] = await Promise.all([
+      clients.listSecretTimes(db, authorized),
+      readSharedMarks(db, authorized),
+    ])
     return upstreams.map(upstream => ({
       upstream,
       missingGlobals: globalsIn(upstream.config).filter(key => !keys.has(key)),
@@ -196,18 +144,6 @@ export const createUpstreamService = ({
     missingGlobals: [],
     ...(await withGlobals(upstream.serverId, [upstream]))[0],
   })
-
-  /** The accounts that all callers share, by upstream. */
-  const readShared = async (upstreamIds: readonly string[]): Promise<ReadonlyMap<string, AccountMark>> => {
-    if (upstreamIds.length === 0) return new Map()
-    return new Map((await listSharedMarks(db, upstreamIds)).map(mark => [mark.upstreamId, mark]))
-  }
-
-  const resolve = (upstream: Upstream, globals: OpenGlobals): Result<ResolvedConfig, ResolutionFault> => {
-    if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, globals)
-    const message = 'Commands of this machine may not be run any more: PATCHBAY_ALLOW_STDIO is not true.'
-    return failure({ reason: 'not_allowed', message })
-  }
 
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
@@ -305,46 +241,11 @@ export const createUpstreamService = ({
       revocations.revokeSoon(gone)
     },
 
-    /** For the connection alone: with the secrets, as all is at this moment. Throws `not_found` where it is gone. */
-    resolveUpstream: async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
-      const upstream = await store.findUpstreamOfAnybody(db, id)
-      if (upstream === undefined) throw noUpstream()
-      return resolve(upstream, await openGlobals(upstream.serverId))
-    },
-
-    /** As `resolveUpstream`; throws `conflict` with why there is none. */
-    getResolved: async (id: string): Promise<ResolvedConfig> => {
-      const upstream = await store.findUpstreamOfAnybody(db, id)
-      if (upstream === undefined) throw noUpstream()
-      const resolved = resolve(upstream, await openGlobals(upstream.serverId))
-      if (resolved.ok) return resolved.value
-      throw new AppError('conflict', resolved.error.message)
-    },
-
-    /** As `resolveUpstream`, all of a server's; none where it is gone. */
-    loadUpstreams: async (serverId: string): Promise<LoadedUpstream[]> => {
-      const upstreams = await store.listUpstreamsOfAnybody(db, serverId)
-      if (upstreams.length === 0) return []
-      const globals = await openGlobals(serverId)
-      const shared = await readShared(upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : [])))
-      return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, globals) }, shared))
-    },
-
-    /** As `loadUpstreams`, of a server that passes requests on; none of any other. */
-    loadPassedOnTo: async (serverId: string): Promise<LoadedUpstream[]> => {
-      const upstreams = await store.listUpstreamsPassedOnTo(db, serverId)
-      if (upstreams.length === 0) return []
-      const globals = await openGlobals(serverId)
-      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
-    },
-
     /** Whoever's it is: for pages of a server that the one who asks may see. By name. */
     listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
 
     /** How the server shows its tools; undefined where it has no upstream. */
     findPresentation: (serverId: string): Promise<string | undefined> => store.findPresentation(db, serverId),
-
-    listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
 
     /** For a use that changes nothing of it but costs something; throws as a change would. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {

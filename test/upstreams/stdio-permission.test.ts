@@ -37,7 +37,7 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     const { made, serverId, id } = await attach()
     expect(made).toMatchObject({ ...COMMAND, env: {}, cwd: null, url: null, headers: null, globals: ['place'] })
     await operator.expectOk('PUT', `/servers/${serverId}/globals/place`, { value: '$(id) `id` "; ls' })
-    expect(await patchbay.services.upstreams.resolveUpstream(id)).toMatchObject({
+    expect(await patchbay.services.upstreamLoading.resolveUpstream(id)).toMatchObject({
       ok: true,
       value: { command: 'npx', args: ['-y', 'a-server', '; rm -rf /', '$(id) `id` "; ls'] },
     })
@@ -128,12 +128,12 @@ describe('commands as upstreams where they are not allowed', () => {
     })
     expect((await operator.send('PATCH', `/upstreams/${remote.id}`, COMMAND)).status).toBe(403)
     expect((await builder.send('PATCH', `/upstreams/${remote.id}`, COMMAND)).status).toBe(403)
-    const { db, upstreams } = patchbay.services
+    const { db, upstreamLoading } = patchbay.services
     const row = await db.upstream.findUniqueOrThrow({ where: { id: remote.id } })
     const settings = z.record(z.string(), z.json()).parse(row.config)
     const config = { ...settings, command: 'npx', args: [], env: {} }
     const { id } = await db.upstream.create({ data: { serverId, name: 'old', transport: 'stdio', config } })
-    expect(await upstreams.resolveUpstream(id)).toMatchObject({ ok: false, error: { reason: 'not_allowed' } })
+    expect(await upstreamLoading.resolveUpstream(id)).toMatchObject({ ok: false, error: { reason: 'not_allowed' } })
     expect((await operator.send('PATCH', `/upstreams/${id}`, { description: 'old' })).status).toBe(200)
   })
 })

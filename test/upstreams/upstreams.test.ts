@@ -100,18 +100,18 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
       url: 'https://mcp.example.com/{{tenant}}/mcp?key={{token}}',
       headers: { Authorization: 'Bearer {{token}}', 'X-As-Written': `\${HOME} \\{{x}}` },
     })
-    const { upstreams, db } = patchbay.services
+    const { upstreamLoading, db } = patchbay.services
     expect((await ada.expectOk('GET', `/upstreams/${id}`)).body).toMatchObject({
       globals: ['tenant', 'token'],
       missingGlobals: ['tenant', 'token'],
     })
-    expect(await upstreams.resolveUpstream(id)).toMatchObject({
+    expect(await upstreamLoading.resolveUpstream(id)).toMatchObject({
       ok: false,
       error: { reason: 'missing_globals', message: expect.stringContaining('"tenant", "token"') },
     })
     await ada.expectOk('PUT', `/servers/${serverId}/globals/token`, { value: `${SECRET}&x`, secret: true })
     await ada.expectOk('PUT', `/servers/${serverId}/globals/tenant`, { value: 'a/b' })
-    expect(await upstreams.resolveUpstream(id)).toMatchObject({
+    expect(await upstreamLoading.resolveUpstream(id)).toMatchObject({
       ok: true,
       value: {
         url: `https://mcp.example.com/a%2Fb/mcp?key=${SECRET}%26x`,
@@ -139,7 +139,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     const serverId = await makeServer()
     const { id } = await ada.create(pathOf(serverId), { name: 'bent', ...REMOTE, ...fault })
     await ada.expectOk('PUT', `/servers/${serverId}/globals/v`, { value })
-    const resolved = await patchbay.services.upstreams.resolveUpstream(id)
+    const resolved = await patchbay.services.upstreamLoading.resolveUpstream(id)
     expect(resolved).toMatchObject({ ok: false, error: { reason: 'unfit_value' } })
     expect(JSON.stringify(resolved)).toContain('The global \\"v\\"')
     expect(JSON.stringify(resolved)).not.toContain(SECRET)
@@ -162,7 +162,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     const open = await create('open', '{{base}}/mcp')
     expect(open).toMatchObject({ status: 201, body: { globals: ['base'] } })
     const { id } = z.object({ id: z.string() }).parse(open.body)
-    expect(await patchbay.services.upstreams.resolveUpstream(id)).toMatchObject({
+    expect(await patchbay.services.upstreamLoading.resolveUpstream(id)).toMatchObject({
       ok: true,
       value: { url: 'https://mcp.example.com/mcp' },
     })

@@ -32,10 +32,14 @@ export const findAccount = async (
   return row === null ? undefined : toAccount(row)
 }
 
-/** Those that all callers of an upstream share. */
-export const listSharedMarks = async (tx: Transaction, upstreamIds: readonly string[]): Promise<AccountMark[]> => {
+/** The accounts that all callers share, by upstream. */
+export const readSharedMarks = async (
+  tx: Transaction,
+  upstreamIds: readonly string[],
+): Promise<ReadonlyMap<string, AccountMark>> => {
+  if (upstreamIds.length === 0) return new Map()
   const rows = await tx.upstreamAccount.findMany({ where: { upstreamId: { in: [...upstreamIds] }, holder: EVERYBODY } })
-  return rows.map(toMark)
+  return new Map(rows.map(row => [row.upstreamId, toMark(row)]))
 }
 
 /** Of an upstream whose callers have their own: who connected last, first, and is connected still; with its server. */
