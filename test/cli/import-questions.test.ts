@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
+import { compileCache } from '../support/compile-cache.ts'
 import { runCommand, startPatchbay } from '../support/process.ts'
 import { makeFiles } from './config-homes.ts'
 
@@ -24,7 +25,7 @@ const talk = async (
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM, ...args].map(quoted).join(' ')
   const child = spawn(TERMINAL, ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
     cwd: directory,
-    env: { PATH: process.env.PATH, TERM: 'xterm', ...env },
+    env: { PATH: process.env.PATH, TERM: 'xterm', ...compileCache(), ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ended = new Promise(resolve => child.once('close', resolve))

@@ -14,6 +14,7 @@ import {
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { compileCache } from '../support/compile-cache.ts'
 import { type Patchbay, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
@@ -29,7 +30,7 @@ type Start = { args: readonly string[]; env?: Record<string, string> }
 const commandOf = ({ args, env = {} }: Start) => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'stdio', ...args],
-  env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), PATCHBAY_LOG_LEVEL: 'warn', ...env },
+  env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), PATCHBAY_LOG_LEVEL: 'warn', ...compileCache(), ...env },
   cwd: temporaryDirectory(),
   stderr: 'pipe' as const,
 })

@@ -10,6 +10,7 @@ import { beginSession, nextMessage, openStream, post } from '../mcp/wire.ts'
 import { callText, connect, toolNames } from '../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { compileCache } from '../support/compile-cache.ts'
 import { databaseKinds } from '../support/databases.ts'
 
 /** What one waits for at most; how soon it is to show is measured elsewhere. */
@@ -19,7 +20,7 @@ const PROCESS_MS = 60_000
 /** Runs one of this checkout's programs to its end; answers what it wrote. Throws what it complained of. */
 const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill())

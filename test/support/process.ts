@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { compileCache } from './compile-cache.ts'
 import { freePort } from './free-port.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -80,12 +81,14 @@ const follow = (child: ChildProcess): Running => {
 }
 
 /** The environment of somebody at a terminal: no setting of ours, and nothing of the npm that runs these tests. */
-const cleanEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
+const cleanEnvironment = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(npm_|NODE_|VITEST|PATCHBAY_|DATABASE_URL$|SMTP_URL$)/.test(name),
     ),
-  )
+  ),
+  ...compileCache(),
+})
 
 export type CommandOptions = {
   /** Where it runs: `data/` is made there, and `.env` read. Left out: a new folder. */
