@@ -164,11 +164,11 @@ export const mcpRoutes =
     app.options<ServerParams>('/s/:uuid/*', preflight(ALL_METHODS))
 
     listenForUpgrades(app.server, upgrade => {
-      const { incoming, raw } = upgrade
+      const { incoming, raw, ignore } = upgrade
       // Where Node asks nobody what to do about it, every wish for another protocol ends up here.
       const serverId = wishesWebSocket(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
       if (serverId === undefined) {
-        app.routing(incoming, raw)
+        ignore()
         return
       }
       const exchange: Exchange = { incoming, raw, headers: incoming.headers, serverId }
