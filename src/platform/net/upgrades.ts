@@ -42,13 +42,15 @@ export const listenForUpgrades = (server: Server, serve: (upgrade: Upgrade) => v
       return
     }
     // What becomes of it is told by its end.
-    socket.on('error', () => {})
+    const pass = (): void => {}
+    socket.on('error', pass)
     const raw = new ServerResponse(incoming)
     raw.shouldKeepAlive = false
     raw.assignSocket(socket)
     raw.on('finish', () => socket.end())
     const ignore = (): void => {
       raw.detachSocket(socket)
+      socket.off('error', pass)
       socket.unshift(Buffer.concat([buildHead(incoming), head]))
       server.emit('connection', socket)
     }
