@@ -22,6 +22,8 @@ const announceEnd = (socket: Socket): void => {
 export const createDrain = (server: Server) => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
+    // One whose wish for another protocol was not heard comes once more.
+    if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })

@@ -71,7 +71,13 @@ const check = (
   }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
   if (!isFramingKnown(exchange))
-    return failure(refusal(501, ERROR.transport, 'This Transfer-Encoding is not implemented'))
+    return failure(
+      refusal(
+        501,
+        ERROR.transport,
+        'This Transfer-Encoding is not known here: send the body with its length, or chunked',
+      ),
+    )
   if (Number(headers['content-length']) > maxRequestBytes) return failure(tooLarge(maxRequestBytes))
   if (goesRound(headers)) return failure(refusal(508, ERROR.transport, 'This request goes round in a loop'))
   if (!way.ok) return failure(refusal(503, ERROR.transport, way.error))
