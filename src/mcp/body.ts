@@ -15,8 +15,8 @@ export type BodyLimits = {
 
 /** Around a call's arguments there are the message and its params. */
 const ENVELOPE_DEPTH = 2
-/** A refused body is read to its end, so that the answer arrives, but not for ever. */
-const MAX_DRAINED_REQUESTS = 8
+/** A body that is too large is read to its end before it is answered, so that the answer arrives, but not for ever. */
+const MAX_DISCARDED_LIMITS = 8
 
 const tooLarge = (maxBytes: number): Refusal =>
   refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)
@@ -47,19 +47,21 @@ export const readBody = (
   let first: Buffer | undefined
   let more: Buffer[] | undefined
   let size = 0
+  const refuseSize = (): void => {
+    if (!raw.headersSent) writeRefusal(exchange, tooLarge(maxBytes))
+  }
   incoming.on('data', (chunk: Buffer) => {
-    const hasFitted = size <= maxBytes
     size += chunk.length
-    if (size > maxBytes * MAX_DRAINED_REQUESTS) incoming.socket.destroy()
-    else if (size > maxBytes) {
-      first = more = undefined
-      if (hasFitted) writeRefusal(exchange, tooLarge(maxBytes))
-    } else if (first === undefined) first = chunk
+    if (size > maxBytes * MAX_DISCARDED_LIMITS) {
+      refuseSize()
+      incoming.socket.destroySoon()
+    } else if (size > maxBytes) first = more = undefined
+    else if (first === undefined) first = chunk
     else if (more === undefined) more = [first, chunk]
     else more.push(chunk)
   })
   incoming.on('end', () => {
-    if (size > maxBytes) return
+    if (size > maxBytes) return refuseSize()
     try {
       next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size))
     } catch (error) {

@@ -58,6 +58,15 @@ describe('the running server', () => {
     }
   })
 
+  it('answers 413 to one that closes after its request, once all of the body is written', async () => {
+    const body = JSON.stringify({ padding: 'x'.repeat(TOO_LARGE) })
+    const fields = `Host: localhost\r\nContent-Type: application/json\r\nAccept: ${POST_HEADERS.accept}\r\nConnection: close`
+    for (const path of [`/s/${serverId}`, '/api/v1/toolkits']) {
+      const head = `POST ${path} HTTP/1.1\r\n${fields}\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${body.length}\r\n\r\n`
+      expect(await exchange(head, body)).toMatch(/^HTTP\/1\.1 413 .*PATCHBAY_MAX_REQUEST_BYTES/s)
+    }
+  })
+
   it('is well after all that', async () => {
     expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(200)
     expect(await patchbay.stop()).toMatchObject({ code: 0, stderr: '' })

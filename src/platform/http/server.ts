@@ -10,6 +10,7 @@ import Fastify, {
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
+import { answerAfterLargeBodies } from './unread-body.ts'
 import { validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
@@ -72,5 +73,6 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(handleError)
+  answerAfterLargeBodies(app, maxRequestBytes)
   return app
 }
