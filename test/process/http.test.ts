@@ -58,12 +58,19 @@ describe('the running server', () => {
     }
   })
 
-  it('answers 413 to one that closes after its request, once all of the body is written', async () => {
+  it('answers 413 only once all of the body is written: the answer would be lost with a connection that is closed', async () => {
     const body = JSON.stringify({ padding: 'x'.repeat(TOO_LARGE) })
     const fields = `Host: localhost\r\nContent-Type: application/json\r\nAccept: ${POST_HEADERS.accept}\r\nConnection: close`
     for (const path of [`/s/${serverId}`, '/api/v1/toolkits']) {
-      const head = `POST ${path} HTTP/1.1\r\n${fields}\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${body.length}\r\n\r\n`
-      expect(await exchange(head, body)).toMatch(/^HTTP\/1\.1 413 .*PATCHBAY_MAX_REQUEST_BYTES/s)
+      const { socket, received, closed } = await openRaw(patchbay.port)
+      const credentials = `Authorization: Bearer ${token}\r\nContent-Length: ${body.length}`
+      socket.write(`POST ${path} HTTP/1.1\r\n${fields}\r\n${credentials}\r\n\r\n${body.slice(0, -1)}`)
+      await vi.waitUntil(() => socket.writableLength === 0)
+      expect((await fetch(`${patchbay.origin}/healthz`)).status).toBe(200)
+      expect(received()).toBe('')
+      socket.write(body.slice(-1))
+      await closed
+      expect(received()).toMatch(/^HTTP\/1\.1 413 .*PATCHBAY_MAX_REQUEST_BYTES/s)
     }
   })
 
