@@ -1,0 +1,17 @@
+import type { JsonValue } from '../kernel/index.ts'
+
+/**
+ * An answer as the model may look into it: JSON as one value (the lines of NDJSON and the rows of CSV are the items of
+ * an array), any other text as it is, and of everything else no more than what it is.
+ */
+export type AnswerDocument =
+  | { kind: 'json'; value: JsonValue; format: 'json' | 'ndjson' | 'csv' }
+  | { kind: 'text'; text: string; format: 'text' | 'html' | 'xml' }
+  | { kind: 'binary'; mediaType: string; bytes: number }
+
+/** What a processor made of an answer: the next one goes on from it. */
+export type Processed = {
+  document: AnswerDocument
+  /** What a model should know besides, each in a sentence: what a path did not match, what was left out. */
+  notes: readonly string[]
+}
