@@ -1,6 +1,7 @@
 import type { JsonValue } from '../kernel/index.ts'
 import type { Sealed } from '../platform/sealing.ts'
 import type { Tool } from '../toolkits/index.ts'
+import type { ContextRules } from './context-rules.ts'
 
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
@@ -8,7 +9,7 @@ export type AccessTier = (typeof ACCESS_TIERS)[number]
 /** `search` and `auto` are served once their steps are built. */
 export type Presentation = 'flat' | 'grouped' | 'search' | 'auto' | 'passthrough'
 
-export type Server = {
+export type Server = ContextRules & {
   id: string
   organizationId: string
   ownerId: string

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS } from './server.ts'
 
 /** Whom a server lets in by name: more are an organization. */
@@ -29,6 +30,7 @@ export const CreateServer = z.strictObject({
     ),
   presentation: presentation.default('flat'),
   reviewUpstreamChanges: reviewUpstreamChanges.default(false),
+  ...createContextShape,
   organizationId: z.uuid().optional(),
 })
 
@@ -45,6 +47,7 @@ export const UpdateServer = z.strictObject({
   allowedUsers: CreateServer.shape.allowedUsers.unwrap().optional(),
   presentation: presentation.optional(),
   reviewUpstreamChanges: reviewUpstreamChanges.optional(),
+  ...updateContextShape,
 })
 
 export const TransferServer = z.strictObject({
@@ -68,6 +71,7 @@ export const ServerView = z.object({
   allowedUsers: z.array(z.string()),
   presentation: z.string(),
   reviewUpstreamChanges,
+  ...contextShape,
   url: z.url().describe('where MCP clients connect'),
   ...times,
 })

@@ -11,6 +11,7 @@ import type { Database, Transaction } from '../platform/db/index.ts'
 import type { Announce, Changes } from '../platform/events/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import { approveWhatIsKept } from '../upstreams/index.ts'
+import type { ContextWish } from './context-rules.ts'
 import { assertCanPassThrough } from './passthrough-rules.ts'
 import { findPeople, type Person } from './people.store.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
@@ -63,7 +64,7 @@ const toUserIds = async (
   return [...new Set(ids.flatMap(id => id ?? []))]
 }
 
-export type ServerInput = {
+export type ServerInput = ContextWish & {
   /** A UUID; left out, it is a new one. */
   id?: string | undefined
   name: string
@@ -75,7 +76,7 @@ export type ServerInput = {
   organizationId?: string | undefined
 }
 
-export type ServerChanges = {
+export type ServerChanges = ContextWish & {
   name?: string | undefined
   description?: string | null | undefined
   access?: AccessTier | undefined

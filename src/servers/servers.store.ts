@@ -1,12 +1,13 @@
 import type { Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import { type ContextWish, toContextColumns, toContextRules } from './context-rules.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 
 /** A server that is marked as removed exists for nobody. */
 const THERE = { removedAt: null } as const
 const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
 
-type ServerRow = {
+type ServerRow = Parameters<typeof toContextRules>[0] & {
   id: string
   organizationId: string
   ownerId: string
@@ -29,12 +30,13 @@ export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Serv
   access: row.access,
   presentation: row.presentation,
   reviewUpstreamChanges: row.reviewUpstreamChanges,
+  ...toContextRules(row),
   allowedUserIds: allowedUsers.map(({ userId }) => userId),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })
 
-export type NewServer = {
+export type NewServer = ContextWish & {
   id?: string | undefined
   organizationId: string
   ownerId: string
@@ -50,7 +52,13 @@ export const createServer = async (tx: Transaction, data: NewServer): Promise<Se
   const { allowedUserIds, description, id, ...rest } = data
   const row = await tx.server.create({
     data: {
-      ...rest,
+      organizationId: rest.organizationId,
+      ownerId: rest.ownerId,
+      name: rest.name,
+      access: rest.access,
+      presentation: rest.presentation,
+      reviewUpstreamChanges: rest.reviewUpstreamChanges,
+      ...toContextColumns(rest),
       ...(id !== undefined && { id }),
       description: description ?? null,
       allowedUsers: { create: allowedUserIds.map(userId => ({ userId })) },
@@ -81,7 +89,7 @@ export const listServers = async (
   return rows.map(toServer)
 }
 
-export type ServerPatch = {
+export type ServerPatch = ContextWish & {
   name?: string | undefined
   description?: string | null | undefined
   access?: AccessTier | undefined
@@ -100,6 +108,7 @@ export const updateServer = async (tx: Transaction, id: string, patch: ServerPat
       ...(access === undefined ? {} : { access }),
       ...(presentation === undefined ? {} : { presentation }),
       ...(reviewUpstreamChanges === undefined ? {} : { reviewUpstreamChanges }),
+      ...toContextColumns(patch),
       ...(allowedUserIds === undefined
         ? {}
         : { allowedUsers: { deleteMany: {}, create: allowedUserIds.map(userId => ({ userId })) } }),

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.t
 import { inputSchemaOf } from '../templates/index.ts'
 import { type CompiledDefinition, checkDefinition, type ToolDefinition } from '../toolkits/index.ts'
 import { bindingOf } from './bindings.ts'
+import { toContextView } from './context-rules.ts'
 import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
 import type {
   BindingInput,
@@ -33,6 +34,7 @@ export const toServerView = (server: Server, baseUrl: string): z.infer<typeof Se
   allowedUsers: [...server.allowedUserIds],
   presentation: server.presentation,
   reviewUpstreamChanges: server.reviewUpstreamChanges,
+  ...toContextView(server),
   url: serverUrl(baseUrl, server.id),
   ...timesOf(server),
 })

@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from './patchbay.ts'
+
+describe.each(databaseKinds)('how a server spends the context of models, on $kind', kind => {
+  const patchbay = runPatchbay(kind)
+  let ada: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+
+  it('is what is said when it is made, and each part of it is changed by itself', async () => {
+    const wish = {
+      maxResponseTokens: 0,
+      cutNotice: 'More: {cache_id}',
+      compactTables: true,
+      pinnedTools: ['b', 'a', 'b'],
+    }
+    const made = await ada.create('/servers', { name: 'Sparing', ...wish, maxFlatTokens: 100 })
+    const kept = { ...wish, pinnedTools: ['b', 'a'], maxFlatTokens: 100 }
+    expect(made).toMatchObject(kept)
+    const changed = await ada.expectOk('PATCH', `/servers/${made.id}`, { cutNotice: null })
+    expect(changed.body).toMatchObject({ ...kept, cutNotice: null })
+    await ada.expectOk('PATCH', `/servers/${made.id}`, { maxResponseTokens: 500, pinnedTools: [] })
+    expect((await ada.send('GET', `/servers/${made.id}`)).body).toMatchObject({
+      ...kept,
+      maxResponseTokens: 500,
+      cutNotice: null,
+      pinnedTools: [],
+    })
+  })
+
+  it.each([
+    ['a budget with room for nothing', { maxResponseTokens: 199 }, 'maxResponseTokens'],
+    ['a budget below nothing', { maxResponseTokens: -1 }, 'maxResponseTokens'],
+    ['a budget of half a token', { maxResponseTokens: 1_000.5 }, 'maxResponseTokens'],
+    ['a notice without the id', { cutNotice: 'There is more.' }, 'cutNotice'],
+    ['a notice of two lines', { cutNotice: 'More:\n{cache_id}' }, 'cutNotice'],
+    ['more pinned tools than are few', { pinnedTools: Array.from({ length: 101 }, String) }, 'pinnedTools'],
+  ])('is refused with %s, and stays as it was', async (_what, wish, path) => {
+    const { id } = await ada.create('/servers', { name: 'Refused' })
+    const before = (await ada.send('GET', `/servers/${id}`)).body
+    const refused = await ada.send('PATCH', `/servers/${id}`, wish)
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path }] } })
+    expect((await ada.send('GET', `/servers/${id}`)).body).toEqual(before)
+  })
+})
