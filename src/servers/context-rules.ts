@@ -30,9 +30,8 @@ export const CACHE_ID_PLACE = '{cache_id}'
 /** A budget: none at all, or one with room for something. */
 export const responseTokens = z
   .int()
-  .min(0)
   .max(MAX_RESPONSE_TOKENS)
-  .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is 0, or at least ${MIN_RESPONSE_TOKENS}`)
+  .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is neither 0 nor at least ${MIN_RESPONSE_TOKENS}`)
 
 const cutNotice = z
   .string()
