@@ -1,0 +1,56 @@
+const REPLACEMENT = '\uFFFD'
+/** How much of an answer is looked at to tell bytes from text. */
+const SNIFFED_BYTES = 8_192
+/** Above this share of what is no UTF-8, it is no text. */
+const MAX_BROKEN_SHARE = 0.05
+
+const BINARY_TYPE =
+  /^(?:image\/(?!svg\+xml)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|x-gzip|x-tar|wasm|vnd\.(?:openxmlformats|ms-)|msword|protobuf|x-protobuf|grpc|cbor|msgpack))/
+
+export type MediaType = { essence: string; charset: string | undefined }
+
+export const parseMediaType = (text: string): MediaType => {
+  const [essence = '', ...parameters] = text.toLowerCase().split(';')
+  const charset = parameters.map(each => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(each)?.[1]).find(Boolean)
+  return { essence: essence.trim(), charset }
+}
+
+const utf16Of = (bytes: Uint8Array): string | undefined => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined
+}
+
+const createDecoder = (label: string, fatal: boolean) => {
+  try {
+    return new TextDecoder(label, { fatal })
+  } catch {
+    return undefined
+  }
+}
+
+const countBroken = (text: string): number => {
+  let count = 0
+  for (let at = text.indexOf(REPLACEMENT); at >= 0; at = text.indexOf(REPLACEMENT, at + 1)) count++
+  return count
+}
+
+/**
+ * The text of an answer, with how many places of it are no text in its charset (shown as U+FFFD); undefined when it is
+ * not text at all. UTF-8 unless a byte order mark or the media type says another charset that is known.
+ */
+export const decodeText = (
+  bytes: Uint8Array,
+  { essence, charset }: MediaType,
+): { text: string; broken: number } | undefined => {
+  if (BINARY_TYPE.test(essence)) return undefined
+  const label = utf16Of(bytes) ?? charset ?? 'utf-8'
+  if (!label.startsWith('utf-16') && bytes.subarray(0, SNIFFED_BYTES).includes(0)) return undefined
+  try {
+    const strict = createDecoder(label, true) ?? new TextDecoder('utf-8', { fatal: true })
+    return { text: strict.decode(bytes), broken: 0 }
+  } catch {
+    const text = (createDecoder(label, false) ?? new TextDecoder()).decode(bytes)
+    const broken = countBroken(text)
+    return broken > text.length * MAX_BROKEN_SHARE ? undefined : { text, broken }
+  }
+}

@@ -1,0 +1,90 @@
+import { failure, isJsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { findExactNumber, parseExactly } from './exact-numbers.ts'
+
+/**
+ * Deepest nesting of an answer that is taken for JSON. Ten times what APIs answer, and so little that whoever walks
+ * over a document may do it by recursion.
+ */
+export const MAX_ANSWER_DEPTH = 200
+
+type JsonAnswer = { value: JsonValue; notes: readonly string[] }
+
+/** Deepest nesting, and how many members all objects have (each has a colon), outside of strings. */
+const shapeOf = (text: string): { deepest: number; members: number } => {
+  let depth = 0
+  let deepest = 0
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === 0x22) {
+      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) {
+        if (text.charCodeAt(at) === 0x5c) at++
+      }
+    } else if (char === 0x3a) members++
+    else if (char === 0x7b || char === 0x5b) {
+      depth++
+      if (depth > deepest) deepest = depth
+    } else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return { deepest, members }
+}
+
+const countMembers = (value: JsonValue): number => {
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += countMembers(item)
+  else if (isJsonObject(value) && findExactNumber(value) === undefined) {
+    for (const key of Object.keys(value)) count += 1 + countMembers(value[key] ?? null)
+  }
+  return count
+}
+
+/** One JSON text. The error is a sentence. */
+export const parseJsonAnswer = (text: string): Result<JsonAnswer, string> => {
+  const { deepest, members } = shapeOf(text)
+  if (deepest > MAX_ANSWER_DEPTH) return failure(`it is nested more than ${MAX_ANSWER_DEPTH} deep`)
+  try {
+    const { value, hasExactNumbers } = parseExactly(text)
+    const repeated = members - countMembers(value)
+    return success({
+      value,
+      notes: [
+        ...(repeated > 0 ? [`${repeated} keys stand twice in their object: the last one of each is taken.`] : []),
+        ...(hasExactNumbers ? ['It holds numbers too long for a double: their digits are kept as they are.'] : []),
+      ],
+    })
+  } catch (error) {
+    return failure(error instanceof SyntaxError ? error.message : 'it is no JSON')
+  }
+}
+
+const BROKEN_LINES_SHOWN = 5
+
+/**
+ * One JSON text a line, empty lines aside. Where it `isDeclared`, a broken line becomes a string and is noted; else a
+ * single one means that the text is something else.
+ */
+export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer, string> => {
+  const value: JsonValue[] = []
+  const broken: number[] = []
+  const notes = new Set<string>()
+  let lineNumber = 0
+  for (const line of text.split('\n')) {
+    lineNumber++
+    const trimmed = line.trim()
+    if (trimmed === '') continue
+    const parsed = parseJsonAnswer(trimmed)
+    if (parsed.ok) {
+      value.push(parsed.value.value)
+      for (const note of parsed.value.notes) notes.add(note)
+    } else if (!isDeclared) return failure(`line ${lineNumber}: ${parsed.error}`)
+    else {
+      broken.push(lineNumber)
+      value.push(trimmed)
+    }
+  }
+  if (broken.length > 0) {
+    const shown = broken.slice(0, BROKEN_LINES_SHOWN).join(', ')
+    notes.add(`${broken.length} lines are no JSON and stand as strings: ${shown}${broken.length > 5 ? ', …' : ''}.`)
+  }
+  return success({ value, notes: [...notes] })
+}

@@ -1,0 +1,74 @@
+import Papa from 'papaparse'
+import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+
+/** Lines that are looked at to tell whether a text that does not say so is a table. */
+const SNIFFED_LINES = 20
+const MIN_LINES = 3
+const SNIFFED_CHARACTERS = 20_000
+const DELIMITERS = [',', '\t', ';', '|']
+
+type Table = { value: JsonValue[]; notes: readonly string[] }
+
+const isNumeric = (cell: string): boolean => cell.trim() !== '' && Number.isFinite(Number(cell))
+
+/** Whether the first lines have equally many cells, three at least, below names that are all there and all different. */
+export const looksLikeTable = (text: string): boolean => {
+  const start = text.slice(0, SNIFFED_CHARACTERS)
+  const [header = [], ...rows] = Papa.parse<string[]>(start, {
+    preview: SNIFFED_LINES,
+    skipEmptyLines: true,
+    delimitersToGuess: DELIMITERS,
+  }).data
+  // The last of them may be cut.
+  const whole = start.length < text.length ? rows.slice(0, -1) : rows
+  const isHeader = header.length >= 3 && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
+  if (!isHeader || new Set(header).size < header.length || whole.length + 1 < MIN_LINES) return false
+  return whole.every(row => row.length === header.length)
+}
+
+const namesOf = (header: readonly string[]): readonly string[] => {
+  const seen = new Map<string, number>()
+  return header.map((cell, index) => {
+    const name = cell.trim() === '' ? `column ${index + 1}` : cell
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    return count === 1 ? name : `${name} (${count})`
+  })
+}
+
+/** The rows of a CSV text as objects of strings, under the names of its first row. */
+export const parseTable = (text: string, delimiter: string | undefined): Table => {
+  const { data } = Papa.parse<string[]>(text, {
+    skipEmptyLines: true,
+    delimitersToGuess: DELIMITERS,
+    ...(delimiter === undefined ? {} : { delimiter }),
+  })
+  const [header = [], ...rows] = data
+  const widest = rows.reduce((most, row) => Math.max(most, row.length), header.length)
+  const names = namesOf(Array.from({ length: widest }, (_, index) => header[index] ?? ''))
+  const uneven = rows.filter(row => row.length !== header.length).length
+  const value = rows.map(
+    (row): JsonObject => Object.fromEntries(row.map((cell, index) => [names[index] ?? '', cell] as const)),
+  )
+  return { value, notes: uneven > 0 ? [`${uneven} rows have another number of cells than the header.`] : [] }
+}
+
+const isScalar = (value: JsonValue | undefined): value is string | number | boolean | null =>
+  typeof value !== 'object' || value === null
+
+/** Rows as CSV; undefined where they are no longer a table. */
+export const renderTable = (value: JsonValue): string | undefined => {
+  if (!Array.isArray(value)) return undefined
+  const columns = new Set<string>()
+  const rows: JsonObject[] = []
+  for (const row of value) {
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined
+    for (const name of Object.keys(row)) {
+      if (!isScalar(row[name])) return undefined
+      columns.add(name)
+    }
+    rows.push(row)
+  }
+  const names = [...columns]
+  return Papa.unparse({ fields: names, data: rows.map(row => names.map(name => row[name] ?? '')) }, { newline: '\n' })
+}
