@@ -4,7 +4,7 @@ import type { IdPage } from '../platform/http/index.ts'
 import { assertBindings } from './binding-checks.ts'
 import * as store from './instances.store.ts'
 import { assertHoldsTools } from './passthrough-rules.ts'
-import type { Bindings, Instance, Server } from './server.ts'
+import type { Instance, Server } from './server.ts'
 import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import { addUse, findToolForServer } from './toolkit-uses.store.ts'
 
@@ -91,18 +91,13 @@ export const createInstanceService = ({
 }: ServerServiceParts & { maxToolsPerServer: number }) => {
   return {
     /** Puts a tool to work; its toolkit, when it is the organization's own, is added to the server with it. */
-    createInstance: (
-      actor: Actor,
-      serverId: string,
-      input: { toolId: string; name: string; description?: string | undefined; bindings: Bindings },
-    ): Promise<Instance> =>
+    createInstance: (actor: Actor, serverId: string, input: store.NewInstance): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {
           const server = await getServerFor(tx, actor, serverId, 'build')
           const toolId = await takeTool(tx, server, input.toolId)
           await assertRoomForTools(tx, serverId, { more: 1, maxToolsPerServer })
-          const { name, description, bindings } = input
-          const instance = await store.createInstance(tx, { serverId, toolId, name, description, bindings })
+          const instance = await store.createInstance(tx, { ...input, serverId, toolId })
           await assertBindings(tx, serverId, instance)
           announce({ type: 'server_changed', serverId })
           return instance

@@ -13,6 +13,7 @@ type InstanceRow = {
   serverId: string
   name: string
   description: string | null
+  maxResponseTokens: number | null
   tool: Parameters<typeof toTool>[0]
   bindings: BindingRow[]
   createdAt: Date
@@ -43,6 +44,7 @@ const toInstance = (row: InstanceRow): Instance => ({
   serverId: row.serverId,
   name: row.name,
   description: row.description ?? undefined,
+  maxResponseTokens: row.maxResponseTokens ?? undefined,
   bindings: toBindings(row.bindings),
   tool: toTool(row.tool),
   createdAt: row.createdAt,
@@ -69,13 +71,23 @@ export const toStoredBinding = (parameter: string, binding: Binding) => {
 const bindingRows = (bindings: Bindings) =>
   Object.entries(bindings).map(([parameter, binding]) => toStoredBinding(parameter, binding))
 
-export const createInstance = async (
-  tx: Transaction,
-  data: { serverId: string; toolId: string; name: string; description: string | undefined; bindings: Bindings },
-): Promise<Instance> => {
-  const { bindings, description, ...rest } = data
+export type NewInstance = {
+  toolId: string
+  name: string
+  description?: string | undefined
+  maxResponseTokens?: number | null | undefined
+  bindings: Bindings
+}
+
+export const createInstance = async (tx: Transaction, data: NewInstance & { serverId: string }): Promise<Instance> => {
+  const { bindings, description, maxResponseTokens, ...rest } = data
   const row = await tx.instance.create({
-    data: { ...rest, description: description ?? null, bindings: { create: bindingRows(bindings) } },
+    data: {
+      ...rest,
+      description: description ?? null,
+      maxResponseTokens: maxResponseTokens ?? null,
+      bindings: { create: bindingRows(bindings) },
+    },
     include: WITH_TOOL,
   })
   return toInstance(row)
@@ -129,17 +141,19 @@ export type InstancePatch = {
   toolId?: string | undefined
   name?: string | undefined
   description?: string | null | undefined
+  maxResponseTokens?: number | null | undefined
   bindings?: Bindings | undefined
 }
 
 export const updateInstance = async (tx: Transaction, id: string, patch: InstancePatch): Promise<Instance> => {
-  const { toolId, name, description, bindings } = patch
+  const { toolId, name, description, maxResponseTokens, bindings } = patch
   const row = await tx.instance.update({
     where: { id },
     data: {
       ...(toolId === undefined ? {} : { toolId }),
       ...(name === undefined ? {} : { name }),
       ...(description === undefined ? {} : { description }),
+      ...(maxResponseTokens === undefined ? {} : { maxResponseTokens }),
       ...(bindings === undefined ? {} : { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
     },
     include: WITH_TOOL,

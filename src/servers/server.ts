@@ -48,6 +48,8 @@ export type Instance = {
   name: string
   /** Instead of the tool's own. */
   description: string | undefined
+  /** Tokens of its answers that are sent at most, in place of the server's; 0: all. */
+  maxResponseTokens: number | undefined
   bindings: Bindings
   tool: Tool
   createdAt: Date

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
-import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
+import { contextShape, createContextShape, responseTokens, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS } from './server.ts'
 
 /** Whom a server lets in by name: more are an organization. */
@@ -132,10 +132,15 @@ const instanceName = z
   .regex(TOOL_NAME, TOOL_NAME_RULE)
   .refine(name => !name.startsWith('proxy_'), 'must not begin with proxy_, which is reserved')
 
+const instanceTokens = responseTokens.describe(
+  "tokens of its answers that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",
+)
+
 export const CreateInstance = z.strictObject({
   toolId: z.uuid(),
   name: instanceName,
   description: absentable(description),
+  maxResponseTokens: instanceTokens.nullable().default(null),
   bindings: z.record(z.string().max(64), binding).default({}),
 })
 
@@ -148,6 +153,7 @@ export const UpdateInstance = z.strictObject({
   toolId: CreateInstance.shape.toolId.optional(),
   name: instanceName.optional(),
   description: description.nullish(),
+  maxResponseTokens: instanceTokens.nullish(),
   bindings: CreateInstance.shape.bindings.unwrap().optional().describe('takes the place of all bindings there are'),
 })
 
@@ -157,6 +163,7 @@ export const InstanceView = z.object({
   toolId: z.string(),
   name: z.string(),
   description: z.string().nullable(),
+  maxResponseTokens: z.int().nullable(),
   bindings: z.record(z.string(), z.object({ source: z.string(), value: z.json().optional() })),
   inputSchema: z.record(z.string(), z.json()),
   ...times,

@@ -111,6 +111,7 @@ export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView>
     toolId: instance.tool.originId ?? instance.tool.id,
     name: instance.name,
     description: instance.description ?? null,
+    maxResponseTokens: instance.maxResponseTokens ?? null,
     bindings: Object.fromEntries(
       Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingView(binding)]),
     ),

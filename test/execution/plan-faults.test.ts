@@ -34,7 +34,17 @@ it('a call whose plan cannot be made is answered and recorded as any failed call
   const broken = { ...definition, url: '{{', id, toolkitId, originId: undefined, createdAt, updatedAt }
   const heard: unknown[] = []
   const tool = compileTool(
-    { id: row.id, serverId, name: 'tool', description: undefined, bindings: {}, tool: broken, createdAt, updatedAt },
+    {
+      id: row.id,
+      serverId,
+      name: 'tool',
+      description: undefined,
+      maxResponseTokens: undefined,
+      bindings: {},
+      tool: broken,
+      createdAt,
+      updatedAt,
+    },
     assertDefinition(definition),
     openGlobals([], sealing),
     {
