@@ -307,6 +307,7 @@ describe('an instance', () => {
       toolId: toolIds.full,
       name: 'shown',
       description: 'Mine',
+      maxResponseTokens: null,
       bindings,
       inputSchema: {
         type: 'object',
