@@ -41,6 +41,8 @@ export const MAX_DRAIN_MS = 10_000
 export const CONNECT_TIMEOUT_MS = 5_000
 /** Sockets per API origin; more calls at once wait their turn. */
 export const MAX_SOCKETS_PER_ORIGIN = 128
+/** The longest a tool's answers are kept, in seconds: a day. */
+export const MAX_CACHE_SECONDS = 24 * 60 * 60
 /** All headers of an API's answer together. */
 export const MAX_RESPONSE_HEADER_BYTES = 32 * 1_024
 /** Tools in one page of tools/list. */

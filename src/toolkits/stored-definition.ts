@@ -36,6 +36,8 @@ const Stored = z.object({
     })
     .optional(),
   allowedOrigins: z.array(z.string()).optional(),
+  cacheSeconds: z.int().optional(),
+  cacheShared: z.boolean().optional(),
 })
 
 const StoredTemplate = Stored.pick({ method: true, url: true, headers: true, body: true })

@@ -51,6 +51,18 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
   ]
 }
 
+/** Nobody may be told from memory that something was done: the mark is the builder's word that a call does nothing. */
+const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[] =>
+  cacheSeconds === undefined || annotations?.readOnlyHint === true
+    ? []
+    : [
+        {
+          path: 'cacheSeconds',
+          message:
+            'is only for tools marked read-only: say yes to "Only reads, changes nothing" (annotations.readOnlyHint)',
+        },
+      ]
+
 /** Compiles a definition's template and parameters; all errors at once. */
 export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefinition, readonly FieldError[]> => {
   const template = templateErrors(definition)
@@ -84,6 +96,7 @@ export const assertDefinition = (definition: ToolDefinition): CompiledDefinition
   const errors = [
     ...(checked.ok ? [] : checked.error),
     ...schemaErrors(definition, checked.ok ? checked.value : undefined),
+    ...cacheErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value
   throw new AppError('invalid_request', 'This tool cannot be saved as it is: see errors.', { errors })

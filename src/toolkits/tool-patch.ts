@@ -22,6 +22,8 @@ export const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
     outputSchema: take('outputSchema'),
     annotations: take('annotations'),
     allowedOrigins: take('allowedOrigins'),
+    cacheSeconds: take('cacheSeconds'),
+    cacheShared: take('cacheShared'),
   }
   return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
 }

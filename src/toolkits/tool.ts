@@ -27,6 +27,10 @@ export type ToolDefinition = {
   annotations?: ToolAnnotations | undefined
   /** Origins a secret may go to where a parameter decides the origin; when set, no other origin is reached. */
   allowedOrigins?: readonly string[] | undefined
+  /** Of a tool marked read-only: for how long an answer is kept for the next call that makes the same request. */
+  cacheSeconds?: number | undefined
+  /** Whether a kept answer is for every caller, and not for the one alone who caused it. */
+  cacheShared?: boolean | undefined
 }
 
 export type Tool = ToolDefinition & {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { isOrigin, MAX_CACHE_SECONDS, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -44,6 +44,14 @@ const optional = {
     openWorldHint: z.boolean().optional(),
   }),
   allowedOrigins: z.array(origin).max(100),
+  cacheSeconds: z
+    .int()
+    .min(1)
+    .max(MAX_CACHE_SECONDS)
+    .describe('how long an answer is kept for the next call that makes the same request; for tools marked read-only'),
+  cacheShared: z
+    .boolean()
+    .describe('whether kept answers are the same for every caller; otherwise each caller has its own'),
 }
 
 export const CreateTool = z.strictObject({
@@ -65,6 +73,8 @@ export const CreateTool = z.strictObject({
   outputSchema: absentable(optional.outputSchema),
   annotations: absentable(optional.annotations),
   allowedOrigins: absentable(optional.allowedOrigins),
+  cacheSeconds: absentable(optional.cacheSeconds),
+  cacheShared: absentable(optional.cacheShared),
 })
 
 /** In a change, `null` takes an optional field away and what is left out stays. */
@@ -85,6 +95,8 @@ export const UpdateTool = z.strictObject({
   outputSchema: optional.outputSchema.nullish(),
   annotations: optional.annotations.nullish(),
   allowedOrigins: optional.allowedOrigins.nullish(),
+  cacheSeconds: optional.cacheSeconds.nullish(),
+  cacheShared: optional.cacheShared.nullish(),
 })
 
 const visibility = z.enum(['private', 'public'], 'is neither private nor public')
@@ -149,5 +161,7 @@ export const ToolView = z.object({
   outputSchema: jsonObject.nullable(),
   annotations: z.record(z.string(), z.union([z.string(), z.boolean()])).nullable(),
   allowedOrigins: z.array(z.string()).nullable(),
+  cacheSeconds: z.int().nullable(),
+  cacheShared: z.boolean().nullable(),
   ...times,
 })

@@ -57,6 +57,8 @@ export const toToolView = (tool: Tool): z.infer<typeof ToolView> => ({
   outputSchema: tool.outputSchema ?? null,
   annotations: definedOnly(tool.annotations),
   allowedOrigins: tool.allowedOrigins === undefined ? null : [...tool.allowedOrigins],
+  cacheSeconds: tool.cacheSeconds ?? null,
+  cacheShared: tool.cacheShared ?? null,
   createdAt: tool.createdAt.toISOString(),
   updatedAt: tool.updatedAt.toISOString(),
 })
