@@ -299,7 +299,6 @@ describe('an instance', () => {
       payload: { source: 'exposed' },
     }
     const { status, body } = await create({ name: 'shown', description: 'Mine', bindings })
-    const { status, body } = await create({ name: 'shown', maxResponseTokens: null,
     expect(status).toBe(201)
     expect(body).toEqual({
       id: expect.any(String),
