@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../kernel/index.ts'
+
+/** Keywords whose value is a schema, or a list of such. */
+const SCHEMAS: ReadonlySet<string> = new Set([
+  'items',
+  'prefixItems',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+])
+/** Keywords whose value maps names that the author chose to schemas. */
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+])
+
+export type SchemaNode = {
+  schema: JsonObject
+  /** JSON Pointer. */
+  at: string
+  /** The property of the root that it is in. */
+  parameter: string | undefined
+  /** Whether it is the schema of a property, at whatever depth. */
+  isProperty: boolean
+}
+
+const escapeName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const namedChildren = ({ at, parameter }: SchemaNode, keyword: string, map: JsonObject): SchemaNode[] =>
+  Object.entries(map).flatMap(([name, schema]) =>
+    isJsonObject(schema)
+      ? [
+          {
+            schema,
+            at: `${at}/${keyword}/${escapeName(name)}`,
+            parameter: at === '' && keyword === 'properties' ? name : parameter,
+            isProperty: keyword === 'properties',
+          },
+        ]
+      : [],
+  )
+
+const plainChildren = ({ at, parameter }: SchemaNode, keyword: string, value: JsonValue): SchemaNode[] => {
+  const place = `${at}/${keyword}`
+  if (isJsonObject(value)) return [{ schema: value, at: place, parameter, isProperty: false }]
+  if (!Array.isArray(value)) return []
+  return value.flatMap((schema, index) =>
+    isJsonObject(schema) ? [{ schema, at: `${place}/${index}`, parameter, isProperty: false }] : [],
+  )
+}
+
+const childrenOf = (node: SchemaNode): SchemaNode[] =>
+  Object.entries(node.schema).flatMap(([keyword, value]) => {
+    if (NAMED_SCHEMAS.has(keyword) && isJsonObject(value)) return namedChildren(node, keyword, value)
+    return SCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
+  })
+
+/** Subschemas that are looked at: no honest tool has a hundredth. */
+const MAX_NODES = 20_000
+
+/**
+ * Every subschema, the root first; values that only look like schemas (of `enum`, `default` and such) are none.
+ * `isWhole`: false where it is nested so deep, or so large, that not all of it was looked at.
+ */
+export const listSubschemas = (root: JsonObject): { nodes: SchemaNode[]; isWhole: boolean } => {
+  const nodes: SchemaNode[] = []
+  let level: SchemaNode[] = [{ schema: root, at: '', parameter: undefined, isProperty: false }]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === MAX_JSON_DEPTH || nodes.length + level.length > MAX_NODES) return { nodes, isWhole: false }
+    nodes.push(...level)
+    level = level.flatMap(childrenOf)
+  }
+  return { nodes, isWhole: true }
+}
