@@ -3,6 +3,8 @@ const REPLACEMENT = '\uFFFD'
 const SNIFFED_BYTES = 8_192
 /** Above this share of what is no UTF-8, it is no text. */
 const MAX_BROKEN_SHARE = 0.05
+/** So few broken places make no text binary, however short it is. */
+const FEW_BROKEN = 8
 
 const BINARY_TYPE =
   /^(?:image\/(?!svg\+xml)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|x-gzip|x-tar|wasm|vnd\.(?:openxmlformats|ms-)|msword|protobuf|x-protobuf|grpc|cbor|msgpack))/
@@ -51,6 +53,6 @@ export const decodeText = (
   } catch {
     const text = (createDecoder(label, false) ?? new TextDecoder()).decode(bytes)
     const broken = countBroken(text)
-    return broken > text.length * MAX_BROKEN_SHARE ? undefined : { text, broken }
+    return broken > Math.max(FEW_BROKEN, text.length * MAX_BROKEN_SHARE) ? undefined : { text, broken }
   }
 }

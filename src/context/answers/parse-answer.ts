@@ -23,12 +23,13 @@ const parseAsJson = (text: string, essence: string): Processed => {
   const parsed = parseJsonAnswer(text)
   if (parsed.ok)
     return { document: { kind: 'json', value: parsed.value.value, format: 'json' }, notes: parsed.value.notes }
-  const lines = parseLines(text, false)
-  if (lines.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
+  const lines = text.includes('\n') ? parseLines(text, false) : undefined
+  if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
     return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
   // What only looked like JSON is a text like any other.
-  return asText(text, 'text', JSON_TYPE.test(essence) ? [`It is read as text, not as JSON: ${parsed.error}.`] : [])
+  const isMeant = JSON_TYPE.test(essence) || parsed.error.reason === 'depth'
+  return asText(text, 'text', isMeant ? [`It is read as text, not as JSON: ${parsed.error.message}.`] : [])
 }
 
 const parseText = (text: string, { essence }: MediaType): Processed => {

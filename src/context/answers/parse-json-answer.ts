@@ -38,10 +38,15 @@ const countMembers = (value: JsonValue): number => {
   return count
 }
 
-/** One JSON text. The error is a sentence. */
-export const parseJsonAnswer = (text: string): Result<JsonAnswer, string> => {
+/** Why a text is not read as JSON, in a clause. */
+export type NoJson = { reason: 'depth' | 'syntax'; message: string }
+
+/** One JSON text. */
+export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
   const { deepest, members } = shapeOf(text)
-  if (deepest > MAX_ANSWER_DEPTH) return failure(`it is nested more than ${MAX_ANSWER_DEPTH} deep`)
+  if (deepest > MAX_ANSWER_DEPTH) {
+    return failure({ reason: 'depth', message: `it is nested more than ${MAX_ANSWER_DEPTH} deep` })
+  }
   try {
     const { value, hasExactNumbers } = parseExactly(text)
     const repeated = members - countMembers(value)
@@ -53,7 +58,7 @@ export const parseJsonAnswer = (text: string): Result<JsonAnswer, string> => {
       ],
     })
   } catch (error) {
-    return failure(error instanceof SyntaxError ? error.message : 'it is no JSON')
+    return failure({ reason: 'syntax', message: error instanceof SyntaxError ? error.message : 'it is no JSON' })
   }
 }
 
@@ -76,7 +81,7 @@ export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer
     if (parsed.ok) {
       value.push(parsed.value.value)
       for (const note of parsed.value.notes) notes.add(note)
-    } else if (!isDeclared) return failure(`line ${lineNumber}: ${parsed.error}`)
+    } else if (!isDeclared) return failure(`line ${lineNumber}: ${parsed.error.message}`)
     else {
       broken.push(lineNumber)
       value.push(trimmed)

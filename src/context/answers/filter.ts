@@ -1,0 +1,99 @@
+import { failure, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import type { AnswerDocument, Processed } from '../answer-document.ts'
+import type { Processor } from '../processor.ts'
+import { describePage, type Page, pageOf, pageValue } from './paging.ts'
+import { type Path, parsePath } from './path.ts'
+import { excludePaths, includePaths } from './project.ts'
+import { describeMiss, matches } from './what-there-is.ts'
+
+export type FilterParams = {
+  /** Paths such as `users[].name`, `meta.*`, `[0]`; none means all that there is. */
+  fields?: readonly string[]
+  /** Whether the fields are what is kept (so where it is left out) or what is taken away. */
+  mode?: 'include' | 'exclude'
+  /** Items (of a text: lines) of one page, 1 or more. */
+  limit?: number
+  /** Items left out before the page, 0 or more. */
+  offset?: number
+}
+
+/** Far above what one question needs; each path is looked for in all of the answer. */
+const MAX_FIELDS = 200
+/** Misses that are answered by what there is; beyond them the same would be said over and over. */
+const MAX_MISSES_SHOWN = 5
+
+type JsonDocument = Extract<AnswerDocument, { kind: 'json' }>
+type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
+
+const parsePaths = (fields: readonly string[]): Result<readonly Path[], string> => {
+  if (fields.length > MAX_FIELDS) return failure(`${fields.length} fields are too many: ${MAX_FIELDS} is the most.`)
+  const paths: Path[] = []
+  for (const field of fields) {
+    const parsed = parsePath(field)
+    if (!parsed.ok) return parsed
+    paths.push(parsed.value)
+  }
+  return success(paths)
+}
+
+const pageFrom = ({ limit, offset }: FilterParams): Result<Page | undefined, string> => {
+  if (limit === undefined && offset === undefined) return success(undefined)
+  if (limit !== undefined && (!Number.isInteger(limit) || limit < 1))
+    return failure('limit is a whole number from 1 on.')
+  if (offset !== undefined && (!Number.isInteger(offset) || offset < 0))
+    return failure('offset is a whole number from 0 on.')
+  return success({ limit, offset: offset ?? 0 })
+}
+
+const describeMisses = (value: JsonValue, paths: readonly Path[]): readonly string[] => {
+  const missed = paths.filter(path => !matches(value, path))
+  const notes = missed.slice(0, MAX_MISSES_SHOWN).map(path => describeMiss(value, path))
+  return missed.length > notes.length
+    ? [...notes, `${missed.length - notes.length} other fields match nothing.`]
+    : notes
+}
+
+const project = (value: JsonValue, paths: readonly Path[], mode: FilterParams['mode']): JsonValue => {
+  if (paths.length === 0) return value
+  const empty = Array.isArray(value) ? [] : {}
+  return (mode === 'exclude' ? excludePaths(value, paths) : includePaths(value, paths)) ?? empty
+}
+
+const filterJson = (document: JsonDocument, paths: readonly Path[], page: Page | undefined, params: FilterParams) => {
+  const misses = describeMisses(document.value, paths)
+  const value = project(document.value, paths, params.mode)
+  const format = Array.isArray(value) ? document.format : 'json'
+  if (page === undefined) return { document: { kind: 'json' as const, value, format }, notes: misses }
+  const paged = pageValue(value, params.mode === 'exclude' ? [] : paths, page)
+  return { document: { kind: 'json' as const, value: paged.value, format }, notes: [...misses, paged.note] }
+}
+
+const filterText = (document: TextDocument, page: Page): Processed => {
+  const lines = document.text.split('\n')
+  return {
+    document: { kind: 'text', text: pageOf(lines, page).join('\n'), format: document.format },
+    notes: [describePage('lines', page, lines.length)],
+  }
+}
+
+const apply = (document: AnswerDocument, params: FilterParams): Result<Processed, string> => {
+  const paths = parsePaths(params.fields ?? [])
+  if (!paths.ok) return paths
+  const page = pageFrom(params)
+  if (!page.ok) return page
+  if (document.kind === 'json') return success(filterJson(document, paths.value, page.value, params))
+  if (document.kind === 'binary')
+    return failure(`The answer is binary (${document.mediaType}): there is nothing to choose from.`)
+  if (paths.value.length > 0)
+    return failure(
+      `The answer is ${document.format}, which has no fields: search it, or page its lines by limit and offset.`,
+    )
+  return page.value === undefined ? success({ document, notes: [] }) : success(filterText(document, page.value))
+}
+
+/** Projection by paths, then paging. A path that matches nothing leaves nothing, and a note that says what there is. */
+export const filter: Processor<FilterParams> = {
+  name: 'filter',
+  isWanted: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,
+  apply,
+}

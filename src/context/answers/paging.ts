@@ -1,0 +1,76 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import { hasMembers, type Path, renderPath } from './path.ts'
+
+export type Page = { offset: number; limit: number | undefined }
+
+/** How deep an array is looked for that no path names. */
+const MAX_SEARCH_DEPTH = 4
+
+/** Where the array is that the path goes through first: members only before it. */
+const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined => {
+  const names: string[] = []
+  let at = root
+  for (const step of path) {
+    if (Array.isArray(at)) return names
+    if (step.kind !== 'member' || !hasMembers(at) || !Object.hasOwn(at, step.name)) return undefined
+    names.push(step.name)
+    at = at[step.name] ?? null
+  }
+  return Array.isArray(at) ? names : undefined
+}
+
+/** Where the longest array is that no other one holds. */
+const longestArray = (root: JsonValue): readonly string[] | undefined => {
+  let longest: { names: readonly string[]; length: number } | undefined
+  const look = (value: JsonValue, names: readonly string[]): void => {
+    if (Array.isArray(value)) {
+      if (longest === undefined || value.length > longest.length) longest = { names, length: value.length }
+    } else if (hasMembers(value) && names.length < MAX_SEARCH_DEPTH) {
+      for (const [name, child] of Object.entries(value)) look(child, [...names, name])
+    }
+  }
+  look(root, [])
+  return longest?.names
+}
+
+const replaceAt = (
+  value: JsonValue,
+  names: readonly string[],
+  page: (items: JsonValue[]) => JsonValue[],
+): JsonValue => {
+  if (Array.isArray(value)) return page(value)
+  const [name, ...rest] = names
+  if (name === undefined || !hasMembers(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, key === name ? replaceAt(child, rest, page) : child]),
+  )
+}
+
+/** "items 21 to 40 of 1,000 (offset 40 goes on)", or that there are no more. */
+export const describePage = (what: string, { offset, limit }: Page, total: number): string => {
+  const end = limit === undefined ? total : Math.min(total, offset + limit)
+  const all = total.toLocaleString('en')
+  if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is behind the last of them.`
+  const more = end < total ? ` Go on with offset ${end}.` : ''
+  return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`
+}
+
+export const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
+  items.slice(offset, limit === undefined ? undefined : offset + limit)
+
+/**
+ * One page of the array that matters: the whole when it is one, else the first one on the way of a path, else the
+ * longest. The value itself where there is no array.
+ */
+export const pageValue = (root: JsonValue, paths: readonly Path[], page: Page): { value: JsonValue; note: string } => {
+  const onPath = paths.map(path => arrayOnPath(root, path)).find(names => names !== undefined)
+  const names = Array.isArray(root) ? [] : (onPath ?? longestArray(root))
+  if (names === undefined) return { value: root, note: 'There is no array here: limit and offset change nothing.' }
+  let total = 0
+  const value = replaceAt(root, names, items => {
+    total = items.length
+    return pageOf(items, page)
+  })
+  const where = names.length === 0 ? 'items' : `items of ${renderPath(names.map(name => ({ kind: 'member', name })))}`
+  return { value, note: describePage(where, page, total) }
+}

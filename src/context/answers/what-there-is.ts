@@ -1,0 +1,99 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import { follow, hasMembers, type Path, renderPath } from './path.ts'
+
+/** What a path that matches nothing is answered by: enough to write the right one, and no more. */
+const MAX_NAMES = 30
+const MAX_NAME_CHARACTERS = 60
+/** Values looked at on the way: the first ones tell what the others are like. */
+const MAX_VALUES = 2_000
+/** Nodes looked at for a name that is somewhere else. */
+const MAX_NODES = 50_000
+const MAX_ELSEWHERE = 3
+
+/** Whether the path leads to anything at all. */
+export const matches = (value: JsonValue, path: Path): boolean => {
+  const [step, ...rest] = path
+  return step === undefined || follow(value, step).some(next => matches(next, rest))
+}
+
+const cut = (name: string): string =>
+  name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
+
+const describeValues = (values: readonly JsonValue[]): string => {
+  const names = new Set<string>()
+  let hasMore = false
+  for (const value of values) {
+    if (!hasMembers(value)) continue
+    for (const name of Object.keys(value)) {
+      if (names.size < MAX_NAMES) names.add(name)
+      else if (!names.has(name)) {
+        hasMore = true
+        break
+      }
+    }
+  }
+  if (names.size > 0) return `the members ${[...names].map(cut).join(', ')}${hasMore ? ', …' : ''}`
+  const array = values.find(value => Array.isArray(value))
+  if (array !== undefined)
+    return array.length === 0
+      ? 'no items: it is an empty array'
+      : `${array.length.toLocaleString('en')} items of an array`
+  if (values.some(hasMembers)) return 'no members: it is an empty object'
+  return values.some(value => typeof value === 'string')
+    ? 'no members: it is a text'
+    : 'no members: it is a plain value'
+}
+
+const like = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+
+/** Paths to members that are called like this, wherever they are; the outermost first. */
+const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
+  const wanted = like(name)
+  const found = new Set<string>()
+  let queue: { value: JsonValue; path: Path }[] = [{ value: root, path: [] }]
+  let seen = 0
+  while (queue.length > 0 && wanted !== '') {
+    const next: typeof queue = []
+    for (const { value, path } of queue) {
+      const children: [JsonValue, Path][] = Array.isArray(value)
+        ? value.slice(0, MAX_VALUES).map(item => [item, [...path, { kind: 'items' }]])
+        : hasMembers(value)
+          ? Object.entries(value).map(([key, child]) => [child, [...path, { kind: 'member', name: key }]])
+          : []
+      for (const [child, childPath] of children) {
+        const last = childPath.at(-1)
+        if (last?.kind === 'member' && like(last.name) === wanted) found.add(renderPath(childPath))
+        if (found.size >= MAX_ELSEWHERE || ++seen > MAX_NODES) return [...found]
+        if (typeof child === 'object' && child !== null) next.push({ value: child, path: childPath })
+      }
+    }
+    queue = next
+  }
+  return [...found]
+}
+
+/** A sentence for a path that matches nothing: how far it leads, what there is, and where its last name stands. */
+export const describeMiss = (root: JsonValue, path: Path): string => {
+  let values: readonly JsonValue[] = [root]
+  let reached = 0
+  for (const step of path) {
+    const next: JsonValue[] = []
+    for (const value of values) {
+      for (const child of follow(value, step)) if (next.length < MAX_VALUES) next.push(child)
+      if (next.length >= MAX_VALUES) break
+    }
+    if (next.length === 0) break
+    values = next
+    reached++
+  }
+  // A name that meets an array is looked for in its items.
+  const [first] = values
+  if (path[reached]?.kind === 'member' && values.length === 1 && Array.isArray(first) && first.some(hasMembers)) {
+    values = first.slice(0, MAX_VALUES)
+  }
+  const where = reached === 0 ? 'There are' : `At ${cut(renderPath(path.slice(0, reached)))} there are`
+  const name = path.findLast(step => step.kind === 'member')?.name
+  const elsewhere = name === undefined ? [] : findElsewhere(root, name)
+  const hint = elsewhere.length > 0 ? ` There is also ${elsewhere.map(cut).join(', ')}.` : ''
+  return `${cut(renderPath(path))} matches nothing. ${where} ${describeValues(values)}.${hint}`
+}
