@@ -1,4 +1,12 @@
 export {
+  ANSWER_TTL_MS,
+  type AnswerCache,
+  answerHolderOf,
+  createAnswerCache,
+  createSharedAnswerStore,
+  type FoundAnswer,
+} from './cache/index.ts'
+export {
   type Finding,
   LINT_FIELDS,
   LINT_LEVELS,

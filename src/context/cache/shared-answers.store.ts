@@ -1,0 +1,43 @@
+import { type Database, removeInBatches } from '../../platform/db/index.ts'
+import { ROWS_PER_REMOVAL } from './cache-limits.ts'
+
+/** An answer as it lies in the database; `content` is compressed. Milliseconds since 1970. */
+export type SharedAnswer = {
+  key: string
+  serverId: string
+  holder: string
+  about: string
+  content: Uint8Array<ArrayBuffer>
+  usedAt: number
+}
+
+/** Answers in a database that several processes share. Each throws what is wrong with the database. */
+export const createSharedAnswerStore = (db: Database) => ({
+  put: async ({ key, usedAt, ...answer }: SharedAnswer): Promise<void> => {
+    await db.cachedAnswer.create({ data: { id: key, ...answer, usedAt: new Date(usedAt) }, select: { id: true } })
+  },
+  /** One that was used after `usedAfter`. */
+  find: async (
+    { key, serverId, holder }: Pick<SharedAnswer, 'key' | 'serverId' | 'holder'>,
+    usedAfter: number,
+  ): Promise<Pick<SharedAnswer, 'about' | 'content'> | undefined> => {
+    const where = { id: key, serverId, holder, usedAt: { gt: new Date(usedAfter) } }
+    return (await db.cachedAnswer.findFirst({ where, select: { about: true, content: true } })) ?? undefined
+  },
+  /** Begins their time to live anew, unless another process has done so later. */
+  renew: async (keys: readonly string[], usedAt: number): Promise<void> => {
+    const at = new Date(usedAt)
+    await db.cachedAnswer.updateMany({ where: { id: { in: [...keys] }, usedAt: { lt: at } }, data: { usedAt: at } })
+  },
+  remove: async (keys: readonly string[]): Promise<void> => {
+    await db.cachedAnswer.deleteMany({ where: { id: { in: [...keys] } } })
+  },
+  removeServer: (serverId: string, signal: AbortSignal): Promise<void> =>
+    removeInBatches(limit => db.cachedAnswer.deleteMany({ where: { serverId }, limit }), signal, ROWS_PER_REMOVAL),
+  removeUnused: (since: number, signal: AbortSignal): Promise<void> => {
+    const where = { usedAt: { lte: new Date(since) } }
+    return removeInBatches(limit => db.cachedAnswer.deleteMany({ where, limit }), signal, ROWS_PER_REMOVAL)
+  },
+})
+
+export type SharedAnswerStore = ReturnType<typeof createSharedAnswerStore>

@@ -1,0 +1,52 @@
+import { BulkheadRejectedError, bulkhead } from 'cockatiel'
+import { LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
+import { decompress } from './compression.ts'
+import type { SharedAnswer } from './shared-answers.store.ts'
+import type { SharingOptions } from './sharing.ts'
+
+type Place = Pick<SharedAnswer, 'key' | 'serverId' | 'holder'>
+
+export type SharedFind = { content: Buffer; about: string }
+
+export type SharedLookupsOptions = Pick<SharingOptions, 'store' | 'now' | 'onFault'> & {
+  limits: { ttlMs: number; maxBytesPerCaller: number }
+}
+
+/** Looks up what other processes have shared, a few at a time; who asks for the same at once waits for one answer. */
+export const createSharedLookups = ({ store, limits, now, onFault }: SharedLookupsOptions) => {
+  const turns = bulkhead(LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS)
+  const underWay = new Map<string, Promise<SharedFind | undefined>>()
+
+  const read = async (place: Place): Promise<SharedFind | undefined> => {
+    const found = await store.find(place, now() - limits.ttlMs)
+    if (found === undefined) return undefined
+    const content = await decompress(found.content, limits.maxBytesPerCaller)
+    return content && { content, about: found.about }
+  }
+
+  const readInTurn = async (place: Place): Promise<SharedFind | undefined> => {
+    try {
+      return await turns.execute(() => read(place))
+    } catch (error) {
+      if (!(error instanceof BulkheadRejectedError)) onFault(error)
+      return undefined
+    } finally {
+      underWay.delete(place.key)
+    }
+  }
+
+  /**
+   * undefined also where the database cannot say, or too many ask. What is found is told to `onFound` once, before
+   * anybody who waited has it. The content is shared by them.
+   */
+  return (place: Place, onFound: (found: SharedFind) => Promise<void>): Promise<SharedFind | undefined> => {
+    const begun = underWay.get(place.key)
+    if (begun !== undefined) return begun
+    const found = readInTurn(place).then(async one => {
+      if (one !== undefined) await onFound(one)
+      return one
+    })
+    underWay.set(place.key, found)
+    return found
+  }
+}
