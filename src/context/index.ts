@@ -18,3 +18,20 @@ export {
   type ShownTool,
 } from './lint/index.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'
+export {
+  type AnswerShaper,
+  type AnswerShaping,
+  createAnswerShaper,
+  findExpressionFault,
+  isShaping,
+  LANGUAGE_NAMES,
+  MAX_DROPPED_PATHS,
+  MAX_EXPRESSION_CHARACTERS,
+  MAX_PATH_CHARACTERS,
+  MAX_STRING_LENGTH,
+  MIN_STRING_LENGTH,
+  parseFieldPath,
+  type Shaped,
+  type ShapingJob,
+  TRANSFORM_LANGUAGES,
+} from './transform/index.ts'

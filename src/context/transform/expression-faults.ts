@@ -1,0 +1,86 @@
+import type { TransformLanguage } from './answer-shaping.ts'
+import { loadJmespath, loadJsonata } from './libraries.ts'
+
+/** Where an expression cannot be read, counted from 1, and why. */
+export type ExpressionFault = { line: number; column: number; message: string }
+
+const faultAt = (expression: string, offset: number, message: string): ExpressionFault => {
+  const before = expression.slice(0, Math.max(0, offset)).split('\n')
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, message: onOneLine(message) }
+}
+
+const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300)
+
+const textOf = (error: unknown, key: 'message' | 'token'): string => {
+  const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, key) : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+const explain = (message: string): string => {
+  if (message.startsWith('Maximum call stack')) return 'it is nested too deeply'
+  return message || 'cannot be read'
+}
+
+/** It says where the piece ends that it did not expect. */
+const jsonataFault = (expression: string): ExpressionFault | undefined => {
+  try {
+    loadJsonata()(expression)
+    return undefined
+  } catch (error) {
+    const position: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'position') : undefined
+    const token = textOf(error, 'token')
+    const isKnown = typeof position === 'number' && token !== '(end)'
+    const offset = isKnown ? position - token.length : expression.length
+    return faultAt(expression, offset, explain(textOf(error, 'message')))
+  }
+}
+
+/** The first of the numbers below `count` for which it holds, where it holds for all that follow one. */
+const findFirst = (count: number, holds: (index: number) => boolean): number => {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const messageOf = (work: () => unknown): string | undefined => {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return textOf(error, 'message') || 'cannot be read'
+  }
+}
+
+/** What an expression lacks that only ends too early. */
+const isTooShort = (message: string): boolean => message.includes('EOF')
+
+/** Its library says what is wrong and not where: that is where its beginnings stop to be beginnings of an expression. */
+const jmespathFault = (expression: string): ExpressionFault | undefined => {
+  const { compile, tokenize } = loadJmespath()
+  const message = messageOf(() => compile(expression))
+  if (message === undefined) return undefined
+  if (explain(message) !== message) return faultAt(expression, 0, explain(message))
+  if (isTooShort(message)) return faultAt(expression, expression.length, 'it ends too early')
+  if (messageOf(() => tokenize(expression)) !== undefined) {
+    const isUnreadable = (index: number) =>
+      messageOf(() => tokenize(expression.slice(0, index + 1)))?.startsWith('Unknown character') === true
+    const offset = findFirst(expression.length, isUnreadable)
+    return faultAt(expression, offset === expression.length ? 0 : offset, message)
+  }
+  const tokens = tokenize(expression)
+  const ends = tokens.map((_, index) => tokens[index + 1]?.start ?? expression.length)
+  const isWrong = (index: number): boolean => {
+    const found = messageOf(() => compile(expression.slice(0, ends[index])))
+    return found !== undefined && !isTooShort(found)
+  }
+  return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
+}
+
+/** Why an expression is none of its language; undefined where it is one. It is read, and not run. */
+export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined =>
+  language === 'jsonata' ? jsonataFault(expression) : jmespathFault(expression)

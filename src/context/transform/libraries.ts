@@ -1,0 +1,18 @@
+import { createRequire } from 'node:module'
+import type jsonata from 'jsonata'
+
+/** A piece of an expression; `start`: where it begins in it. */
+type Token = { start: number; value: unknown }
+type Jmespath = { compile: (expression: string) => unknown; tokenize: (expression: string) => Token[] }
+
+// Loaded with the first expression: most installations have none. They are files of CommonJS.
+const load = createRequire(import.meta.url)
+
+export const loadJsonata = (): typeof jsonata => load('jsonata')
+export const loadJmespath = (): Jmespath => load('jmespath')
+
+/** Where each library is, for a sandbox to run it in. */
+export const libraryFiles = (): Readonly<Record<'jsonata' | 'jmespath', string>> => ({
+  jsonata: load.resolve('jsonata'),
+  jmespath: load.resolve('jmespath'),
+})

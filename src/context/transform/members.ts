@@ -1,0 +1,16 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { findExactNumber } from '../answers/exact-numbers.ts'
+
+/** Whether a value has members: what stands for a number that no double holds looks as if it had. */
+export const hasMembers = (value: JsonValue | undefined): value is JsonObject =>
+  isJsonObject(value) && findExactNumber(value) === undefined
+
+/** The value with each of its leaves changed; names of members stay. */
+export const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(item => mapLeaves(item, change))
+  if (!hasMembers(value)) return change(value)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapLeaves(member, change)]))
+}
+
+export const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue =>
+  mapLeaves(value, leaf => (typeof leaf === 'string' ? change(leaf) : leaf))

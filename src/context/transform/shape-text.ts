@@ -1,0 +1,121 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import { findExactNumber, parseExactly } from '../answers/exact-numbers.ts'
+import { countTokens } from '../tokens.ts'
+import { type AnswerShaping, isShaping, LANGUAGE_NAMES, type TransformLanguage } from './answer-shaping.ts'
+import { compactTables } from './compact-table.ts'
+import { dropFields } from './drop-fields.ts'
+import { createExpressionSandbox } from './expression-sandbox.ts'
+import { parseFieldPath } from './field-path.ts'
+import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
+import { cutString } from './long-strings.ts'
+import { mapLeaves, mapStrings } from './members.ts'
+import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
+
+/** Longer texts are not counted, in characters: it would take seconds. */
+const MAX_COUNTED_CHARACTERS = 1_000_000
+/** What a library says of an expression that failed: it may quote the answer. */
+const MAX_MESSAGE_CHARACTERS = 300
+
+const sandbox = createExpressionSandbox()
+
+/** Thrown for what ends a job with a sentence. */
+class ShapingFault extends Error {}
+
+const transformText = (language: TransformLanguage): string =>
+  `The transform of this tool (${LANGUAGE_NAMES[language]})`
+
+const positionText = (expression: string, offset: number | undefined): string => {
+  if (offset === undefined) return ''
+  const before = expression.slice(0, offset).split('\n')
+  return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`
+}
+
+const evaluate = async ({ language, expression }: NonNullable<AnswerShaping['transform']>, input: string) => {
+  const evaluation = await sandbox.evaluate(language, expression, input)
+  if ('json' in evaluation) return evaluation.json
+  const { message, offset } = evaluation.failed
+  const said = message.replaceAll(/\s+/g, ' ').slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()
+  throw new ShapingFault(`${transformText(language)} failed${positionText(expression, offset)}: ${said}`)
+}
+
+const parse = (text: string): { value: JsonValue } | undefined => {
+  try {
+    return { value: parseExactly(text).value }
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** The steps before the transform. */
+const prepare = (value: JsonValue, { htmlToMarkdown, dropFields: paths = [] }: AnswerShaping): JsonValue => {
+  const converted = htmlToMarkdown === true ? mapStrings(value, stringToMarkdown) : value
+  const read = paths.map(parseFieldPath)
+  return dropFields(
+    converted,
+    read.flatMap(path => (path.ok ? [path.value] : [])),
+  )
+}
+
+/** Digits that no double holds, such as those of an id, are a string for languages that know doubles alone. */
+const withoutExactNumbers = (value: JsonValue): JsonValue => mapLeaves(value, leaf => findExactNumber(leaf) ?? leaf)
+
+const transformed = async (
+  value: JsonValue,
+  transform: NonNullable<AnswerShaping['transform']>,
+  { isStructured }: ShapingJob,
+): Promise<JsonValue> => {
+  const input = JSON.stringify(isStructured ? value : withoutExactNumbers(value))
+  return JSON.parse(await evaluate(transform, input))
+}
+
+const shapeJson = async (job: ShapingJob, value: JsonValue): Promise<string> => {
+  const { transform, maxStringLength } = job.shaping
+  const prepared = prepare(value, job.shaping)
+  const made = transform === undefined ? prepared : await transformed(prepared, transform, job)
+  const cut = maxStringLength === undefined ? made : mapStrings(made, text => cutString(text, maxStringLength))
+  const tables = job.compactTables ? compactTables(cut) : undefined
+  if (isShaping(job.shaping)) {
+    // A string is sent as what it says: quotes and escapes around all of an answer are no use to a model.
+    const isPlain = typeof cut === 'string' && transform !== undefined && !job.isStructured
+    return isPlain ? cut : JSON.stringify(tables ?? cut)
+  }
+  const written = tables === undefined ? job.text : JSON.stringify(tables)
+  return written.length < job.text.length ? written : job.text
+}
+
+const shapeText = ({ text, isHtml, shaping }: ShapingJob): string => {
+  const { transform, htmlToMarkdown, maxStringLength } = shaping
+  if (transform !== undefined) {
+    throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the API answered none.`)
+  }
+  const converted = isHtml && htmlToMarkdown === true ? toMarkdown(text) : text
+  return maxStringLength === undefined ? converted : cutString(converted, maxStringLength)
+}
+
+const count = async (text: string, { isCounted }: ShapingJob): Promise<number | undefined> =>
+  isCounted && text.length <= MAX_COUNTED_CHARACTERS ? countTokens(text) : undefined
+
+const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
+  const parsed = job.isHtml ? undefined : parse(job.text)
+  const shaped = parsed === undefined ? shapeText(job) : await shapeJson(job, parsed.value)
+  const before = await count(job.text, job)
+  if (shaped === job.text) return { kind: 'unchanged', tokens: { before, after: before } }
+  const utf8 = new TextEncoder().encode(shaped)
+  if (utf8.length > job.maxBytes) {
+    throw new ShapingFault(`What this tool makes of the API's answer is larger than ${job.maxBytes} bytes.`)
+  }
+  return { kind: 'shaped', utf8, tokens: { before, after: await count(shaped, job) } }
+}
+
+/** Does a job, in the thread that it is asked in: endless and greedy ones are for the caller to end. Never rejects. */
+export const shapeAnswerText = async (job: ShapingJob): Promise<ShapingOutcome> => {
+  try {
+    return await shape(job)
+  } catch (error) {
+    if (error instanceof ShapingFault) return { kind: 'failed', message: error.message }
+    const isTooDeep = error instanceof RangeError
+    const why = isTooDeep ? 'it is nested too deeply, or too long' : 'it could not be read'
+    return { kind: 'failed', message: `What the API answered cannot be shaped as this tool says: ${why}.` }
+  }
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnswerShaper, type AnswerShaping, createAnswerShaper } from '../../src/context/index.ts'
+
+const ANSWER = JSON.stringify({ users: [{ id: 1, name: 'Ada' }], text: 'a'.repeat(60) })
+const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'
+/** Exponential in the length of the text. */
+const SLOW_MATCH = '$match(text & "b", /(a+)+$/)'
+
+describe('transforms that mean harm', () => {
+  let shaper: AnswerShaper
+  beforeAll(() => {
+    shaper = createAnswerShaper({ timeLimitMs: 1_000, memoryLimitMb: 96 })
+  })
+  afterAll(() => shaper.close())
+
+  const shape = (transform: AnswerShaping['transform'], { owner = 'one', shaper: asked = shaper } = {}) =>
+    asked.shape(owner, {
+      text: ANSWER,
+      isHtml: false,
+      shaping: { transform },
+      compactTables: false,
+      isStructured: false,
+      maxBytes: 1_000_000,
+      isCounted: false,
+    })
+  const textOf = async (outcome: ReturnType<typeof shape>): Promise<string> => {
+    const made = await outcome
+    return made.kind === 'shaped'
+      ? new TextDecoder().decode(made.utf8)
+      : `${made.kind}: ${'message' in made ? made.message : ''}`
+  }
+  const jsonata = (expression: string) => ({ language: 'jsonata', expression }) as const
+  const jmespath = (expression: string) => ({ language: 'jmespath', expression }) as const
+
+  it.each([
+    [
+      'loops for ever',
+      jsonata(ENDLESS),
+      /^failed: The transform of this tool \(JSONata\) took (longer than 1000 ms|more than 96 MB)/,
+    ],
+    [
+      'recurs without an end',
+      jsonata('($f := function($n) { 1 + $f($n + 1) }; $f(0))'),
+      /^failed: The transform .* \(JSONata\) /,
+    ],
+    ['matches in exponential time', jsonata(SLOW_MATCH), /longer than 1000 ms and was ended/],
+    ['makes a string of a gigabyte', jsonata('$length($pad("", 1000000000, "x"))'), /^failed: The transform/],
+    ['makes lists of lists', jsonata('[1..1000000].[1..1000]'), /^failed: The transform/],
+    [
+      'doubles a string',
+      jsonata('$reduce([1..40], function($text) { $text & $text }, text)'),
+      /^failed: The transform/,
+    ],
+    ['throws', jsonata('$error("no: " & users[0].name)'), /failed \(line 1, column \d+\): no: Ada$/],
+    ['calls what is not there', jmespath('evil(users)'), /\(JMESPath\) failed: Unknown function: evil\(\)$/],
+    ['makes more than may be sent', jsonata('$pad("", 2000000, "x")'), /larger than 1000000 bytes/],
+  ])('one that %s is ended with a sentence that names it', async (_what, transform, said) => {
+    expect(await textOf(shape(transform))).toMatch(said)
+  })
+
+  it.each([
+    ['a constructor', jsonata('constructor.constructor("return process")()')],
+    ['the prototype', jsonata('__proto__.constructor')],
+    ['a global', jsonata('[$process, $require, $globalThis, $window, process, globalThis]')],
+    ['a constructor', jmespath('constructor.constructor')],
+    ['a member of all objects', jmespath('users[0].toString')],
+  ])('%s is not reached', async (_what, transform) => {
+    expect(await textOf(shape(transform))).toMatch(/^(null|\[\]|failed: .*)$/)
+  })
+
+  it('what one does to its world is gone for the next', async () => {
+    await shape(jsonata('$ ~> |$|{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}|'))
+    expect(await textOf(shape(jsonata('users[0].polluted')))).toBe('null')
+    await shape(jmespath('merge(`{"__proto__": {"polluted": 1}}`, @)'))
+    expect(await textOf(shape(jmespath('users[0].polluted')))).toBe('null')
+  })
+
+  it('others are served while several never end', async () => {
+    const patient = createAnswerShaper({ timeLimitMs: 600_000 })
+    let ended = 0
+    for (const owner of ['hostile 1', 'hostile 2', 'hostile 3']) {
+      const end = () => ended++
+      shape(jsonata(SLOW_MATCH), { owner, shaper: patient }).then(end, end)
+    }
+    for (const _ of [1, 2, 3]) {
+      const served = shape(jmespath('users[].name'), { owner: 'friend', shaper: patient })
+      expect(await textOf(served)).toBe('["Ada"]')
+    }
+    expect(ended).toBe(0)
+    await patient.close()
+  })
+
+  it('whose transform was ended is served again', async () => {
+    expect((await shape(jsonata(ENDLESS), { owner: 'once' })).kind).toBe('failed')
+    expect(await textOf(shape(jsonata('users.name'), { owner: 'once' }))).toBe('Ada')
+  })
+
+  it('an owner with too many that wait is refused at once', async () => {
+    const asked = Array.from({ length: 150 }, () => shape(jsonata('users.name'), { owner: 'crowd' }))
+    const outcomes = await Promise.all(asked)
+    expect(outcomes.filter(({ kind }) => kind === 'shaped')).toHaveLength(101)
+    expect(
+      outcomes.filter(outcome => outcome.kind === 'failed' && /Too many answers/.test(outcome.message)),
+    ).toHaveLength(49)
+  })
+})
