@@ -16,7 +16,11 @@ export {
   lintCatalogue,
   lintTool,
   type ShownTool,
+  sortFindings,
 } from './lint/index.ts'
+export { createPause } from './pause.ts'
+export { DEFAULT_RESPONSE_TOKENS, responseTokens } from './response-tokens.ts'
+export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'
 export {
   type AnswerShaper,

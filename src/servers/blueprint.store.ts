@@ -1,7 +1,7 @@
 import type { Transaction } from '../platform/db/index.ts'
 import { listGlobals } from './globals.store.ts'
 import { listAllInstances } from './instances.store.ts'
-import type { ServerBlueprint } from './server.ts'
+import type { Presentation, ServerBlueprint } from './server.ts'
 import { toServer } from './servers.store.ts'
 
 const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
@@ -13,17 +13,26 @@ const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<Se
   return rows.map(({ description, ...toolkit }) => ({ ...toolkit, description: description ?? undefined }))
 }
 
-/** Everything a server is made of; for the runtime, which is nobody's actor. Undefined: no such server. */
-export const readBlueprint = async (tx: Transaction, serverId: string): Promise<ServerBlueprint | undefined> => {
+/**
+ * Everything a server is made of; for the runtime, which is nobody's actor. Undefined: no such server. `presentation`:
+ * in place of the one that it has.
+ */
+export const readBlueprint = async (
+  tx: Transaction,
+  serverId: string,
+  presentation?: Presentation,
+): Promise<ServerBlueprint | undefined> => {
   const row = await tx.server.findUnique({
     where: { id: serverId, removedAt: null },
     include: { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } },
   })
   if (row === null) return undefined
+  const server = toServer(row)
+  const shown = { ...server, presentation: presentation ?? server.presentation }
   const [globals, instances, toolkits] = await Promise.all([
     listGlobals(tx, serverId),
     listAllInstances(tx, serverId),
-    row.presentation === 'grouped' ? listToolkitsAtWork(tx, serverId) : [],
+    shown.presentation === 'grouped' ? listToolkitsAtWork(tx, serverId) : [],
   ])
-  return { server: toServer(row), globals, instances, toolkits }
+  return { server: shown, globals, instances, toolkits }
 }

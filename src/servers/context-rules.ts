@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../context/index.ts'
 
 /** How a server spends the context of the models that use it. */
 export type ContextRules = {
@@ -14,10 +15,6 @@ export type ContextRules = {
   maxFlatTokens: number
 }
 
-export const DEFAULT_RESPONSE_TOKENS = 8_000
-/** Beneath it there is room for little more than the line that says how to go on. */
-const MIN_RESPONSE_TOKENS = 200
-const MAX_RESPONSE_TOKENS = 1_000_000
 const MAX_NOTICE_CHARS = 500
 const MAX_PINNED_TOOLS = 100
 const MAX_TOOL_NAME_CHARS = 300
@@ -26,12 +23,6 @@ const MAX_FLAT_TOKENS = 1_000_000
 
 /** Where the id of the kept answer stands in a notice of the builder's own. */
 export const CACHE_ID_PLACE = '{cache_id}'
-
-/** A budget: none at all, or one with room for something. */
-export const responseTokens = z
-  .int()
-  .max(MAX_RESPONSE_TOKENS)
-  .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is neither 0 nor at least ${MIN_RESPONSE_TOKENS}`)
 
 const cutNotice = z
   .string()

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { responseTokens } from '../context/index.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
-import { contextShape, createContextShape, responseTokens, updateContextShape } from './context-rules.ts'
+import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS } from './server.ts'
 
 /** Whom a server lets in by name: more are an organization. */

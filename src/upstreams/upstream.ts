@@ -72,6 +72,8 @@ export type Upstream = {
   isEnabled: boolean
   /** As the builder wrote it, `{{global}}` and all. */
   config: UpstreamConfig
+  /** Tokens of an answer that are sent at most, in place of the server's, by the names of its tools; 0: all. */
+  responseTokens: Readonly<Record<string, number>>
   createdAt: Date
   updatedAt: Date
 }

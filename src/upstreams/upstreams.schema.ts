@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { responseTokens } from '../context/index.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { authView, authWish } from './auth.schema.ts'
@@ -10,6 +11,11 @@ const prefix = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
   .refine(text => text !== 'proxy' && !text.startsWith('proxy_'), 'must not be or begin as proxy_, which is reserved')
+
+/** Longer than any that a protocol allows. */
+const MAX_TOOL_NAME_CHARS = 300
+/** Tools of one upstream with a budget of their own. */
+const MAX_TOOL_BUDGETS = 1_000
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -50,6 +56,12 @@ const optional = {
   timeoutMs: z.int().min(1, 'is less than 1'),
   prefix: prefix.describe("before the names of its tools, in place of the upstream's name"),
   enabled: z.boolean(),
+  responseTokens: z
+    .record(z.string().max(MAX_TOOL_NAME_CHARS), responseTokens)
+    .refine(budgets => Object.keys(budgets).length <= MAX_TOOL_BUDGETS, `names more than ${MAX_TOOL_BUDGETS} tools`)
+    .describe(
+      "by the upstream's own tool names: tokens of an answer that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",
+    ),
 }
 
 const transport = z.enum(UPSTREAM_TRANSPORTS, `is none of ${UPSTREAM_TRANSPORTS.join(', ')}`)
@@ -73,6 +85,7 @@ export const CreateUpstream = z.strictObject({
   timeoutMs: absentable(optional.timeoutMs),
   prefix: absentable(optional.prefix),
   enabled: absentable(optional.enabled),
+  responseTokens: absentable(optional.responseTokens),
 })
 
 /** In a change, `null` takes an optional field away and what is left out stays. */
@@ -103,6 +116,7 @@ export const UpdateUpstream = z.strictObject({
   timeoutMs: optional.timeoutMs.nullish(),
   prefix: optional.prefix.nullish(),
   enabled: optional.enabled.optional(),
+  responseTokens: optional.responseTokens.nullish(),
 })
 
 const state = z.object({
@@ -157,6 +171,7 @@ export const UpstreamView = z.object({
   timeoutMs: z.int(),
   prefix: z.string().nullable(),
   enabled: z.boolean(),
+  responseTokens: z.record(z.string(), z.int()),
   globals: z.array(z.string()).describe('keys of the globals that it refers to'),
   missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
   state,

@@ -55,12 +55,14 @@ export type UpstreamInput = UpstreamWish & {
   name: string
   description?: string | undefined
   enabled?: boolean | undefined
+  responseTokens?: Record<string, number> | undefined
 }
 
 export type UpstreamChange = UpstreamWishChange & {
   name?: string | undefined
   description?: string | null | undefined
   enabled?: boolean | undefined
+  responseTokens?: Record<string, number> | null | undefined
 }
 
 /** An upstream, and what is not in its configuration. */
@@ -147,7 +149,7 @@ export const createUpstreamService = ({
 
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, ...wish } = input
+      const { name, description, enabled, responseTokens = {}, ...wish } = input
       const upstream = await changes
         .commit(async (tx, announce) => {
           const server = await servers.getServerFor(tx, actor, serverId, 'build')
@@ -161,6 +163,7 @@ export const createUpstreamService = ({
             description,
             isEnabled: enabled ?? true,
             config,
+            responseTokens,
           })
           await keepAuth(tx, made.id, { before: undefined, wish: wish.auth, after: config.auth })
           await auditNewUpstream(tx, actor, server, made)
@@ -199,7 +202,7 @@ export const createUpstreamService = ({
       change: UpstreamChange,
       unchanged: Unchanged = {},
     ): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, ...wishChange } = change
+      const { name, description, enabled, responseTokens, ...wishChange } = change
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
@@ -214,6 +217,7 @@ export const createUpstreamService = ({
             description: description === undefined ? before.description : (description ?? undefined),
             isEnabled: enabled ?? before.isEnabled,
             config: assertConfig(checkWish(wish, { maxTimeoutMs })),
+            responseTokens: responseTokens === undefined ? before.responseTokens : (responseTokens ?? {}),
           }
           if (startsSomethingNew(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)

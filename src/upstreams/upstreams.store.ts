@@ -45,10 +45,13 @@ type UpstreamRow = {
   description: string | null
   transport: UpstreamTransport
   config: unknown
+  responseTokens: unknown
   isEnabled: boolean
   createdAt: Date
   updatedAt: Date
 }
+
+const ResponseTokens = z.record(z.string(), z.number()).nullable()
 
 const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Upstream => ({
   id: row.id,
@@ -57,6 +60,7 @@ const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Up
   description: description ?? undefined,
   isEnabled: row.isEnabled,
   config: toConfig(transport, config),
+  responseTokens: ResponseTokens.parse(row.responseTokens) ?? {},
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })
@@ -143,14 +147,15 @@ export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => 
 export const countUpstreams = (tx: Transaction, serverId: string): Promise<number> =>
   tx.upstream.count({ where: { serverId } })
 
-export type UpstreamContent = Pick<Upstream, 'name' | 'description' | 'isEnabled' | 'config'>
+export type UpstreamContent = Pick<Upstream, 'name' | 'description' | 'isEnabled' | 'config' | 'responseTokens'>
 
-const toData = ({ name, description, isEnabled, config }: UpstreamContent) => ({
+const toData = ({ name, description, isEnabled, config, responseTokens }: UpstreamContent) => ({
   name,
   description: description ?? null,
   isEnabled,
   transport: config.transport,
   config: toStored(config),
+  responseTokens: { ...responseTokens },
 })
 
 export const createUpstream = async (tx: Transaction, serverId: string, content: UpstreamContent): Promise<Upstream> =>

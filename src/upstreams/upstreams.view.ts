@@ -84,6 +84,7 @@ export const toUpstreamView = (
     timeoutMs: config.timeoutMs,
     prefix: config.prefix ?? null,
     enabled: upstream.isEnabled,
+    responseTokens: { ...upstream.responseTokens },
     globals: [...globalsIn(config)],
     missingGlobals: [...missingGlobals],
     state: toStateView(state),

@@ -141,6 +141,7 @@ describe('the patch of a server', () => {
       name: 'yard',
       description: undefined,
       isEnabled: true,
+      responseTokens: {},
       config: {
         transport: 'http',
         url: 'https://mcp.example.com',

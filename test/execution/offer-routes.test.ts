@@ -15,6 +15,7 @@ const sourceOf = (name: string, { resources, templates, prompts }: Offer): Upstr
     name,
     description: undefined,
     isEnabled: true,
+    responseTokens: {},
     config: {
       transport: 'stdio',
       command: 'x',

@@ -1,0 +1,12 @@
+import { z } from 'zod'
+
+export const DEFAULT_RESPONSE_TOKENS = 8_000
+/** Beneath it there is room for little more than the line that says how to go on. */
+const MIN_RESPONSE_TOKENS = 200
+const MAX_RESPONSE_TOKENS = 1_000_000
+
+/** A budget of tokens for one answer: 0, which is none at all, or one with room for something. */
+export const responseTokens = z
+  .int()
+  .max(MAX_RESPONSE_TOKENS)
+  .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is neither 0 nor at least ${MIN_RESPONSE_TOKENS}`)

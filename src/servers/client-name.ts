@@ -1,0 +1,13 @@
+const MAX_CHARACTERS = 40
+
+/** What clients call the server in their files and commands: letters, digits and hyphens alone, whatever its name is. */
+export const clientNameOf = ({ id, name }: { id: string; name: string }): string => {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_CHARACTERS)
+    .replace(/^-+|-+$/g, '')
+  return slug === '' ? `patchbay-${id.slice(0, 8)}` : slug
+}
