@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
-import { createExecutionService } from './execution/index.ts'
+import { createAnswerKeeping, createExecutionService, type KeptAnswersOptions } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
@@ -68,13 +68,15 @@ export type ServiceOptions = {
   connectionLimits?: Partial<ConnectionLimits>
   /** Which addresses upstreams may be at, in place of what the settings say: for the operator's own file of them. */
   upstreamPolicy?: AddressPolicy
+  /** Bounds of the answers kept for the next call, and their clock, in place of the usual ones. */
+  keptAnswers?: KeptAnswersOptions
 }
 
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
 export const buildServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy, keptAnswers }: ServiceOptions = {},
 ) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
@@ -186,6 +188,11 @@ export const buildServices = async (
     connectionLimits,
   )
 
+  const keepings = createAnswerKeeping(keptAnswers)
+  bus.subscribe('server_changed', ({ serverId }) => keepings.forgetServer(serverId))
+  bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
+  bus.subscribe('resync', keepings.forgetAll)
+
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,
@@ -195,6 +202,7 @@ export const buildServices = async (
     http,
     recorder,
     limits,
+    keepings,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),

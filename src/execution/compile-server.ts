@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Sealing } from '../platform/sealing.ts'
 import { type Global, type Instance, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
@@ -18,6 +19,15 @@ const MAX_OUTAGE_CHARS = 300
 /** Why a list lacks an upstream that nothing is known to be wrong with. */
 const NOT_HEARD = 'It has not answered yet.'
 
+/** Of the rows as they are stored: secrets as they are sealed. */
+const versionOf = (globals: readonly Global[]): (() => string) => {
+  let version: string | undefined
+  return () => {
+    version ??= createHash('sha256').update(JSON.stringify(globals)).digest('base64')
+    return version
+  }
+}
+
 /** Opens the secrets of a server; throws SealError where one does not open. */
 export const openGlobals = (globals: readonly Global[], sealing: Sealing): OpenedGlobals => {
   const values = new Map<string, string>()
@@ -30,7 +40,7 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
     secrets.push(value)
     secretKeys.add(global.key)
   }
-  return { values, secretKeys, masker: createMasker(secrets) }
+  return { values, secretKeys, masker: createMasker(secrets), version: versionOf(globals) }
 }
 
 type ServerParts = ExecutionParts &

@@ -16,6 +16,7 @@ import {
   type ToolDefinition,
 } from '../toolkits/index.ts'
 import type { CompiledTool, ToolResult } from './compiled-server.ts'
+import type { AnswerKeepings } from './kept/answer-keeping.ts'
 import type { Masker } from './masking.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
@@ -24,11 +25,17 @@ export type ExecutionParts = {
   http: HttpClient
   recorder: Recorder
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
+  keepings: Pick<AnswerKeepings, 'ofTool'>
   onInternalError: (error: unknown) => void
 }
 
-/** A server's globals, opened. */
-export type OpenedGlobals = { values: GlobalValues; secretKeys: ReadonlySet<string>; masker: Masker }
+/** A server's globals, opened. `version` is another with each change of any of them, and tells no value. */
+export type OpenedGlobals = {
+  values: GlobalValues
+  secretKeys: ReadonlySet<string>
+  masker: Masker
+  version: () => string
+}
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
@@ -111,10 +118,11 @@ export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
-  { http, recorder, limits, onInternalError }: ExecutionParts,
+  { http, recorder, limits, keepings, onInternalError }: ExecutionParts,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const findPlan = planOnce(instance, globals, limits)
+  const keepingFor = keepings.ofTool(instance, compiled, globals.version)
   return {
     name,
     title: tool.title,
@@ -124,7 +132,7 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     call: async (args, { caller, client, signal }) => {
-      const outcome = await performCall(findPlan, http, args, signal, onInternalError)
+      const outcome = await performCall(findPlan, http, args, signal, onInternalError, keepingFor?.(caller))
       recorder.record(
         toExecutionRecord(outcome, globals.masker, {
           id: newExecutionId(),

@@ -5,6 +5,7 @@ import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
 import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
 import { errorResult, faultText } from './faults.ts'
+import { type AnswerAgain, type AnswerKeeping, isAgain } from './kept/answer-keeping.ts'
 import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
@@ -29,6 +30,8 @@ export type CallOutcome = {
   /** Undefined when the call ended before there was a request. */
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
+  /** Where it was answered with what was kept, and nothing was sent. */
+  again: AnswerAgain | undefined
   startedAt: Date
   durationMs: number
 }
@@ -60,6 +63,21 @@ export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Res
   return rendered.ok ? rendered : failure(`"${rendered.error.parameter}": ${rendered.error.message}`)
 }
 
+const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
+
+/** Sends for whom the answer is kept. */
+const sendingOf =
+  (
+    { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck }: CallPlan,
+    http: HttpClient,
+    request: RenderedRequest,
+  ): Parameters<AnswerKeeping>[2] =>
+  async signal => {
+    const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
+    const result = shapeAnswer(response, masker, outputCheck)
+    return { result, response, isUsable: !isFailure(result) }
+  }
+
 /**
  * The one way a tool runs: plan, resolve, render, send, shape. Never throws; `onInternalError` hears what should not
  * happen. `findPlan` is asked inside: a plan that is made with its first call may fail as the call may.
@@ -70,16 +88,19 @@ export const performCall = async (
   args: JsonValue | undefined,
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
+  keeping?: AnswerKeeping | undefined,
 ): Promise<CallOutcome> => {
   const startedAt = new Date()
   const startedMs = performance.now()
   let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
+  let again: AnswerAgain | undefined
   const end = (result: ToolResult): CallOutcome => ({
     result,
     request,
     response,
+    again,
     startedAt,
     durationMs: performance.now() - startedMs,
   })
@@ -88,6 +109,12 @@ export const performCall = async (
     const prepared = prepareRequest(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     request = prepared.value
+    if (keeping !== undefined) {
+      const answer = await keeping(request, signal, sendingOf(plan, http, request))
+      if (isAgain(answer)) again = answer
+      else response = answer.response
+      return end(answer.result)
+    }
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
     return end(shapeAnswer(response, plan.masker, plan.outputCheck))
@@ -103,14 +130,15 @@ export const performCall = async (
 /** Longest error text kept in history. */
 export const ERROR_CHARACTERS = 2_000
 
-const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
-
 const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
   first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
+const markAgain = (request: MaskedRequest, again: AnswerAgain | undefined): MaskedRequest =>
+  again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
+
 /** The outcome as history keeps it. */
 export const toExecutionRecord = (
-  { result, request, response, startedAt, durationMs }: CallOutcome,
+  { result, request, response, again, startedAt, durationMs }: CallOutcome,
   masker: Masker,
   identity: Pick<ExecutionRecord, 'id' | 'serverId' | 'instanceId' | 'tool' | 'userId' | 'client'>,
 ): ExecutionRecord => ({
@@ -118,9 +146,9 @@ export const toExecutionRecord = (
   startedAt,
   durationMs: toMicroseconds(durationMs),
   outcome: isFailure(result) ? 'error' : 'ok',
-  status: response?.status,
+  status: response?.status ?? again?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
-  responseBytes: response?.body.length ?? 0,
+  responseBytes: response?.body.length ?? again?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && shortenRequest(maskRequest(request, masker)),
+  request: request && markAgain(shortenRequest(maskRequest(request, masker)), again),
 })

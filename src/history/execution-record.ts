@@ -4,6 +4,8 @@ export type MaskedRequest = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
+  /** How old the answer was that was given instead of sending it, in milliseconds. */
+  answerAgeMs?: number | undefined
 }
 
 /** One tools/call with its outcome, as history keeps it. */

@@ -23,6 +23,7 @@ const REQUEST = z.object({
   url: z.string(),
   headers: z.array(z.tuple([z.string(), z.string()])),
   body: z.string().optional(),
+  answerAgeMs: z.number().optional(),
 })
 
 const toRequest = (text: string | null): MaskedRequest | undefined =>

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { openGlobals } from '../../src/execution/compile-server.ts'
 import { compileTool } from '../../src/execution/compile-tool.ts'
+import { createAnswerKeeping } from '../../src/execution/index.ts'
 import { createAddressPolicy, createHttpClient } from '../../src/platform/net/index.ts'
 import { assertDefinition } from '../../src/toolkits/index.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
@@ -51,6 +52,7 @@ it('a call whose plan cannot be made is answered and recorded as any failed call
       http,
       recorder,
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
+      keepings: createAnswerKeeping(),
       onInternalError: error => heard.push(error),
     },
   )
