@@ -11,8 +11,7 @@ export type SharedAnswer = {
   usedAt: number
 }
 
-/** Answers in a database that several processes share. Each throws what is wrong with the database. */
-export const createSharedAnswerStore = (db: Database) => ({
+const createStore = (db: Database) => ({
   put: async ({ key, usedAt, ...answer }: SharedAnswer): Promise<void> => {
     await db.cachedAnswer.create({ data: { id: key, ...answer, usedAt: new Date(usedAt) }, select: { id: true } })
   },
@@ -40,4 +39,9 @@ export const createSharedAnswerStore = (db: Database) => ({
   },
 })
 
-export type SharedAnswerStore = ReturnType<typeof createSharedAnswerStore>
+/** Each throws what is wrong with the database. */
+export type SharedAnswerStore = ReturnType<typeof createStore>
+
+/** Answers in a database that several processes share. undefined on SQLite: there one process serves, or a few on one machine. */
+export const createSharedAnswerStore = (db: Database): SharedAnswerStore | undefined =>
+  db.kind === 'postgresql' ? createStore(db) : undefined

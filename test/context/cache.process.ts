@@ -1,0 +1,9 @@
+// Keeps a large answer in the directory of its argument, says so, and waits to be killed.
+import { answerHolderOf, createAnswerCache } from '../../src/context/index.ts'
+
+const [directory = ''] = process.argv.slice(2)
+const cache = createAnswerCache({ directory })
+const holder = answerHolderOf(undefined)
+const cacheId = await cache.keep({ serverId: 'server-1', holder, content: 'x'.repeat(700 * 1_024), about: {} })
+process.stdin.resume()
+process.stdout.write(`${cacheId}\n`)
