@@ -7,6 +7,7 @@ import {
   secondFactorRoutes,
 } from './accounts/index.ts'
 import { executionRoutes } from './execution/index.ts'
+import { catalogueRoutes } from './mcp/index.ts'
 import { grantRoutes, oauthClientRoutes } from './oauth/index.ts'
 import {
   accountDeletionRoutes,
@@ -48,6 +49,7 @@ export const appApi =
     await api.register(invitationRoutes(services))
     await api.register(toolkitRoutes(services))
     await api.register(serverRoutes({ ...services, baseUrl }))
+    await api.register(catalogueRoutes(services))
     await api.register(serverTransferRoutes({ ...services, baseUrl }))
     await api.register(instanceRoutes(services))
     await api.register(upstreamRoutes({ ...services, stateOf: services.upstreamStateOf }))

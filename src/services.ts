@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
+import { createTokenCounter } from './context/index.ts'
 import { createAnswerKeeping, createExecutionService, type KeptAnswersOptions } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
+import { createCatalogueReports } from './mcp/index.ts'
 import {
   createGrantService,
   createOAuthClientService,
@@ -52,7 +54,7 @@ import {
   type VerifyMcpToken,
 } from './servers/index.ts'
 import { buildUpstreamServices } from './services-upstreams.ts'
-import { createToolkitCatalogue, createToolkitService, createToolService } from './toolkits/index.ts'
+import { createToolkitCatalogue, createToolkitService, createToolLint, createToolService } from './toolkits/index.ts'
 import { type ConnectionLimits, createUpstreamOAuth } from './upstreams/index.ts'
 
 /** Where a call would come back to Patchbay: its public address, and where it listens on this machine. */
@@ -204,11 +206,14 @@ export const buildServices = async (
     limits,
     keepings,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
+    shaper,
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
 
   const audit = createAuditLog({ db, keptDays: settings.auditDays })
+  const countCatalogueTokens = createTokenCounter()
+
   const upkeep = createUpkeep({
     chores: [
       { name: 'finish removals of servers', run: serverRemoval.finishAll },
@@ -250,9 +255,12 @@ export const buildServices = async (
     upstreamJourneys: upstreamOAuth.journeys,
     execution,
     changes,
+    toolLint: createToolLint({ db, tools, count: countCatalogueTokens }),
+    catalogueReports: createCatalogueReports({ execution, count: countCatalogueTokens, bus }),
     counters,
     documentClient,
     /** Who a token of either kind lets call MCP servers. */
+    shaper,
     verifyMcpToken,
     grants,
     oauthClients,

@@ -15,6 +15,7 @@ export {
   lintAlike,
   lintCatalogue,
   lintTool,
+  lintWhoReadsAlike,
   type ShownTool,
   sortFindings,
 } from './lint/index.ts'

@@ -1,4 +1,4 @@
-import type { AccessTier } from '../servers/index.ts'
+import { type AccessTier, clientNameOf } from '../servers/index.ts'
 
 /** A text to be copied into a client. */
 export type Snippet = { label: string; code: string }
@@ -22,20 +22,6 @@ export type ConnectPanel = {
 }
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
-
-const MAX_SLUG_CHARACTERS = 40
-
-/** What clients call the server in their files and commands: letters, digits and hyphens alone, whatever its name is. */
-const slugOf = ({ id, name }: ConnectInput): string => {
-  const slug = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}+/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_SLUG_CHARACTERS)
-    .replace(/^-+|-+$/g, '')
-  return slug === '' ? `patchbay-${id.slice(0, 8)}` : slug
-}
 
 const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
 
@@ -168,7 +154,7 @@ const claudeLink = ({ name, url }: Known): string =>
 
 /** How clients are told of a server, as its tier has it: what to press, and what to paste where there is nothing to. */
 export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
-  const known = { ...input, slug: slugOf(input), isOpen: input.tier === 'public' }
+  const known = { ...input, slug: clientNameOf(input), isOpen: input.tier === 'public' }
   return {
     buttons: [
       { text: 'Claude', href: claudeLink(known), icon: 'add' },

@@ -9,6 +9,7 @@ import {
   type InstanceService,
   listGlobals,
   listNamesAtWork,
+  type Presentation,
   readBlueprint,
 } from '../servers/index.ts'
 import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
@@ -39,7 +40,7 @@ export type ExecutionServiceParts = ExecutionParts & {
   catalogues: Pick<UpstreamCatalogues, 'list'>
   exchange: UpstreamExchange
   outages: Pick<UpstreamOutages, 'find'>
-  reviews: Pick<UpstreamReviews, 'withApprovedTools'>
+  reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
   offers: Pick<UpstreamOffers, 'listPresented'>
   passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
   /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
@@ -86,6 +87,24 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   /** Secrets stay within their organization, whatever others the actor belongs to. */
+  /** What is known of upstreams, without asking any of them. */
+  const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
+    const sources = await parts.reviews.listLiveSources(serverId)
+    const presented = await parts.offers.listPresented(serverId)
+    const absent = presented.filter(({ isHeard, upstream }) => !isHeard && upstream.isEnabled)
+    return { sources, absent: absent.map(({ upstream }) => upstream) }
+  }
+
+  /**
+   * The server as it would be under a presentation, to be looked at: no upstream is asked, and nothing is logged of
+   * what is left out. For who may see it; undefined when there is none.
+   */
+  const compileAs = async (serverId: string, presentation: Presentation): Promise<CompiledServer | undefined> => {
+    const blueprint = await readBlueprint(db, serverId, presentation)
+    if (blueprint === undefined) return undefined
+    return compileServer(blueprint, await listKnownSources(serverId), { ...parts, onSkipped: () => {} })
+  }
+
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
     if (serverId === undefined) return openGlobals([], sealing)
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
@@ -106,6 +125,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       toolId: string,
       args: JsonObject,
       serverId: string | undefined,
+    compileAs,
       signal: AbortSignal,
     ): Promise<ToolTest> => {
       const tool = await tools.getOwnTool(actor, toolId)

@@ -1,5 +1,7 @@
 export { createToolkitCatalogue, type ToolkitCatalogue } from './catalogue.service.ts'
 export { findMove } from './destination.ts'
+export { FindingView } from './findings.schema.ts'
+export { toFindingView } from './findings.view.ts'
 export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
 export {
   acceptUpdate,
@@ -10,6 +12,7 @@ export {
 } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
 export { assertDefinition, assertDefinitionSize, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
+export { createToolLint, type ToolLint, type ToolLintService } from './tool-lint.ts'
 export { createToolOutlines, type ParameterHead } from './tool-outlines.ts'
 export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 export { toolkitPages } from './toolkit.pages.ts'

@@ -1,6 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { actorOf, assertUnchanged, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
+import { ToolLintView } from './findings.schema.ts'
+import { toToolLintView } from './findings.view.ts'
+import type { ToolLintService } from './tool-lint.ts'
 import {
   CreateTool,
   CreateToolkit,
@@ -14,13 +17,13 @@ import type { ToolkitService } from './toolkits.service.ts'
 import { toToolkitView, toToolView } from './toolkits.view.ts'
 import type { ToolService } from './tools.service.ts'
 
-type Parts = { toolkits: ToolkitService; tools: ToolService }
+type Parts = { toolkits: ToolkitService; tools: ToolService; toolLint: ToolLintService }
 
 const config = { access: 'user' } as const
 const tags = ['toolkits']
 
 export const toolkitRoutes =
-  ({ toolkits, tools }: Parts): FastifyPluginAsyncZod =>
+  ({ toolkits, tools, toolLint }: Parts): FastifyPluginAsyncZod =>
   async app => {
     app.post(
       '/toolkits',
@@ -115,6 +118,20 @@ export const toolkitRoutes =
       '/tools/:id',
       { config, schema: { tags, params: uuidParams, response: { 200: ToolView } } },
       async request => toToolView(await tools.getTool(actorOf(request), request.params.id)),
+    )
+
+    app.get(
+      '/tools/:id/lint',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'What clients are known to refuse of a tool, and what models choose badly by',
+          params: uuidParams,
+          response: { 200: ToolLintView },
+        },
+      },
+      async request => toToolLintView(await toolLint.lintSaved(actorOf(request), request.params.id)),
     )
 
     app.patch(

@@ -316,6 +316,11 @@ const toolkits: Row[] = [
   },
   { route: 'GET /api/v1/tools/:id', path: ({ toolId }) => `/api/v1/tools/${toolId}`, statuses: READ },
   {
+    route: 'GET /api/v1/tools/:id/lint',
+    path: ({ toolId }) => `/api/v1/tools/${toolId}/lint`,
+    statuses: READ,
+  },
+  {
     route: 'PATCH /api/v1/tools/:id',
     path: ({ toolId }) => `/api/v1/tools/${toolId}`,
     statuses: build(200),
@@ -387,6 +392,16 @@ const toolkitPages: Row[] = [
 ]
 
 const connections: Row[] = [
+  {
+    route: 'GET /api/v1/servers/:uuid/tokens',
+    path: ({ serverId }) => `/api/v1/servers/${serverId}/tokens`,
+    statuses: READ,
+  },
+  {
+    route: 'GET /api/v1/servers/:uuid/lint',
+    path: ({ serverId }) => `/api/v1/servers/${serverId}/lint`,
+    statuses: READ,
+  },
   {
     route: 'GET /api/v1/servers/:uuid/grants',
     path: ({ serverId }) => `/api/v1/servers/${serverId}/grants`,

@@ -7,9 +7,12 @@ const ALIKE = 0.8
 /** Of all pairs, as many as are compared; an honest catalogue needs a fraction. */
 const MAX_COMPARED = 300_000
 
+/** Of a tool as much as is read to choose by. */
+export type ToolText = Pick<ShownTool, 'name' | 'description'>
+
 type Read = { index: number; name: string; description: string; words: readonly string[]; set: ReadonlySet<string> }
 
-const readTools = (tools: readonly ShownTool[]): Read[] => {
+const readTools = (tools: readonly ToolText[]): Read[] => {
   const frequency = new Map<string, number>()
   const read = tools.map(({ name, description = '' }, index) => {
     const words = [...new Set([...wordsOf(name), ...wordsOf(description)])]
@@ -89,7 +92,7 @@ const toFinding = (own: Read, other: Read): Finding => {
 }
 
 /** By the position of a tool: what is said of it where another of the same catalogue reads like it. Takes turns. */
-export const lintAlike = async (tools: readonly ShownTool[]): Promise<ReadonlyMap<number, Finding>> => {
+export const lintAlike = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
   const read = readTools(tools)
   const found = new Map<number, Finding>()
   for (const [index, otherIndex] of await pairAlike(read)) {
@@ -99,4 +102,17 @@ export const lintAlike = async (tools: readonly ShownTool[]): Promise<ReadonlyMa
     if (!found.has(otherIndex)) found.set(otherIndex, toFinding(other, own))
   }
   return found
+}
+
+/** What is said of one tool where another of its toolkit reads like it: the first that does. Linear in the others. */
+export const lintWhoReadsAlike = async (tool: ToolText, others: readonly ToolText[]): Promise<Finding | undefined> => {
+  const pause = createPause()
+  for (const other of others) {
+    await pause()
+    const [own, read] = readTools([tool, other])
+    if (own === undefined || read === undefined) continue
+    if ((own.description !== '' && own.description === read.description) || isAlike(own, read))
+      return toFinding(own, read)
+  }
+  return undefined
 }

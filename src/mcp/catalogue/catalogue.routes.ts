@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type Actor, AppError } from '../../kernel/index.ts'
+import { actorOf, uuidParam } from '../../platform/http/index.ts'
+import type { ServerService } from '../../servers/index.ts'
+import { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
+import { toServerLintView, toServerTokensView } from './catalogue.view.ts'
+import type { CatalogueReport } from './report.ts'
+import type { CatalogueReports } from './reports.ts'
+
+type Parts = { servers: Pick<ServerService, 'getServer'>; catalogueReports: CatalogueReports }
+
+const config = { access: 'user' } as const
+const tags = ['servers']
+const params = z.object({ uuid: uuidParam })
+
+/** What the tools of a server cost the models of its clients, and what speaks against them. */
+export const catalogueRoutes =
+  ({ servers, catalogueReports }: Parts): FastifyPluginAsyncZod =>
+  async app => {
+    const getReport = async (actor: Actor, serverId: string): Promise<[CatalogueReport, string]> => {
+      const { presentation } = await servers.getServer(actor, serverId)
+      const report = await catalogueReports.find(serverId)
+      if (report === undefined) throw new AppError('not_found', 'There is no such server.')
+      return [report, presentation]
+    }
+
+    app.get(
+      '/servers/:uuid/tokens',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'What the list of tools costs in tokens, by tool and by presentation',
+          params,
+          response: { 200: ServerTokensView },
+        },
+      },
+      async request => toServerTokensView(...(await getReport(actorOf(request), request.params.uuid))),
+    )
+
+    app.get(
+      '/servers/:uuid/lint',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'What clients are known to refuse of the tools, and what models choose badly by',
+          params,
+          response: { 200: ServerLintView },
+        },
+      },
+      async request => toServerLintView(...(await getReport(actorOf(request), request.params.uuid))),
+    )
+  }

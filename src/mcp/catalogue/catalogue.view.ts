@@ -1,0 +1,21 @@
+import type { z } from 'zod'
+import { toFindingView } from '../../toolkits/index.ts'
+import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
+import { type CatalogueReport, findCatalogueFindings } from './report.ts'
+
+export const toServerLintView = (report: CatalogueReport, presentation: string): z.infer<typeof ServerLintView> => ({
+  findings: findCatalogueFindings(report, presentation).map(toFindingView),
+  tools: report.tools
+    .filter(({ findings }) => findings.length > 0)
+    .map(({ name, findings }) => ({ name, findings: findings.map(toFindingView) })),
+})
+
+export const toServerTokensView = (
+  { encoding, costs, tools }: CatalogueReport,
+  presentation: string,
+): z.infer<typeof ServerTokensView> => ({
+  encoding,
+  presentation,
+  presentations: [...costs],
+  tools: tools.map(({ name, tokens }) => ({ name, tokens })),
+})

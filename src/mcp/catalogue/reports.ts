@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache'
+import type { TokenCounter } from '../../context/index.ts'
+import type { ExecutionService } from '../../execution/index.ts'
+import type { EventBus } from '../../platform/events/index.ts'
+import { buildReport, type CatalogueReport } from './report.ts'
+
+export type ReportParts = {
+  execution: Pick<ExecutionService, 'compileAs'>
+  count: TokenCounter
+  bus: EventBus
+}
+
+/** Tools and findings that are remembered, of all servers together: some tens of megabytes at most. */
+const MAX_REMEMBERED = 60_000
+
+const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { findings }) => sum + 1 + findings.length, 1)
+
+/**
+ * Reports of servers' catalogues, each made when it is first asked for and kept until something changes that it is
+ * made of. Whoever asks has looked whether they may.
+ */
+export const createCatalogueReports = ({ execution, count, bus }: ReportParts) => {
+  const made = new LRUCache<string, CatalogueReport>({ maxSize: MAX_REMEMBERED, sizeCalculation: sizeOf })
+  const running = new Map<string, Promise<CatalogueReport | undefined>>()
+
+  const make = async (serverId: string): Promise<CatalogueReport | undefined> => {
+    const flat = await execution.compileAs(serverId, 'flat')
+    const grouped = await execution.compileAs(serverId, 'grouped')
+    return flat && grouped && (await buildReport({ flat, grouped }, count))
+  }
+
+  const start = async (serverId: string): Promise<CatalogueReport | undefined> => {
+    const own = make(serverId)
+    running.set(serverId, own)
+    try {
+      const report = await own
+      // Changed meanwhile: the next who asks has it made anew.
+      if (report !== undefined && running.get(serverId) === own) made.set(serverId, report)
+      return report
+    } finally {
+      if (running.get(serverId) === own) running.delete(serverId)
+    }
+  }
+
+  const forget = (serverId: string): void => {
+    made.delete(serverId)
+    running.delete(serverId)
+  }
+  bus.subscribe('server_changed', ({ serverId }) => forget(serverId))
+  bus.subscribe('server_removed', ({ serverId }) => forget(serverId))
+  bus.subscribe('upstream_changed', ({ serverId }) => forget(serverId))
+  bus.subscribe('resync', () => {
+    made.clear()
+    running.clear()
+  })
+
+  return {
+    /** Undefined when there is no such server. */
+    find: async (serverId: string): Promise<CatalogueReport | undefined> =>
+      made.get(serverId) ?? (await (running.get(serverId) ?? start(serverId))),
+  }
+}
+export type CatalogueReports = ReturnType<typeof createCatalogueReports>

@@ -1,0 +1,17 @@
+import type { z } from 'zod'
+import type { Finding } from '../context/index.ts'
+import type { FindingView, ToolLintView } from './findings.schema.ts'
+import type { ToolLint } from './tool-lint.ts'
+
+export const toFindingView = ({ parameter, at, clients, ...finding }: Finding): z.infer<typeof FindingView> => ({
+  ...finding,
+  parameter: parameter ?? null,
+  at: at ?? null,
+  clients: [...clients],
+})
+
+export const toToolLintView = ({ encoding, tokens, findings }: ToolLint): z.infer<typeof ToolLintView> => ({
+  encoding,
+  tokens,
+  findings: findings.map(toFindingView),
+})

@@ -1,0 +1,59 @@
+import type { TokenCounter } from '../context/index.ts'
+import { type Finding, lintTool, lintWhoReadsAlike, type ShownTool, TOKEN_ENCODING } from '../context/index.ts'
+import type { Actor } from '../kernel/index.ts'
+import type { Database } from '../platform/db/index.ts'
+import { inputSchemaOf } from '../templates/index.ts'
+import type { ToolDefinition } from './tool.ts'
+import { checkDefinition } from './tool-definition.ts'
+import { listToolTexts } from './tool-texts.store.ts'
+import type { ToolService } from './tools.service.ts'
+
+/** `tokens`: of name, description and input schema, counted by `encoding`: what most clients hand on of a tool. */
+export type ToolLint = { encoding: string; tokens: number; findings: readonly Finding[] }
+
+/** Where a tool is kept, or would be: its neighbours there are known. */
+export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefined }
+
+const toShown = (definition: ToolDefinition): ShownTool => {
+  const { name, description, inputSchema, outputSchema } = definition
+  const compiled = checkDefinition(definition)
+  const ownSchema = compiled.ok ? inputSchemaOf(compiled.value.parameters) : { type: 'object', properties: {} }
+  return { name, description, inputSchema: inputSchema ?? ownSchema, outputSchema }
+}
+
+export const createToolLint = ({
+  db,
+  tools,
+  count,
+}: {
+  db: Database
+  tools: Pick<ToolService, 'getTool'>
+  count: TokenCounter
+}) => {
+  const findAlike = async (tool: ShownTool, { toolkitId, toolId }: ToolPlace): Promise<Finding | undefined> => {
+    if (toolkitId === undefined) return undefined
+    const others = (await listToolTexts(db, toolkitId)).filter(({ id }) => id !== toolId)
+    return lintWhoReadsAlike(tool, others)
+  }
+
+  /** A tool as the model would be shown it, saved or not; for who may see the toolkit. */
+  const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
+    const { name, description, inputSchema } = tool
+    const tokens = await count(JSON.stringify({ name, description, inputSchema }))
+    return {
+      encoding: TOKEN_ENCODING,
+      tokens,
+      findings: lintTool(tool, { tokens, alike: await findAlike(tool, place) }),
+    }
+  }
+
+  return {
+    lintShown,
+    /** A saved one: one's own, or one of a public toolkit. */
+    lintSaved: async (actor: Actor, id: string): Promise<ToolLint> => {
+      const tool = await tools.getTool(actor, id)
+      return lintShown(toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
+    },
+  }
+}
+export type ToolLintService = ReturnType<typeof createToolLint>
