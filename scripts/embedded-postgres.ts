@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { makeScratchFolder } from './scratch-folder.ts'
 
 /** The package ends a process that has nothing left to do with exit code 0, whatever its own is: a failure would pass. */
 const importWithoutExitHooks = async () => {
@@ -29,7 +27,11 @@ const freePort = (): Promise<number> =>
   })
 
 // Nothing here outlives the run, so nothing need reach the disk.
-const FAST_FLAGS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200']
+const FAST_FLAGS = [
+  ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200'],
+  // Nor is there anybody to send it to, nor a database that lives long enough to be swept.
+  ...['wal_level=minimal', 'max_wal_senders=0', 'max_wal_size=128MB', 'autovacuum=off', 'jit=off'],
+]
 const LOCAL_FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=']
 
 /** Starts in about 3 s. Its data live in a temporary folder and go with it. */
@@ -37,7 +39,7 @@ export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
   const EmbeddedPostgres = await importWithoutExitHooks()
   const port = await freePort()
   const said: string[] = []
-  const databaseDir = mkdtempSync(join(tmpdir(), 'patchbay-postgres-'))
+  const databaseDir = makeScratchFolder('patchbay-postgres-')
   const server = new EmbeddedPostgres({
     databaseDir,
     port,

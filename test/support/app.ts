@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
 import { type App, buildApp } from '../../src/app.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { loadSettings, type Settings } from '../../src/platform/settings.ts'
@@ -32,7 +32,7 @@ export const startTestApp = async ({
   env = {},
   services: options,
 }: TestAppOptions = {}): Promise<TestApp> => {
-  const directory = await mkdtemp(join(tmpdir(), 'patchbay-test-'))
+  const directory = makeScratchFolder('patchbay-test-')
   const port = await freePort()
   const given = loadSettings(
     {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { inject } from 'vitest'
 import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
+import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
 import { type DatabaseKind, type DatabaseTarget, migrate } from '../../src/platform/db/index.ts'
 import './postgres.ts'
 
@@ -22,7 +22,7 @@ export type DatabaseKindForTests = {
 export const MIGRATIONS_DIRECTORY = MIGRATIONS_ROOT
 
 const createEmptySqlite = async (): Promise<TestDatabase> => {
-  const folder = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
+  const folder = makeScratchFolder('patchbay-test-')
   const file = join(folder, 'patchbay.db')
   return {
     target: { kind: 'sqlite', file },

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
 import { compileCache } from './compile-cache.ts'
 import { freePort } from './free-port.ts'
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /** A new folder, gone after the tests of this file. */
 export const temporaryDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), 'patchbay-process-'))
+  const directory = makeScratchFolder('patchbay-process-')
   directories.add(directory)
   return directory
 }
