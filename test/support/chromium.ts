@@ -7,6 +7,12 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--allow-running-insecure-content',
   '--single-process',
   '--no-zygote',
+  // Drawn by a graphics card that is not there, which SwiftShader plays: Chromium draws pages itself, at half the work.
+  '--ignore-gpu-blocklist',
+  '--in-process-gpu',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
 ])
 
 /** On a busy machine the browser was seen to crash as it starts, which says nothing of our pages. */
@@ -16,7 +22,11 @@ const start = async (triesLeft: number): Promise<Browser> => {
   try {
     return await chromium.launch({
       executablePath: await packed.executablePath(),
-      args: [...packed.args.filter(argument => !UNWANTED.has(argument)), '--disable-background-networking'],
+      args: [
+        ...packed.args.filter(argument => !UNWANTED.has(argument)),
+        '--disable-background-networking',
+        '--disable-gpu',
+      ],
       headless: true,
     })
   } catch (error) {
