@@ -206,14 +206,13 @@ export const buildServices = async (
     limits,
     keepings,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
-    shaper,
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
 
-  const audit = createAuditLog({ db, keptDays: settings.auditDays })
   const countCatalogueTokens = createTokenCounter()
 
+  const audit = createAuditLog({ db, keptDays: settings.auditDays })
   const upkeep = createUpkeep({
     chores: [
       { name: 'finish removals of servers', run: serverRemoval.finishAll },
@@ -254,13 +253,12 @@ export const buildServices = async (
     ...upstreamServices.services,
     upstreamJourneys: upstreamOAuth.journeys,
     execution,
-    changes,
     toolLint: createToolLint({ db, tools, count: countCatalogueTokens }),
     catalogueReports: createCatalogueReports({ execution, count: countCatalogueTokens, bus }),
+    changes,
     counters,
     documentClient,
     /** Who a token of either kind lets call MCP servers. */
-    shaper,
     verifyMcpToken,
     grants,
     oauthClients,

@@ -86,7 +86,6 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return { ...compileServer(blueprint, sources, { ...parts, onSkipped }), passthrough }
   }
 
-  /** Secrets stay within their organization, whatever others the actor belongs to. */
   /** What is known of upstreams, without asking any of them. */
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
     const sources = await parts.reviews.listLiveSources(serverId)
@@ -105,6 +104,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return compileServer(blueprint, await listKnownSources(serverId), { ...parts, onSkipped: () => {} })
   }
 
+  /** Secrets stay within their organization, whatever others the actor belongs to. */
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
     if (serverId === undefined) return openGlobals([], sealing)
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
@@ -118,6 +118,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
     /** The whole server as one value; undefined when there is none. For the runtime's registry. */
     compile,
+    compileAs,
 
     /** Sends a tool once, as the builder would have it called; nothing is recorded. */
     testTool: async (
@@ -125,7 +126,6 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       toolId: string,
       args: JsonObject,
       serverId: string | undefined,
-    compileAs,
       signal: AbortSignal,
     ): Promise<ToolTest> => {
       const tool = await tools.getOwnTool(actor, toolId)
