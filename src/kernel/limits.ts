@@ -34,6 +34,8 @@ export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
 export const AUDIT_DAYS = 365
 /** A refresh token that was used is good for this long still: processes of one client refresh at the same time. */
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
+/** Answers too large to be sent, all that a process keeps of them for the calls that go on from them, in MiB. */
+export const ANSWER_CACHE_MB = 256
 /** How long a stop waits for calls under way. */
 export const MAX_DRAIN_MS = 10_000
 

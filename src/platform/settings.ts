@@ -103,6 +103,7 @@ const ENVIRONMENT = z.object({
     .optional(),
   PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(kernel.AUDIT_DAYS),
   PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(kernel.OAUTH_REFRESH_GRACE_SECONDS),
+  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).default(kernel.ANSWER_CACHE_MB),
   PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
   PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
   PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
@@ -194,6 +195,8 @@ const toSettings = (
   auditDays: env.PATCHBAY_AUDIT_DAYS,
   /** How long a refresh token that was used may be used again; 0: never. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
+  /** All answers that are kept for the calls that go on from them; 0: none is. */
+  answerCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,

@@ -38,6 +38,7 @@ describe('a setting', () => {
     ['PATCHBAY_TRUST_PROXY', 'proxy.example.com'],
     ['PATCHBAY_LOG_LEVEL', 'loud'],
     ['SMTP_URL', 'mail.example.com:25'],
+    ['PATCHBAY_ANSWER_CACHE_MB', '256 MB'],
     ['PATCHBAY_MAX_REQUEST_BYTES', '4 MiB'],
     ['PATCHBAY_MAX_RESPONSE_BYTES', '0'],
     ['PATCHBAY_MAX_TOOL_TIMEOUT_MS', '-1'],

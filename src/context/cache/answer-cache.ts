@@ -82,8 +82,9 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
   const read = async ({ place, bytes }: KeptAnswer): Promise<Buffer | undefined> =>
     place.in === 'memory' ? Buffer.from(place.content) : files.read(place.name, bytes)
 
-  /** Keeps it here, and answers it if it is still there when all of it is. */
+  /** Keeps it here, if it can be kept, and answers it if it is still there when all of it is. */
   const hold = async (answer: Omit<KeptAnswer, 'place' | 'caller' | 'usedAt'>, content: Buffer) => {
+    if (!kept.fits(content.length)) return undefined
     const place: Place = kept.hasRoomInMemory(content.length)
       ? { in: 'memory', content: Buffer.from(content) }
       : { in: 'file', name: files.newName() }
@@ -126,7 +127,7 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
 
   const keep = async ({ serverId, holder, content, about }: AnswerToKeep): Promise<string | undefined> => {
     const text = JSON.stringify(about)
-    if (isClosed || text.length > MAX_ABOUT_CHARS || !kept.fits(Buffer.byteLength(content))) return undefined
+    if (isClosed || text.length > MAX_ABOUT_CHARS) return undefined
     const cacheId = newCacheId()
     const key = answerKeyOf(serverId, holder, cacheId)
     const bytes = toBuffer(content)

@@ -1,8 +1,10 @@
+import { ANSWER_CACHE_MB } from '../../kernel/index.ts'
+
 /** How long an answer is kept from its last use: a model goes on from it in the same turn, or not at all. */
 export const ANSWER_TTL_MS = 5 * 60_000
 
 /** All answers of a process together, in memory and on disk, unless the operator says otherwise: some 25 of the largest. */
-const MAX_BYTES = 256 * 1_024 * 1_024
+const MAX_BYTES = ANSWER_CACHE_MB * 1_024 * 1_024
 /** Of one caller; what is larger by itself is not kept. Six of the largest answers that a tool may give. */
 const MAX_BYTES_PER_CALLER = 64 * 1_024 * 1_024
 /** And never more than this part of all, so that there is room for others. */
