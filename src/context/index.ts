@@ -20,6 +20,7 @@ export {
   sortFindings,
 } from './lint/index.ts'
 export { createPause } from './pause.ts'
+export { createToolFinder, type ToolFinder, type ToolIndex, type ToolText } from './ranking/index.ts'
 export { DEFAULT_RESPONSE_TOKENS, responseTokens } from './response-tokens.ts'
 export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'

@@ -1,7 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { DIRECT, PARAPHRASED } from '../../bench/finding/questions.ts'
+import { listCatalogue } from '../../bench/finding/catalogue.ts'
+import { DIRECT, PARAPHRASED, type Question } from '../../bench/finding/questions.ts'
+import { wordsOfTool } from '../../src/context/ranking/tool-words.ts'
+import { isStopWord, splitWords, stemOf } from '../../src/context/ranking/words.ts'
+
+const CATALOGUE = new Map(listCatalogue().map(tool => [tool.name, tool]))
+
+const stemsOf = (words: readonly string[]): Set<string> => new Set(words.filter(word => !isStopWord(word)).map(stemOf))
+
+const sharedOf = (asked: ReadonlySet<string>, words: readonly string[]): string[] =>
+  [...stemsOf(words)].filter(stem => asked.has(stem))
+
+/** Stems that a question shares with the names of its tools, and with what each is said to be for. */
+const sharedBy = ({ ask, tools }: Question) => {
+  const asked = stemsOf(splitWords(ask))
+  const perTool = tools.map(name => {
+    const tool = CATALOGUE.get(name)
+    const words = tool === undefined ? undefined : wordsOfTool(tool)
+    const text = words === undefined ? [] : Object.values(words).flat()
+    return { name: sharedOf(asked, splitWords(name)), text: sharedOf(asked, text) }
+  })
+  return { asked, perTool }
+}
 
 describe('the questions that finding tools is measured by', () => {
+  it('are about a catalogue of more than five hundred real operations of three APIs', () => {
+    expect(CATALOGUE.size).toBeGreaterThan(500)
+    expect(new Set([...CATALOGUE.keys()].map(name => name.split('_')[0])).size).toBe(3)
+  })
+
   it('are at least fifty of each level, none of them twice', () => {
     expect(DIRECT.length).toBeGreaterThanOrEqual(50)
     expect(PARAPHRASED.length).toBeGreaterThanOrEqual(50)
@@ -9,16 +36,22 @@ describe('the questions that finding tools is measured by', () => {
     expect(new Set(asked).size).toBe(asked.length)
   })
 
-  it('name nothing that the paraphrased ones are to find', () => {
-    const wordsOf = (text: string) =>
-      text
-        .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-        .toLowerCase()
-        .split(/[^a-z]+/)
-    const named = PARAPHRASED.flatMap(({ ask, tools }) => {
-      const asked = new Set(wordsOf(ask))
-      return tools.flatMap(wordsOf).filter(word => word.length > 3 && asked.has(word))
+  it('have answers that are in the catalogue', () => {
+    const wanted = [...DIRECT, ...PARAPHRASED].flatMap(({ tools }) => tools)
+    expect(wanted.filter(name => !CATALOGUE.has(name))).toEqual([])
+  })
+
+  it('share a word with a tool of their answer, on the first level', () => {
+    const strange = DIRECT.filter(question => sharedBy(question).perTool.every(({ text }) => text.length === 0))
+    expect(strange.map(({ ask }) => ask)).toEqual([])
+  })
+
+  it('share none with the names of their answers, and less than half of theirs with the texts, on the second', () => {
+    const near = PARAPHRASED.filter(question => {
+      const { asked, perTool } = sharedBy(question)
+      const most = Math.max(...perTool.map(({ text }) => text.length))
+      return perTool.some(({ name }) => name.length > 0) || most > asked.size / 2
     })
-    expect(named).toEqual([])
+    expect(near.map(({ ask }) => ask)).toEqual([])
   })
 })

@@ -1,0 +1,74 @@
+import { baseForms, type Lexicon, type RelatedWord } from './lexicon.ts'
+import { stemOf } from './words.ts'
+
+/** The stems that tools have. */
+export type Vocabulary = {
+  has: (stem: string) => boolean
+  withPrefix: (prefix: string) => readonly string[]
+  /** Those that so many edits lead to, at most. */
+  near: (stem: string, edits: number) => readonly { stem: string; edits: number }[]
+}
+
+/** Where words of the same meaning come from. */
+export type WordSources = {
+  /** Words that stand for one another where APIs are spoken of. */
+  apiWordsNear: (word: string) => readonly RelatedWord[]
+  /** The language's own; undefined where there is none at hand. */
+  lexicon: Lexicon | undefined
+}
+
+/** A stem that stands for a word of a question, and how well: 1 is the word itself. */
+export type WordMeaning = { stem: string; weight: number }
+
+const MIN_PREFIX_CHARACTERS = 3
+const MAX_PREFIXED = 20
+const PREFIX_WEIGHT = 0.7
+const MIN_TYPO_CHARACTERS = 4
+const LONG_CHARACTERS = 8
+const TYPO_WEIGHT = 0.75
+const SECOND_TYPO_WEIGHT = 0.5
+const API_WEIGHT = 0.8
+const LEXICON_WEIGHT = 0.5
+/** What is left of words of the same meaning where tools have the very word: who uses it mostly means it. */
+const OWN_EFFECT = 0.7
+const MAX_MEANINGS = 60
+
+/**
+ * All stems of the tools that may stand for a word: itself, words that begin with it, what it may be a typing error of
+ * where nobody knows it, and words of the same meaning.
+ */
+export const expandWord = (
+  word: string,
+  vocabulary: Vocabulary,
+  { apiWordsNear, lexicon }: WordSources,
+): WordMeaning[] => {
+  const meanings = new Map<string, number>()
+  const add = (stem: string, weight: number): void => {
+    if (vocabulary.has(stem) && (meanings.get(stem) ?? 0) < weight) meanings.set(stem, weight)
+  }
+  const own = stemOf(word)
+  add(own, 1)
+  const effect = vocabulary.has(own) ? OWN_EFFECT : 1
+  if (own.length >= MIN_PREFIX_CHARACTERS) {
+    for (const stem of vocabulary.withPrefix(own).slice(0, MAX_PREFIXED)) {
+      add(stem, PREFIX_WEIGHT * (own.length / stem.length))
+    }
+  }
+  for (const form of baseForms(word)) {
+    for (const { word: near, weight } of apiWordsNear(form)) add(stemOf(near), effect * API_WEIGHT * weight)
+  }
+  const related = lexicon?.relatedTo(word) ?? []
+  for (const { word: near, weight } of related) add(stemOf(near), effect * LEXICON_WEIGHT * weight)
+  const isKnown = vocabulary.has(own) || related.length > 0
+  if (!isKnown && own.length >= MIN_TYPO_CHARACTERS) {
+    const edits = own.length >= LONG_CHARACTERS ? 2 : 1
+    for (const { stem, edits: made } of vocabulary.near(own, edits)) {
+      add(stem, made <= 1 ? TYPO_WEIGHT : SECOND_TYPO_WEIGHT)
+    }
+  }
+  if (!vocabulary.has(own)) for (const { word: told, weight } of lexicon?.glossOf(word) ?? []) add(stemOf(told), weight)
+  return [...meanings]
+    .map(([stem, weight]) => ({ stem, weight }))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, MAX_MEANINGS)
+}

@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isStopWord, splitWords } from './words.ts'
+
+/** What a tool says of itself. */
+export type ToolText = {
+  name: string
+  title?: string | undefined
+  description?: string | undefined
+  inputSchema: JsonObject
+}
+
+/** Where a word of a tool stands, by how much that says of what the tool is for. */
+export const FIELDS = ['name', 'title', 'summary', 'rest', 'parameters', 'details'] as const
+export type Field = (typeof FIELDS)[number]
+
+/** Of a description and of all parameters' texts, in characters: what is behind says little of what a tool is for. */
+const MAX_TEXT_CHARACTERS = 4_000
+/** Of a description, what is its summary at most. */
+const MAX_SUMMARY_CHARACTERS = 300
+const MAX_PARAMETERS = 200
+/** Of one parameter. */
+const MAX_VALUES = 30
+/** How deep parameters within parameters are looked at. */
+const MAX_DEPTH = 3
+
+/** Addresses and code in a text; the text of a link stays. */
+const NOISE = /https?:\/\/\S+|\]\([^)]*\)|`[^`]*[/{][^`]*`/g
+
+const plainText = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).replaceAll(NOISE, ' ')
+
+const wordsOf = (text: string): string[] => splitWords(text).filter(word => !isStopWord(word))
+
+/** The first sentence that says something, and what is behind. */
+const partSummary = (description: string): [summary: string, rest: string] => {
+  const text = plainText(description).trim()
+  const end = /[.!?](?=\s)|\n\s*\n/.exec(text)?.index ?? text.length
+  const cut = Math.min(end, MAX_SUMMARY_CHARACTERS)
+  return [text.slice(0, cut), text.slice(cut)]
+}
+
+type ParameterWords = { names: string[]; texts: string[] }
+
+const collectParameters = (schema: JsonValue | undefined, into: ParameterWords, depth: number): void => {
+  if (!isJsonObject(schema) || depth > MAX_DEPTH || into.names.length > MAX_PARAMETERS) return
+  const { properties, items, enum: values, description } = schema
+  if (depth > 0 && typeof description === 'string') into.texts.push(partSummary(description)[0])
+  if (Array.isArray(values)) {
+    into.texts.push(...values.slice(0, MAX_VALUES).filter(value => typeof value === 'string'))
+  }
+  if (isJsonObject(properties)) {
+    for (const [name, property] of Object.entries(properties)) {
+      if (into.names.length > MAX_PARAMETERS) return
+      into.names.push(name)
+      collectParameters(property, into, depth + 1)
+    }
+  }
+  collectParameters(items, into, depth + 1)
+}
+
+/** The words of each part of a tool's text, without those that say nothing. */
+export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText): Record<Field, string[]> => {
+  const [summary, rest] = partSummary(description ?? '')
+  const parameters: ParameterWords = { names: [], texts: [] }
+  collectParameters(inputSchema, parameters, 0)
+  return {
+    name: splitWords(name),
+    title: wordsOf(title ?? ''),
+    summary: wordsOf(summary),
+    rest: wordsOf(rest),
+    parameters: [...new Set(parameters.names.flatMap(wordsOf))],
+    details: wordsOf(plainText(parameters.texts.join(' '))),
+  }
+}
