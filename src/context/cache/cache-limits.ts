@@ -35,8 +35,6 @@ export const ABANDONED_AFTER_MS = 10 * SWEEP_EVERY_MS
  * keeps the event loop for 15 ms. What is larger stays with the process that got it.
  */
 const MAX_SHARED_BYTES = 4 * 1_024 * 1_024
-/** Answers that wait to be written to the database hold their memory; what is over it stays with this process. */
-export const MAX_WAITING_BYTES = 64 * 1_024 * 1_024
 /** Answers looked up in the database at once: a burst of ids leaves connections to others. */
 export const LOOKUPS_AT_ONCE = 4
 /** And those that wait for their turn; more are answered as if there was nothing. */

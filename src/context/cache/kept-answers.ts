@@ -31,7 +31,7 @@ const costOf = ({ bytes }: Pick<KeptAnswer, 'bytes'>): number => bytes + ENTRY_O
 const weigh = (bytes: number, usedAt: number, at: number): number => (Math.max(0, at - usedAt) + 1) * bytes
 
 /** What goes first stands first: the heaviest, of equals the one that was used longest ago. */
-export const inOrderOfLeaving = (answers: Iterable<KeptAnswer>, at: number): KeptAnswer[] =>
+const inOrderOfLeaving = (answers: Iterable<KeptAnswer>, at: number): KeptAnswer[] =>
   Array.from(answers, answer => ({ answer, weight: weigh(costOf(answer), answer.usedAt, at) }))
     .sort((a, b) => b.weight - a.weight || a.answer.usedAt - b.answer.usedAt)
     .map(({ answer }) => answer)
