@@ -1,3 +1,4 @@
+export { type AnswerSteps, beginAnswer, parseAnswer } from './answers/index.ts'
 export {
   ANSWER_TTL_MS,
   type AnswerCache,
@@ -41,3 +42,4 @@ export {
   type ShapingJob,
   TRANSFORM_LANGUAGES,
 } from './transform/index.ts'
+export { type AnswerView, type AnswerWork, createAnswerWork } from './work/index.ts'

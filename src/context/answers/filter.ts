@@ -8,13 +8,13 @@ import { describeMiss, matches } from './what-there-is.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means all that there is. */
-  fields?: readonly string[]
+  fields?: readonly string[] | undefined
   /** Whether the fields are what is kept (so where it is left out) or what is taken away. */
-  mode?: 'include' | 'exclude'
+  mode?: 'include' | 'exclude' | undefined
   /** Items (of a text: lines) of one page, 1 or more. */
-  limit?: number
+  limit?: number | undefined
   /** Items left out before the page, 0 or more. */
-  offset?: number
+  offset?: number | undefined
 }
 
 /** Far above what one question needs; each path is looked for in all of the answer. */

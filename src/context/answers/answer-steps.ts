@@ -1,0 +1,63 @@
+import type { Result } from '../../kernel/index.ts'
+import type { AnswerDocument, Processed } from '../answer-document.ts'
+import type { Processor } from '../processor.ts'
+import { type ExploreParams, explore } from './explore.ts'
+import { type FilterParams, filter } from './filter.ts'
+
+/** The parameters of each step, in the order in which they are taken: the next one goes on from what one has found. */
+export type AnswerSteps = {
+  filter?: FilterParams
+  explore?: ExploreParams
+}
+
+/** What the steps made of an answer. */
+export type StepsOutcome = {
+  document: AnswerDocument
+  notes: readonly string[]
+  errors: readonly { step: string; message: string }[]
+  /** How many steps had something to do. */
+  wanted: number
+}
+
+/** Outcomes held for one document: a model asks for the next page, or searches again in the same part. */
+const MAX_HELD = 8
+
+type Outcome = Result<Processed, string>
+
+/**
+ * Runs the steps whose parameters are there, in order. One that fails reports its error, and the next goes on from what
+ * the one before had made. Outcomes are held as long as their document is, so that indices made of them serve again.
+ */
+export const createPipeline = () => {
+  const held = new WeakMap<AnswerDocument, Map<string, Outcome>>()
+
+  const run = <Params>(processor: Processor<Params>, document: AnswerDocument, params: Params): Outcome => {
+    const outcomes = held.get(document) ?? new Map<string, Outcome>()
+    held.set(document, outcomes)
+    const key = `${processor.name} ${JSON.stringify(params)}`
+    const known = outcomes.get(key)
+    if (known !== undefined) return known
+    const outcome = processor.apply(document, params)
+    for (const oldest of outcomes.keys()) {
+      if (outcomes.size < MAX_HELD) break
+      outcomes.delete(oldest)
+    }
+    outcomes.set(key, outcome)
+    return outcome
+  }
+
+  return (document: AnswerDocument, steps: AnswerSteps): StepsOutcome => {
+    let outcome: StepsOutcome = { document, notes: [], errors: [], wanted: 0 }
+    const take = <Params>(processor: Processor<Params>, params: Params | undefined): void => {
+      if (params === undefined || !processor.isWanted(params)) return
+      const made = run(processor, outcome.document, params)
+      const wanted = outcome.wanted + 1
+      outcome = made.ok
+        ? { ...outcome, document: made.value.document, notes: [...outcome.notes, ...made.value.notes], wanted }
+        : { ...outcome, errors: [...outcome.errors, { step: processor.name, message: made.error }], wanted }
+    }
+    take(filter, steps.filter)
+    take(explore, steps.explore)
+    return outcome
+  }
+}

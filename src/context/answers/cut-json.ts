@@ -1,0 +1,136 @@
+import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { cutText } from './cut-text.ts'
+import { findExactNumber } from './exact-numbers.ts'
+import { hasMembers, type Path } from './path.ts'
+
+/** What was left out at one place, or at many that are alike (then `places` counts them and the figures are sums). */
+export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
+
+/** Less room than this says nothing about a value: it is left out whole. */
+const MIN_ROOM = 24
+/** Of a list whose items are too long, so many first ones are cut themselves rather than left out. */
+const CUT_ITEMS = 2
+const PUNCTUATION = 2
+
+/** Characters of the value as JSON, nearly; stops to count above `limit`. */
+const sizeOf = (value: JsonValue, limit: number): number => {
+  if (typeof value === 'string') return value.length + PUNCTUATION
+  if (typeof value !== 'object' || value === null) return String(value).length
+  let size: number = PUNCTUATION
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (size > limit) return size
+      size += sizeOf(item, limit - size) + 1
+    }
+    return size
+  }
+  const exact = findExactNumber(value)
+  if (exact !== undefined) return exact.length
+  for (const name in value) {
+    if (size > limit) return size
+    size += name.length + PUNCTUATION * 2 + sizeOf(value[name] ?? null, limit - size)
+  }
+  return size
+}
+
+type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
+
+const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter: Cutter): JsonValue[] => {
+  const kept: JsonValue[] = []
+  const itemPath: Path = [...path, { kind: 'items' }]
+  let left = room - PUNCTUATION
+  for (const item of items) {
+    const size = sizeOf(item, left)
+    if (size <= left) {
+      kept.push(item)
+      left -= size + 1
+    } else {
+      const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
+      if (kept.length < CUT_ITEMS && itemRoom >= MIN_ROOM) {
+        kept.push(cutValue(item, itemRoom, itemPath, cutter))
+        left -= itemRoom
+        continue
+      }
+      break
+    }
+  }
+  if (kept.length < items.length) cutter.note(path, { what: 'items', shown: kept.length, total: items.length })
+  return kept
+}
+
+/** How much room each member gets: all it needs where that is less than an equal share of what the smaller ones left. */
+const shareRoom = (sizes: readonly number[], room: number): readonly number[] => {
+  const shares = sizes.map(() => 0)
+  const ascending = sizes.map((size, index) => ({ size, index })).sort((a, b) => a.size - b.size)
+  let left = room
+  ascending.forEach(({ size, index }, position) => {
+    const share = Math.max(0, Math.min(size, Math.floor(left / (ascending.length - position))))
+    shares[index] = share
+    left -= share
+  })
+  return shares
+}
+
+const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter): JsonObject => {
+  const names: string[] = []
+  let total = 0
+  let named = 0
+  let left = room - PUNCTUATION
+  for (const name in value) {
+    total++
+    const cost = name.length + PUNCTUATION * 2
+    // Each needs a little room for its value too.
+    const least = left < cost ? 0 : sizeOf(value[name] ?? null, MIN_ROOM)
+    if (left < cost + Math.min(least, MIN_ROOM)) continue
+    names.push(name)
+    named += cost
+    left -= cost + Math.min(least, MIN_ROOM)
+  }
+  const forValues = room - PUNCTUATION - named
+  const shares = shareRoom(
+    names.map(name => sizeOf(value[name] ?? null, forValues)),
+    forValues,
+  )
+  const entries = names.flatMap((name, index): [string, JsonValue][] => {
+    const member = value[name] ?? null
+    const share = shares[index] ?? 0
+    const isWhole = sizeOf(member, share) <= share
+    if (!isWhole && share < MIN_ROOM) return []
+    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], cutter)]]
+  })
+  if (entries.length < total) cutter.note(path, { what: 'members', shown: entries.length, total })
+  return Object.fromEntries(entries)
+}
+
+const cutValue = (value: JsonValue, room: number, path: Path, cutter: Cutter): JsonValue => {
+  if (typeof value === 'string') {
+    if (value.length + PUNCTUATION <= room) return value
+    const cut = cutText(value, Math.max(0, room - PUNCTUATION - 1), 'text')
+    cutter.note(path, { what: 'characters', shown: cut.length, total: value.length })
+    return `${cut}…`
+  }
+  if (Array.isArray(value)) return cutItems(value, room, path, cutter)
+  return hasMembers(value) ? cutMembers(value, room, path, cutter) : value
+}
+
+/**
+ * The beginning of a value within about so many characters of JSON: the first items of lists, all the small members
+ * of objects and as much of the large ones as is left for each. Takes time by the room, not by the size of the value.
+ */
+export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
+  if (sizeOf(root, room) <= room) return { value: root, cuts: [] }
+  const cuts = new Map<string, Cut>()
+  const note: Cutter['note'] = (path, { what, shown, total }) => {
+    const key = `${what} ${JSON.stringify(path)}`
+    const before = cuts.get(key)
+    cuts.set(key, {
+      path,
+      what,
+      shown: shown + (before?.shown ?? 0),
+      total: total + (before?.total ?? 0),
+      places: 1 + (before?.places ?? 0),
+    })
+  }
+  const value = cutValue(root, room, [], { note })
+  return { value, cuts: [...cuts.values()].sort((a, b) => a.path.length - b.path.length) }
+}

@@ -1,0 +1,37 @@
+import type { AnswerDocument } from '../answer-document.ts'
+
+type TextFormat = Extract<AnswerDocument, { kind: 'text' }>['format']
+
+/** A border is looked for in this share of the end; further back too much would be lost for it. */
+const BORDER_SHARE = 0.25
+
+const BORDERS: Record<TextFormat, readonly RegExp[]> = {
+  text: [/\n\s*\n/g, /\n/g, /[.!?。！？](?=\s|$)/g, /\s/g],
+  html: [/<\/(?:p|div|section|article|li|tr|table|h[1-6])>/gi, />/g, /\n/g, /\s/g],
+  xml: [/<\/[\w:.-]+>/g, />/g, /\n/g, /\s/g],
+}
+
+const lastEndOf = (text: string, border: RegExp): number => {
+  let end = -1
+  for (const { index, 0: match } of text.matchAll(border)) end = index + match.length
+  return end
+}
+
+/** Not between the two halves of a character. */
+const wholeCharacters = (text: string, end: number): number => {
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
+}
+
+/** At most so many characters from the beginning, up to the best border near there: paragraph, line, sentence, word. */
+export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
+  if (text.length <= maxCharacters) return text
+  const end = wholeCharacters(text, Math.max(0, maxCharacters))
+  const from = Math.floor(end * (1 - BORDER_SHARE))
+  const tail = text.slice(from, end)
+  for (const border of BORDERS[format]) {
+    const at = lastEndOf(tail, border)
+    if (at > 0) return text.slice(0, from + at).trimEnd()
+  }
+  return text.slice(0, end)
+}

@@ -1,0 +1,59 @@
+import type { AnswerDocument } from '../answer-document.ts'
+
+type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
+
+const FIRST_LINES = 3
+const MAX_LINE_CHARACTERS = 120
+const MAX_ELEMENTS = 15
+const MAX_HEADINGS = 20
+const ELEMENT = /<([a-z][\w:.-]*)/gi
+/** Headings of HTML and of Markdown; bounded, so that one left open costs no more than a line. */
+const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
+const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
+
+const number = (count: number): string => count.toLocaleString('en')
+
+const cut = (line: string): string =>
+  line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line
+
+const countMatches = (text: string, pattern: RegExp): number => {
+  let count = 0
+  for (const _ of text.matchAll(pattern)) count++
+  return count
+}
+
+const describeElements = (text: string): readonly string[] => {
+  const counts = new Map<string, number>()
+  for (const [, name = ''] of text.matchAll(ELEMENT)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_ELEMENTS)
+  return most.length === 0 ? [] : [`elements: ${most.map(([name, count]) => `${name} ${number(count)}`).join(', ')}`]
+}
+
+const describeHeadings = ({ text, format }: TextDocument): readonly string[] => {
+  const headings: string[] = []
+  const found = format === 'html' ? text.matchAll(HTML_HEADING) : text.matchAll(MARKDOWN_HEADING)
+  for (const match of found) {
+    headings.push(cut((format === 'html' ? `${match[1]} ${match[2] ?? ''}` : match[0]).replace(/\s+/g, ' ').trim()))
+    if (headings.length === MAX_HEADINGS) break
+  }
+  return headings.length === 0 ? [] : ['headings:', ...headings.map(heading => `  ${heading}`)]
+}
+
+/** How long a text is, what stands in it, and how it begins. */
+export const describeText = (document: TextDocument): string => {
+  const { text, format } = document
+  if (text === '') return 'The answer is empty.'
+  const lines = countMatches(text, /\n/g) + 1
+  const words = countMatches(text, /\S+/g)
+  const first = text
+    .slice(0, FIRST_LINES * MAX_LINE_CHARACTERS * 4)
+    .split('\n')
+    .filter(line => line.trim() !== '')
+  return [
+    `${format}: ${number(lines)} lines, ${number(words)} words, ${number(text.length)} characters`,
+    ...(format === 'text' ? [] : describeElements(text)),
+    ...describeHeadings(document),
+    'it begins:',
+    ...first.slice(0, FIRST_LINES).map(line => `  ${cut(line.trim())}`),
+  ].join('\n')
+}

@@ -1,0 +1,58 @@
+import { failure, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import type { AnswerDocument, Processed } from '../answer-document.ts'
+import type { Processor } from '../processor.ts'
+import { describeText } from './describe-text.ts'
+import { follow, type Path, parsePath, renderPath } from './path.ts'
+import { renderDocument } from './render-document.ts'
+import { renderShape } from './shape-outline.ts'
+import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
+import { describeMiss } from './what-there-is.ts'
+
+export type ExploreParams = {
+  /** Where to begin, such as `users[].address`; the whole when it is left out. */
+  path?: string | undefined
+  /** Levels of members described, 1 or more. */
+  depth?: number | undefined
+  /** Values shown of each place, 0 to MAX_SAMPLES. */
+  samples?: number | undefined
+}
+
+const DEFAULT_DEPTH = 4
+const MAX_DEPTH = 20
+const DEFAULT_SAMPLES = 3
+
+type Look = { depth: number; samples: number }
+
+const valuesAt = (root: JsonValue, path: Path): readonly JsonValue[] =>
+  path.reduce<readonly JsonValue[]>((values, step) => values.flatMap(value => follow(value, step)), [root])
+
+const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Result<Processed, string> => {
+  const values = valuesAt(root, path)
+  if (values.length === 0) return failure(describeMiss(root, path))
+  const shape = createShape()
+  for (const value of values) addValue(shape, value, depth)
+  const [first = '', ...rest] = renderShape(shape, samples)
+  const many = values.length > 1 ? `${values.length.toLocaleString('en')} places, each ` : ''
+  const lines = [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest]
+  return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
+}
+
+const lookOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Result<Look, string> => {
+  if (!Number.isInteger(depth) || depth < 1) return failure('depth is a whole number from 1 on.')
+  if (!Number.isInteger(samples) || samples < 0) return failure('samples is a whole number from 0 on.')
+  return success({ depth: Math.min(depth, MAX_DEPTH), samples: Math.min(samples, MAX_SAMPLES - 1) })
+}
+
+const apply = (document: AnswerDocument, params: ExploreParams): Result<Processed, string> => {
+  const look = lookOf(params)
+  if (!look.ok) return look
+  const path = parsePath(params.path ?? '')
+  if (!path.ok) return path
+  if (document.kind === 'json') return exploreJson(document.value, path.value, look.value)
+  const text = document.kind === 'text' ? describeText(document) : renderDocument(document)
+  const notes = path.value.length > 0 ? ['It has no members: the path was left aside.'] : []
+  return success({ document: { kind: 'text', text, format: 'text' }, notes })
+}
+
+/** What there is in an answer: kinds, names, counts, sizes, ranges and samples, as an outline. */
+export const explore: Processor<ExploreParams> = { name: 'explore', isWanted: () => true, apply }

@@ -1,0 +1,114 @@
+import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
+
+const MAX_SHOWN_CHARACTERS = 60
+/** Members of one object that get a line each. */
+const MAX_MEMBERS_SHOWN = 60
+/** As many different values are all told, where a place has more than these in all. */
+const MAX_CHOICES = 8
+const INDENT = '  '
+
+const number = (count: number): string => count.toLocaleString('en')
+
+const quote = (text: string): string =>
+  JSON.stringify(text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text)
+
+const range = (least: number, most: number): string =>
+  least === most ? number(least) : `${number(least)} to ${number(most)}`
+
+/** The values themselves: all where there are few, else some. */
+const renderSamples = (
+  values: ReadonlySet<string>,
+  count: number,
+  samples: number,
+  show: (one: string) => string,
+): string => {
+  if (samples === 0 || values.size === 0) return ''
+  const all = [...values]
+  if (values.size === 1) return count === 1 ? `: ${all.map(show).join()}` : `, always ${all.map(show).join()}`
+  const isAll = values.size < MAX_SAMPLES && values.size <= Math.max(MAX_CHOICES, samples) && count > values.size
+  if (isAll) return `, one of ${all.map(show).join(', ')}`
+  return `, such as ${all.slice(0, samples).map(show).join(', ')}`
+}
+
+const renderNumbers = (
+  { count, least, most, hasFractions, samples: values }: ValueShape['numbers'],
+  samples: number,
+): string => {
+  const kind = hasFractions ? 'number' : 'integer'
+  // Those of many digits have no range.
+  const isRanged = Number.isFinite(least) && least < most
+  if (isRanged) return `${kind}, ${least} to ${most}`
+  return `${kind}${renderSamples(values, count, samples, one => one)}`
+}
+
+const renderTexts = ({ count, shortest, longest, samples: values }: ValueShape['texts'], samples: number): string => {
+  const length = longest === 0 ? 'empty text' : `text of ${range(shortest, longest)} characters`
+  return longest === 0 ? length : `${length}${renderSamples(values, count, samples, quote)}`
+}
+
+const renderLists = ({ count, shortest, longest, item }: ValueShape['lists'], samples: number): string => {
+  const length = count === 0 ? '' : range(shortest, longest)
+  if (longest === 0) return 'empty list'
+  return item === undefined ? `list of ${length} items` : `list of ${length} items, each ${renderKinds(item, samples)}`
+}
+
+const renderObjects = ({ count, members, table }: ValueShape['objects'], samples: number): string => {
+  if (table === undefined) return members.size === 0 ? 'empty object' : 'object'
+  const keys = [...table.keys].slice(0, Math.max(1, samples)).map(quote).join(', ')
+  const named = `table of ${range(table.fewest, table.most)} keys such as ${keys}`
+  return count > table.count ? `object or ${named}` : named
+}
+
+/** What a value of this place is, in a few words. */
+const renderKinds = (shape: ValueShape, samples: number): string => {
+  const { nulls, booleans, numbers, texts, lists, objects, count } = shape
+  const kinds: string[] = []
+  if (objects.count > 0) kinds.push(renderObjects(objects, samples))
+  if (lists.count > 0) kinds.push(renderLists(lists, samples))
+  if (texts.count > 0) kinds.push(renderTexts(texts, samples))
+  if (numbers.count > 0) kinds.push(renderNumbers(numbers, samples))
+  if (booleans.count > 0) {
+    const { trues } = booleans
+    if (trues === 0 || trues === booleans.count) kinds.push(`always ${trues > 0}`)
+    else kinds.push(`boolean, true in ${number(trues)} of ${number(booleans.count)}`)
+  }
+  if (nulls > 0) kinds.push(nulls === count ? 'always null' : `null in ${number(nulls)} of ${number(count)}`)
+  return kinds.length === 0 ? 'something' : kinds.join('; or ')
+}
+
+const objectsOf = (shape: ValueShape): ValueShape['objects'] | undefined => {
+  if (shape.objects.count > 0) return shape.objects
+  return shape.lists.item === undefined ? undefined : objectsOf(shape.lists.item)
+}
+
+const renderBelow = (shape: ValueShape, samples: number, indent: string): readonly string[] => {
+  const objects = objectsOf(shape)
+  if (objects === undefined) return []
+  const plain = objects.count - (objects.table?.count ?? 0)
+  const members = [...objects.members].slice(0, MAX_MEMBERS_SHOWN).flatMap(([name, member]) => {
+    const isLooked = member.count > member.nulls + countKinds(member) ? '' : `: ${renderKinds(member, samples)}`
+    const often = member.count < plain ? ` (in ${number(member.count)} of ${number(plain)})` : ''
+    return [
+      `${indent}${JSON.stringify(name).slice(1, -1)}${often}${isLooked}`,
+      ...renderBelow(member, samples, indent + INDENT),
+    ]
+  })
+  const more = objects.members.size - MAX_MEMBERS_SHOWN
+  const { table } = objects
+  return [
+    ...members,
+    ...(more > 0 ? [`${indent}and ${number(more)} more members`] : []),
+    ...(table?.each === undefined
+      ? []
+      : [`${indent}*: ${renderKinds(table.each, samples)}`, ...renderBelow(table.each, samples, indent + INDENT)]),
+  ]
+}
+
+const countKinds = ({ booleans, numbers, texts, lists, objects }: ValueShape): number =>
+  booleans.count + numbers.count + texts.count + lists.count + objects.count
+
+/** What there is, a line for each place: `name: text of 3 to 20 characters, such as "Ann"`, members indented below. */
+export const renderShape = (shape: ValueShape, samples: number): readonly string[] => [
+  renderKinds(shape, samples),
+  ...renderBelow(shape, samples, INDENT),
+]

@@ -1,0 +1,2 @@
+export type { AnswerView } from './answer-job.ts'
+export { type AnswerWork, createAnswerWork } from './answer-work.ts'

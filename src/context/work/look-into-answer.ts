@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache'
+import type { Processed } from '../answer-document.ts'
+import { createPipeline, type StepsOutcome } from '../answers/answer-steps.ts'
+import { beginAnswer } from '../answers/begin-answer.ts'
+import { decodeText, parseMediaType } from '../answers/decode-text.ts'
+import { parseAnswer } from '../answers/parse-answer.ts'
+import { renderDocument } from '../answers/render-document.ts'
+import { countTokens } from '../tokens.ts'
+import { type AnswerFormat, type AnswerJob, type AnswerView, formatOf } from './answer-job.ts'
+
+/** Bytes of the answers one worker holds parsed; parsed they take some five times as much. */
+const MAX_HELD_BYTES = 24 * 1_024 * 1_024
+/** An answer of a few bytes takes room too. */
+const MIN_ENTRY_BYTES = 10_000
+/** As long as an answer is kept from its last use. */
+const HELD_MS = 300_000
+/** What is left for the text whatever there is to say besides. */
+const MIN_TEXT_SHARE = 0.5
+
+type HeldAnswer = { parsed: Processed; bytes: number; tokens: number }
+
+const MEDIA_TYPES: Record<AnswerFormat, string> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  text: 'text/plain',
+  html: 'text/html',
+  xml: 'application/xml',
+  binary: 'text/plain',
+}
+
+const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: Processed): Promise<number> => {
+  const decoded = parsed.document.kind === 'binary' ? undefined : decodeText(bytes, parseMediaType(mediaType))
+  return countTokens(decoded?.text ?? renderDocument(parsed.document))
+}
+
+const renderAsides = ({ errors }: StepsOutcome, notes: readonly string[]): string =>
+  [...notes, ...errors.map(error => error.message)].join('\n')
+
+/**
+ * Looks into answers one after the other, and holds what it has parsed by key, so that the next look at the same answer
+ * begins at once. Undefined: it was given no bytes and holds nothing under the key.
+ */
+export const createAnswerLook = () => {
+  const held = new LRUCache<string, HeldAnswer>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
+  const runSteps = createPipeline()
+
+  const take = async ({ bytes, mediaType, key, tokensBefore }: AnswerJob): Promise<HeldAnswer | undefined> => {
+    const known = key === undefined ? undefined : held.get(key)
+    if (known !== undefined || bytes === undefined) return known
+    const parsed = parseAnswer(bytes, mediaType)
+    const tokens = tokensBefore ?? (await countAnswer(bytes, mediaType, parsed))
+    const answer = { parsed, bytes: bytes.byteLength, tokens }
+    if (key !== undefined) held.set(key, answer, { size: Math.max(MIN_ENTRY_BYTES, answer.bytes) })
+    return answer
+  }
+
+  const show = async (answer: HeldAnswer, outcome: StepsOutcome, job: AnswerJob): Promise<AnswerView> => {
+    const { document, errors, wanted } = outcome
+    const notes = [...answer.parsed.notes, ...outcome.notes]
+    const isNothing = wanted > 0 && errors.length === wanted
+    const isChanged = wanted > 0 && !isNothing
+    const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
+    const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
+    const asideTokens = await countTokens(renderAsides(outcome, notes))
+    const room = Math.max(job.budgetTokens - asideTokens, Math.ceil(job.budgetTokens * MIN_TEXT_SHARE))
+    const whole = { text: rendered, outline: '', tokensShown: tokensAfter, isCut: false }
+    const nothing = { text: '', outline: '', tokensShown: 0, isCut: false }
+    const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await beginAnswer(document, room)
+    const format = formatOf(document)
+    return {
+      text: shown.text,
+      outline: shown.outline,
+      notes,
+      errors,
+      format,
+      isCut: shown.isCut,
+      bytes: answer.bytes,
+      tokensBefore: answer.tokens,
+      tokensAfter,
+      tokensShown: shown.tokensShown + asideTokens,
+      whole:
+        job.keepsWhole && isChanged
+          ? { utf8: new TextEncoder().encode(rendered), mediaType: MEDIA_TYPES[format] }
+          : undefined,
+    }
+  }
+
+  return async (job: AnswerJob): Promise<AnswerView | undefined> => {
+    const answer = await take(job)
+    return answer === undefined ? undefined : show(answer, runSteps(answer.parsed.document, job.steps), job)
+  }
+}
