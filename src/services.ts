@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
-import { createTokenCounter } from './context/index.ts'
+import { createAnswerShaper, createTokenCounter } from './context/index.ts'
 import { createAnswerKeeping, createExecutionService, type KeptAnswersOptions } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
@@ -195,6 +195,7 @@ export const buildServices = async (
   bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
   bus.subscribe('resync', keepings.forgetAll)
 
+  const shaper = createAnswerShaper()
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,
@@ -205,6 +206,7 @@ export const buildServices = async (
     recorder,
     limits,
     keepings,
+    shaper,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
@@ -231,6 +233,7 @@ export const buildServices = async (
     audit,
     upkeep,
     sealing,
+    answerKeeping: keepings,
     recorder,
     mailer,
     setupToken,
@@ -258,6 +261,7 @@ export const buildServices = async (
     changes,
     counters,
     documentClient,
+    shaper,
     /** Who a token of either kind lets call MCP servers. */
     verifyMcpToken,
     grants,
@@ -270,6 +274,7 @@ export const buildServices = async (
       // Calls that nobody waits for any more end here, and are recorded as they do.
       await http.close()
       await upstreamOAuth.close()
+      await shaper.close()
       await setImmediate()
       await recorder.close()
       await upkeep.close()

@@ -20,6 +20,14 @@ const FIELDS = {
   destructiveHint: formText,
   idempotentHint: formText,
   openWorldHint: formText,
+  /** Steps that shape its answers. */
+  htmlToMarkdown: formText,
+  dropFields: formText,
+  transformLanguage: formText,
+  transform: formText,
+  maxStringLength: formText,
+  /** The answer that those steps are shown with. */
+  sample: formText,
   /** The server that it is tried as wired in. */
   serverId: formText,
   /** When the version was saved that the form was opened with, in milliseconds since 1970. */
@@ -53,6 +61,8 @@ const Shape = {
   allowedOrigins: LINES,
   inputSchema: LINES,
   outputSchema: LINES,
+  dropFields: LINES,
+  transform: LINES,
 }
 
 /** Never fails: what is typed is judged afterwards. */
@@ -99,6 +109,11 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   allowedOrigins: (tool.allowedOrigins ?? []).join('\n'),
   inputSchema: textOfSchema(tool.inputSchema),
   outputSchema: textOfSchema(tool.outputSchema),
+  htmlToMarkdown: tool.response?.htmlToMarkdown === true ? 'on' : '',
+  dropFields: (tool.response?.dropFields ?? []).join('\n'),
+  transformLanguage: tool.response?.transform?.language ?? '',
+  transform: tool.response?.transform?.expression ?? '',
+  maxStringLength: tool.response?.maxStringLength === undefined ? '' : String(tool.response.maxStringLength),
   readOnlyHint: textOfHint(tool.annotations?.readOnlyHint),
   destructiveHint: textOfHint(tool.annotations?.destructiveHint),
   idempotentHint: textOfHint(tool.annotations?.idempotentHint),

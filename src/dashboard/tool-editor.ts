@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { countTokens, TOKEN_ENCODING } from '../context/index.ts'
-import type { DraftPreview, ExecutionService, ToolDraft, ToolTest } from '../execution/index.ts'
+import type { DraftPreview, DraftTest, ExecutionService, ToolDraft } from '../execution/index.ts'
 import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
 import { parseInput } from '../platform/http/index.ts'
 import { exposedSchemaOf } from '../servers/index.ts'
@@ -39,6 +39,7 @@ const draftOf = (home: EditorHome, form: ToolForm, read: ReadForm, args: ToolDra
   toolId: home.kind === 'tool' ? home.tool.id : undefined,
   serverId: form.serverId === '' ? undefined : form.serverId,
   args,
+  sampleId: form.sample === '' ? undefined : form.sample,
 })
 
 /** Above the form: what belongs to no field, and that something was refused at all. */
@@ -61,7 +62,7 @@ const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
 type Looked = {
   /** What saving or sending it was refused for. */
   refused?: AppError | undefined
-  test?: ToolTest | undefined
+  test?: DraftTest | undefined
 }
 
 export const createToolEditor = ({
@@ -139,7 +140,7 @@ export const createToolEditor = ({
       request.reply.fragment('dashboard/tool-live', toLiveView(await look(request.actor, home, form, more))),
 
     /** Sends what is typed; throws `invalid_request` with what keeps it from being sent. */
-    send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<ToolTest> => {
+    send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {
       const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
       const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : [])]

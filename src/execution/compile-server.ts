@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Sealing } from '../platform/sealing.ts'
-import { type Global, type Instance, openGlobal, policyOf, type ServerBlueprint } from '../servers/index.ts'
+import {
+  type Global,
+  type Instance,
+  openGlobal,
+  policyOf,
+  type Server,
+  type ServerBlueprint,
+} from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
+import { type BudgetParts, createAnswerBudget } from './budget/answer-budget.ts'
+import type { AnswerToolParts } from './budget/answer-tools.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
@@ -44,20 +53,23 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
 }
 
 type ServerParts = ExecutionParts &
-  UpstreamToolParts & {
+  Omit<UpstreamToolParts, 'limit'> &
+  BudgetParts &
+  Pick<AnswerToolParts, 'answers'> & {
     sealing: Sealing
     outages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
   }
 
 const compileInstances = (
+  server: Server,
   instances: readonly Instance[],
   opened: OpenedGlobals,
   parts: ServerParts,
 ): CompiledInstance[] =>
   instances.flatMap(instance => {
     const compiled = checkDefinition(instance.tool)
-    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts) }]
+    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, server) }]
     parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
     return []
   })
@@ -87,7 +99,11 @@ export const compileServer = (
   parts: ServerParts,
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
-  const own = compileInstances(instances, opened, parts)
+  const { limit } = createAnswerBudget(server, parts)
+  const own = compileInstances(server, instances, opened, parts).map(({ instance, tool }) => ({
+    instance,
+    tool: limit(tool, instance.maxResponseTokens),
+  }))
   const isGrouped = server.presentation === 'grouped'
   const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
@@ -102,7 +118,7 @@ export const compileServer = (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf, hasUnlisted })
+    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
     const groups = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     return {
       ...common,
@@ -113,13 +129,13 @@ export const compileServer = (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, parts)]
+  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, { ...parts, limit })]
   const names = new Set(all.map(({ name }) => name))
   return {
     ...common,
     tellsOutages: absent.length > 0,
     explainMissing: explainUpstream,
     tools: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, parts) : undefined,
+    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit }) : undefined,
   }
 }

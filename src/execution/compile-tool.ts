@@ -7,6 +7,7 @@ import {
   exposedSchemaOf,
   findSecretAtRisk,
   type Instance,
+  type Server,
 } from '../servers/index.ts'
 import {
   type CompiledDefinition,
@@ -20,12 +21,14 @@ import type { AnswerKeepings } from './kept/answer-keeping.ts'
 import type { Masker } from './masking.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
+import { planShaping, type ShapingPlace } from './shape-by-rules.ts'
 
 export type ExecutionParts = {
   http: HttpClient
   recorder: Recorder
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
   keepings: Pick<AnswerKeepings, 'ofTool'>
+  shaper: ShapingPlace['shaper']
   onInternalError: (error: unknown) => void
 }
 
@@ -63,6 +66,7 @@ export const planCall = (
   bindings: Bindings,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
+  place: ShapingPlace,
 ): CallPlan => {
   const resolution = planResolution(compiled, bindings, globals.values)
   // Refused when bound as well; here for what became dangerous later, such as an edited URL.
@@ -77,6 +81,7 @@ export const planCall = (
       tool.inputSchema &&
       createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'The arguments: the whole object'),
     outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the whole answer'),
+    shaping: planShaping(tool, place, limits.maxResponseBytes),
     mayReach: reachOf(tool),
   }
 }
@@ -84,11 +89,16 @@ export const planCall = (
 /** What a call is planned from. */
 type Recipe = { tool: ToolDefinition; bindings: Bindings }
 
-const follow = (recipe: string, globals: OpenedGlobals, limits: ExecutionParts['limits']): CallPlan => {
+const follow = (
+  recipe: string,
+  globals: OpenedGlobals,
+  limits: ExecutionParts['limits'],
+  place: ShapingPlace,
+): CallPlan => {
   const { tool, bindings }: Recipe = JSON.parse(recipe)
   const compiled = checkDefinition(tool)
   if (!compiled.ok) throw new Error(`the tool ${tool.name} compiled before, and does not now`)
-  return planCall(tool, compiled.value, bindings, globals, limits)
+  return planCall(tool, compiled.value, bindings, globals, limits, place)
 }
 
 /**
@@ -99,11 +109,12 @@ const planOnce = (
   { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
+  place: ShapingPlace,
 ): (() => CallPlan) => {
   const recipe = JSON.stringify({ tool, bindings } satisfies Recipe)
   let plan: CallPlan | undefined
   return () => {
-    plan ??= follow(recipe, globals, limits)
+    plan ??= follow(recipe, globals, limits, place)
     return plan
   }
 }
@@ -118,10 +129,11 @@ export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
-  { http, recorder, limits, keepings, onInternalError }: ExecutionParts,
+  { http, recorder, limits, keepings, onInternalError, shaper }: ExecutionParts,
+  { compactTables }: Pick<Server, 'compactTables'>,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
-  const findPlan = planOnce(instance, globals, limits)
+  const findPlan = planOnce(instance, globals, limits, { shaper, owner: serverId, compactTables })
   const keepingFor = keepings.ofTool(instance, compiled, globals.version)
   return {
     name,

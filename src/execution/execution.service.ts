@@ -28,6 +28,7 @@ import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from '
 import type { UpstreamSources } from './compile-upstream-tools.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
 import { performCall } from './perform-call.ts'
+import type { ShapingPlace } from './shape-by-rules.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
@@ -113,6 +114,12 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return openGlobals(await listGlobals(db, serverId), sealing)
   }
 
+  /** Where a tool is tried: as the server sends answers, where there is one. */
+  const placeFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingPlace> => {
+    const server = serverId === undefined ? undefined : await getServerFor(db, actor, serverId, 'build')
+    return { shaper: parts.shaper, owner: actor.userId, compactTables: server?.compactTables ?? false }
+  }
+
   return {
     ...createToolDrafts(parts),
 
@@ -133,7 +140,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const globals = await globalsFor(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
-      const findPlan = () => planCall(tool, compiled, bindings, globals, limits)
+      const place = await placeFor(actor, serverId)
+      const findPlan = () => planCall(tool, compiled, bindings, globals, limits, place)
       return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker)
     },
 
@@ -147,7 +155,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const instance = await instances.getInstanceForChange(actor, instanceId)
       const compiled = assertDefinition(instance.tool)
       const globals = openGlobals(await listGlobals(db, instance.serverId), sealing)
-      const tool = compileTool(instance, compiled, globals, parts)
+      const server = await getServerFor(db, actor, instance.serverId, 'build')
+      const tool = compileTool(instance, compiled, globals, parts, server)
       return tool.call(args, { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal })
     },
 

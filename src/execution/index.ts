@@ -7,6 +7,7 @@ export { createExecutionService, type ExecutionService } from './execution.servi
 export { historyPages } from './history.pages.ts'
 export { createAnswerKeeping } from './kept/answer-keeping.ts'
 export type { KeptAnswersOptions } from './kept/kept-answers.ts'
-export type { DraftPreview, ToolDraft } from './tool-draft.ts'
+export type { ShapingPreview } from './shape-by-rules.ts'
+export type { DraftPreview, DraftTest, ToolDraft } from './tool-draft.ts'
 export { renderToolJson } from './tool-json.ts'
 export type { ToolTest } from './tool-test.ts'

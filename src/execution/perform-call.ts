@@ -9,6 +9,7 @@ import { type AnswerAgain, type AnswerKeeping, isAgain } from './kept/answer-kee
 import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
+import { type PlannedShaping, shapeByRules } from './shape-by-rules.ts'
 import { shortenRequest } from './shorten-request.ts'
 
 /** All that is fixed about calling one tool before its arguments come. */
@@ -21,6 +22,8 @@ export type CallPlan = {
   /** Of a tool with an input schema of the builder's own. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
+  /** What is done with answers before they are shown; undefined of most tools. */
+  shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
 }
 
@@ -67,14 +70,14 @@ const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(re
 
 /** Sends for whom the answer is kept. */
 const sendingOf =
-  (
-    { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck }: CallPlan,
-    http: HttpClient,
-    request: RenderedRequest,
-  ): Parameters<AnswerKeeping>[2] =>
+  (plan: CallPlan, http: HttpClient, request: RenderedRequest): Parameters<AnswerKeeping>[2] =>
   async signal => {
+    const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
     const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    const result = shapeAnswer(response, masker, outputCheck)
+    const result =
+      shaping === undefined
+        ? shapeAnswer(response, masker, outputCheck)
+        : await shapeByRules(response, masker, outputCheck, shaping)
     return { result, response, isUsable: !isFailure(result) }
   }
 
@@ -117,7 +120,8 @@ export const performCall = async (
     }
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    return end(shapeAnswer(response, plan.masker, plan.outputCheck))
+    if (plan.shaping === undefined) return end(shapeAnswer(response, plan.masker, plan.outputCheck))
+    return end(await shapeByRules(response, plan.masker, plan.outputCheck, plan.shaping))
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(faultText(error))))

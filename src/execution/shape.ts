@@ -82,7 +82,8 @@ const parseAnswer = (text: string): { json: JsonValue } | undefined => {
   }
 }
 
-const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
+/** JSON that fits the tool's schema, as text and as a value; an error where it is none, or does not. */
+export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
   const parsed = parseAnswer(text)
   if (parsed === undefined) return errorResult('The API answered no JSON, though the tool declares an output schema.')
   const json = masker.isEmpty ? parsed.json : maskStrings(parsed.json, masker)
@@ -118,7 +119,13 @@ const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker
 }
 
 /** From this size on, handing on the bytes of a text is cheaper than decoding and encoding it. */
-const LONG_TEXT_BYTES = 8 * 1_024
+export const LONG_TEXT_BYTES = 8 * 1_024
+
+/** What an answer says, and its type; undefined of what is no text. */
+export const readText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
+  const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
+  return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
+}
 
 /** A text in which there is nothing to decode and nothing to hide. */
 const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>

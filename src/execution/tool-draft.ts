@@ -11,10 +11,12 @@ import {
   listInstancesOfTool,
 } from '../servers/index.ts'
 import { type CompiledDefinition, checkDefinition, type ToolDefinition, type ToolService } from '../toolkits/index.ts'
+import { createAnswerSamples } from './answer-samples.ts'
 import { openGlobals } from './compile-server.ts'
 import { type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import { toCurl } from './curl.ts'
 import { type CallPlan, maskRequest, performCall, prepareRequest } from './perform-call.ts'
+import { previewShaping, type ShapingPlace, type ShapingPreview } from './shape-by-rules.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
 /** A tool as it is being written, and what it is tried with. */
@@ -29,6 +31,8 @@ export type ToolDraft = {
   serverId: string | undefined
   /** By parameter; those of parameters that the wiring fills are left aside. */
   args: JsonObject
+  /** Of the answer that what is made of answers is shown with: it came of sending a draft. */
+  sampleId: string | undefined
 }
 
 /** A draft as it would be called; secrets masked. */
@@ -42,7 +46,12 @@ export type DraftPreview = {
   curl: string | undefined
   /** Why the values make no request, while they make none. */
   problem: string | undefined
+  /** Undefined while there is no answer to show it with. */
+  shaping: ShapingPreview | undefined
 }
+
+/** What came of sending a draft; `sampleId`: of its answer, for looking at what is made of it. */
+export type DraftTest = ToolTest & { sampleId: string | undefined }
 
 /** Arguments are the caller's; parameters that none was given for take the server's global of their name, if there is one. */
 export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
@@ -52,16 +61,17 @@ export const bindingsByName = (names: readonly string[], args: JsonObject, globa
     ),
   )
 
-type Wiring = { globals: OpenedGlobals; instance: Instance | undefined }
+type Wiring = { globals: OpenedGlobals; instance: Instance | undefined; compactTables: boolean }
 
 export const createToolDrafts = (
-  parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> & {
+  parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & {
     db: Database
     sealing: Sealing
     tools: ToolService
   },
 ) => {
-  const { db, sealing, tools, http, limits, onInternalError } = parts
+  const { db, sealing, tools, http, limits, shaper, onInternalError } = parts
+  const samples = createAnswerSamples()
 
   /** Whoever could save it there may try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {
@@ -73,18 +83,33 @@ export const createToolDrafts = (
   const findWiring = async (actor: Actor, draft: ToolDraft): Promise<Wiring> => {
     const { serverId, toolId } = draft
     const organizationId = await findOrganizationId(actor, draft)
-    if (serverId === undefined) return { globals: openGlobals([], sealing), instance: undefined }
+    if (serverId === undefined) return { globals: openGlobals([], sealing), instance: undefined, compactTables: false }
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
-    return { globals: openGlobals(await listGlobals(db, serverId), sealing), instance: instances[0] }
+    const globals = openGlobals(await listGlobals(db, serverId), sealing)
+    return { globals, instance: instances[0], compactTables: server.compactTables }
   }
 
-  const wire = ({ definition, args }: ToolDraft, compiled: CompiledDefinition, { globals, instance }: Wiring) => {
+  const placeOf = ({ userId }: Actor, { compactTables }: Wiring): ShapingPlace => ({
+    shaper,
+    owner: userId,
+    compactTables,
+  })
+
+  const findShaping = async (actor: Actor, draft: ToolDraft, wiring: Wiring): Promise<ShapingPreview | undefined> => {
+    const { definition, sampleId } = draft
+    const sample = sampleId === undefined ? undefined : samples.find(actor.userId, sampleId)
+    if (sample === undefined) return undefined
+    return previewShaping(sample, definition, placeOf(actor, wiring), limits.maxResponseBytes)
+  }
+
+  const wire = (actor: Actor, { definition, args }: ToolDraft, compiled: CompiledDefinition, wiring: Wiring) => {
+    const { globals, instance } = wiring
     const names = compiled.parameters.map(({ parameter }) => parameter.name)
     const bindings = instance?.bindings ?? bindingsByName(names, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
-    const findPlan = (): CallPlan => planCall(definition, compiled, bindings, globals, limits)
+    const findPlan = (): CallPlan => planCall(definition, compiled, bindings, globals, limits, placeOf(actor, wiring))
     return { bindings, findPlan, exposedArgs: Object.fromEntries(exposed) }
   }
 
@@ -96,7 +121,7 @@ export const createToolDrafts = (
       const checked = checkDefinition(definition)
       if (!checked.ok) return undefined
       const compiled = checked.value
-      const { bindings, findPlan, exposedArgs } = wire(draft, compiled, wiring)
+      const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // A schema of the builder's own is checked when it is sent or saved: compiling it takes its time.
       const prepared = prepareRequest({ ...findPlan(), inputCheck: undefined }, exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
@@ -112,15 +137,18 @@ export const createToolDrafts = (
         request,
         curl: request && toCurl(request),
         problem: prepared.ok ? undefined : prepared.error,
+        shaping: await findShaping(actor, draft, wiring),
       }
     },
 
     /** Sends a draft once, under the checks that saving it would make; nothing is recorded. */
-    sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<ToolTest> => {
+    sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)
-      const { findPlan, exposedArgs } = wire(draft, compiled, wiring)
-      return showTest(await performCall(findPlan, http, exposedArgs, signal, onInternalError), wiring.globals.masker)
+      const { findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
+      const outcome = await performCall(findPlan, http, exposedArgs, signal, onInternalError)
+      const { masker } = wiring.globals
+      return { ...showTest(outcome, masker), sampleId: samples.keep(actor.userId, outcome.response, masker) }
     },
   }
 }

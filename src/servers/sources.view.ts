@@ -13,6 +13,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',
+  response: 'what is sent of the answer',
 }
 
 export const sourcePath = (serverId: string, toolkitId: string): string =>

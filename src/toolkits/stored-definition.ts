@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TRANSFORM_LANGUAGES } from '../context/index.ts'
 import type { RequestTemplate } from '../templates/index.ts'
 import type { ToolDefinition } from './tool.ts'
 
@@ -36,6 +37,14 @@ const Stored = z.object({
     })
     .optional(),
   allowedOrigins: z.array(z.string()).optional(),
+  response: z
+    .object({
+      htmlToMarkdown: z.boolean().optional(),
+      dropFields: z.array(z.string()).optional(),
+      transform: z.object({ language: z.enum(TRANSFORM_LANGUAGES), expression: z.string() }).optional(),
+      maxStringLength: z.int().optional(),
+    })
+    .optional(),
   cacheSeconds: z.int().optional(),
   cacheShared: z.boolean().optional(),
 })

@@ -12,6 +12,7 @@ import {
 } from '../kernel/index.ts'
 import { type CheckedParameter, type CompiledTemplate, compileParameters, compileTemplate } from '../templates/index.ts'
 import { schemaProblem } from './json-schema.ts'
+import { responseErrors } from './response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /** A definition whose every part was checked. */
@@ -96,6 +97,7 @@ export const assertDefinition = (definition: ToolDefinition): CompiledDefinition
   const errors = [
     ...(checked.ok ? [] : checked.error),
     ...schemaErrors(definition, checked.ok ? checked.value : undefined),
+    ...responseErrors(definition.response),
     ...cacheErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value

@@ -22,6 +22,7 @@ export const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
     outputSchema: take('outputSchema'),
     annotations: take('annotations'),
     allowedOrigins: take('allowedOrigins'),
+    response: take('response'),
     cacheSeconds: take('cacheSeconds'),
     cacheShared: take('cacheShared'),
   }

@@ -1,3 +1,4 @@
+import type { AnswerShaping } from '../context/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import type { ParameterMeta } from '../templates/index.ts'
 
@@ -27,6 +28,8 @@ export type ToolDefinition = {
   annotations?: ToolAnnotations | undefined
   /** Origins a secret may go to where a parameter decides the origin; when set, no other origin is reached. */
   allowedOrigins?: readonly string[] | undefined
+  /** What is done with its answers before anybody gets them. */
+  response?: AnswerShaping | undefined
   /** Of a tool marked read-only: for how long an answer is kept for the next call that makes the same request. */
   cacheSeconds?: number | undefined
   /** Whether a kept answer is for every caller, and not for the one alone who caused it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isOrigin, MAX_CACHE_SECONDS, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { ResponseRules } from './response-rules.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
@@ -44,6 +45,7 @@ const optional = {
     openWorldHint: z.boolean().optional(),
   }),
   allowedOrigins: z.array(origin).max(100),
+  response: ResponseRules,
   cacheSeconds: z
     .int()
     .min(1)
@@ -73,6 +75,7 @@ export const CreateTool = z.strictObject({
   outputSchema: absentable(optional.outputSchema),
   annotations: absentable(optional.annotations),
   allowedOrigins: absentable(optional.allowedOrigins),
+  response: absentable(optional.response),
   cacheSeconds: absentable(optional.cacheSeconds),
   cacheShared: absentable(optional.cacheShared),
 })
@@ -95,6 +98,7 @@ export const UpdateTool = z.strictObject({
   outputSchema: optional.outputSchema.nullish(),
   annotations: optional.annotations.nullish(),
   allowedOrigins: optional.allowedOrigins.nullish(),
+  response: optional.response.nullish(),
   cacheSeconds: optional.cacheSeconds.nullish(),
   cacheShared: optional.cacheShared.nullish(),
 })
@@ -161,6 +165,7 @@ export const ToolView = z.object({
   outputSchema: jsonObject.nullable(),
   annotations: z.record(z.string(), z.union([z.string(), z.boolean()])).nullable(),
   allowedOrigins: z.array(z.string()).nullable(),
+  response: ResponseRules.nullable(),
   cacheSeconds: z.int().nullable(),
   cacheShared: z.boolean().nullable(),
   ...times,

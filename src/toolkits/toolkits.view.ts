@@ -35,6 +35,15 @@ const definedOnly = (annotations: Tool['annotations']): Record<string, string | 
         Object.entries(annotations).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       )
 
+const toResponseView = (
+  response: NonNullable<Tool['response']>,
+): NonNullable<z.infer<typeof ToolView>['response']> => ({
+  ...(response.htmlToMarkdown === undefined ? {} : { htmlToMarkdown: response.htmlToMarkdown }),
+  ...(response.dropFields === undefined ? {} : { dropFields: [...response.dropFields] }),
+  ...(response.transform === undefined ? {} : { transform: { ...response.transform } }),
+  ...(response.maxStringLength === undefined ? {} : { maxStringLength: response.maxStringLength }),
+})
+
 /** A tool that an older version saved and this one cannot compile is shown all the same, without parameters. */
 const parametersOf = (tool: Tool): z.infer<typeof ToolView>['parameters'] => {
   const compiled = checkDefinition(tool)
@@ -57,6 +66,7 @@ export const toToolView = (tool: Tool): z.infer<typeof ToolView> => ({
   outputSchema: tool.outputSchema ?? null,
   annotations: definedOnly(tool.annotations),
   allowedOrigins: tool.allowedOrigins === undefined ? null : [...tool.allowedOrigins],
+  response: tool.response === undefined ? null : toResponseView(tool.response),
   cacheSeconds: tool.cacheSeconds ?? null,
   cacheShared: tool.cacheShared ?? null,
   createdAt: tool.createdAt.toISOString(),

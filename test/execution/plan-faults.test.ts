@@ -53,8 +53,10 @@ it('a call whose plan cannot be made is answered and recorded as any failed call
       recorder,
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
       keepings: createAnswerKeeping(),
+      shaper: patchbay.services.shaper,
       onInternalError: error => heard.push(error),
     },
+    { compactTables: false },
   )
 
   const { signal } = new AbortController()

@@ -59,6 +59,9 @@ describe('a tool', () => {
       toolkitId,
       method: 'POST',
       allowedOrigins: ['https://api.example.com'],
+      response: null,
+      cacheSeconds: null,
+      cacheShared: null,
       parameters: {
         town: {
           type: 'string',
@@ -113,6 +116,7 @@ describe('a tool', () => {
       outputSchema: null,
       annotations: null,
       allowedOrigins: null,
+      response: null,
     })
   })
 
@@ -126,6 +130,7 @@ describe('a tool', () => {
       outputSchema: null,
       annotations: null,
       allowedOrigins: null,
+      response: null,
     }
     const { body } = await ada.send('PATCH', `/tools/${id}`, without)
     expect(body).toMatchObject({ ...without, url: WEATHER.url, body: WEATHER.body, headers: WEATHER.headers })

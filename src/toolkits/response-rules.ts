@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import {
+  type AnswerShaping,
+  findExpressionFault,
+  LANGUAGE_NAMES,
+  MAX_DROPPED_PATHS,
+  MAX_EXPRESSION_CHARACTERS,
+  MAX_PATH_CHARACTERS,
+  MAX_STRING_LENGTH,
+  MIN_STRING_LENGTH,
+  parseFieldPath,
+  TRANSFORM_LANGUAGES,
+} from '../context/index.ts'
+import type { FieldError } from '../kernel/index.ts'
+
+/** What a tool does with its answers, as the API takes it; the expression and the paths are read when it is saved. */
+export const ResponseRules = z
+  .strictObject({
+    htmlToMarkdown: z
+      .boolean()
+      .optional()
+      .describe('whether a page is sent as Markdown, and so each string of JSON that holds HTML'),
+    dropFields: z
+      .array(z.string().min(1).max(MAX_PATH_CHARACTERS))
+      .max(MAX_DROPPED_PATHS)
+      .optional()
+      .describe('paths of what is left out, such as items[].links, *.html or **._meta'),
+    transform: z
+      .strictObject({
+        language: z.enum(TRANSFORM_LANGUAGES, 'is neither jsonata nor jmespath'),
+        expression: z
+          .string()
+          .min(1, 'is empty')
+          .max(MAX_EXPRESSION_CHARACTERS, `is longer than ${MAX_EXPRESSION_CHARACTERS} characters`),
+      })
+      .optional()
+      .describe(
+        "makes the answer anew out of its JSON; run apart, within limits of time and memory, and for the answer's JSON alone",
+      ),
+    maxStringLength: z
+      .int()
+      .min(MIN_STRING_LENGTH, `is less than ${MIN_STRING_LENGTH}`)
+      .max(MAX_STRING_LENGTH)
+      .optional()
+      .describe('characters of each string that are sent'),
+  })
+  .describe('what is done with answers before anybody gets them, in this order')
+
+const EXPRESSION_PATH = 'response.transform.expression'
+
+const transformErrors = ({ transform }: AnswerShaping): FieldError[] => {
+  if (transform === undefined) return []
+  const { language, expression } = transform
+  if (expression.length > MAX_EXPRESSION_CHARACTERS) {
+    return [{ path: EXPRESSION_PATH, message: `is longer than ${MAX_EXPRESSION_CHARACTERS} characters` }]
+  }
+  const fault = findExpressionFault(language, expression)
+  if (fault === undefined) return []
+  const { line, column, message } = fault
+  const text = `line ${line}, column ${column}: this is no ${LANGUAGE_NAMES[language]}: ${message}`
+  return [{ path: EXPRESSION_PATH, message: text }]
+}
+
+/** What of the rules cannot be read: the expression, and paths; each with where. */
+export const responseErrors = (response: AnswerShaping | undefined): FieldError[] => {
+  if (response === undefined) return []
+  const paths = (response.dropFields ?? []).slice(0, MAX_DROPPED_PATHS).flatMap((text, index) => {
+    const read = parseFieldPath(text)
+    if (read.ok) return []
+    const { column, message } = read.error
+    return [{ path: `response.dropFields[${index}]`, message: `column ${column}: ${message}` }]
+  })
+  return [...paths, ...transformErrors(response)]
+}

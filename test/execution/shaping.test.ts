@@ -1,0 +1,150 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+
+const Result = z.object({
+  content: z.array(z.looseObject({ type: z.string() })),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+})
+const textOf = ({ content: [first] }: z.infer<typeof Result>): string => z.string().parse(first?.text)
+
+const USERS = Array.from({ length: 40 }, (_, index) => ({
+  id: index,
+  name: `user ${index}`,
+  _links: { self: `/users/${index}`, secret: 'hidden-value' },
+  bio: `<p>I am <b>number ${index}</b></p>`,
+}))
+const PAGE =
+  '<html><head><style>p{}</style></head><body><h1>Title</h1><p>One <a href="/x">link</a></p><script>1</script></body></html>'
+
+const answers: Record<string, (response: ServerResponse) => void> = {
+  '/users': response => answerJson(response, { users: USERS, total: 40 }),
+  '/page': response => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(PAGE),
+  '/text': response => response.writeHead(200, { 'content-type': 'text/plain' }).end('plain words'),
+  '/number': response =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": 12345678901234567890}'),
+  '/empty': response => response.writeHead(204).end(),
+  '/missing': response => answerJson(response, { error: 'gone' }, 404),
+  '/echo-secret': response => answerJson(response, { token: 's3cret-value-1', other: 'x' }),
+}
+
+describe('answers that a tool shapes', () => {
+  let patchbay: TestApp
+  let fake: FakeApi
+  let builder: ApiClient
+  beforeAll(async () => {
+    patchbay = await startTestApp()
+    fake = await startFakeApi(({ url }, response) => (answers[url] ?? (r => answerJson(r, {}, 404)))(response))
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+
+  const call = async (path: string, more: Record<string, unknown>, compactTables = false) => {
+    const tool = { name: 'tool', method: 'GET', url: `${fake.origin}${path}`, ...more }
+    const { serverId, instanceIds } = await makeServer(builder, [tool])
+    if (compactTables) await builder.expectOk('PATCH', `/servers/${serverId}`, { compactTables })
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })
+    return Result.parse(body)
+  }
+  const jsonata = (expression: string) => ({ response: { transform: { language: 'jsonata', expression } } })
+  const jmespath = (expression: string) => ({ response: { transform: { language: 'jmespath', expression } } })
+
+  it.each([
+    ['JSONata', '/users', jsonata('users[id < 2].{"n": name}'), '[{"n":"user 0"},{"n":"user 1"}]'],
+    ['JMESPath', '/users', jmespath('users[?id < `2`].name'), '["user 0","user 1"]'],
+    ['an expression that makes a text', '/users', jsonata('$join(users[id < 3].name, ", ")'), 'user 0, user 1, user 2'],
+    ['an expression that finds nothing', '/users', jsonata('nobody.there'), 'null'],
+    ['an id of 64 bits', '/number', jsonata('id'), '12345678901234567890'],
+    [
+      'an id of 64 bits that is not looked at',
+      '/number',
+      { response: { dropFields: ['x'] } },
+      '{"id":12345678901234567890}',
+    ],
+    ['a page', '/page', { response: { htmlToMarkdown: true } }, '# Title\n\nOne [link](/x)'],
+    ['a text that is longer', '/text', { response: { maxStringLength: 20 } }, 'plain words'],
+    ['nothing', '/empty', jsonata('a'), 'HTTP 204 No Content, with an empty body'],
+  ])('%s', async (_what, path, more, text) => {
+    const result = await call(path, more)
+    expect(textOf(result)).toBe(text)
+    expect(result.isError).toBeUndefined()
+  })
+
+  it('fields are left out, HTML in strings is Markdown, long strings are cut, in one go', async () => {
+    const rules = {
+      response: {
+        dropFields: ['users[]._links', 'total'],
+        htmlToMarkdown: true,
+        transform: { language: 'jmespath', expression: 'users[0]' },
+        maxStringLength: 20,
+      },
+    }
+    expect(JSON.parse(textOf(await call('/users', rules)))).toEqual({ id: 0, name: 'user 0', bio: 'I am **number 0**' })
+  })
+
+  it.each([
+    ['an error of the API', '/missing', jsonata('a'), /^HTTP 404/],
+    ['a text that is no JSON', '/text', jsonata('a'), /^The transform of this tool \(JSONata\) needs JSON/],
+    [
+      'what throws',
+      '/users',
+      jsonata('$error("nothing here")'),
+      /^The transform of this tool \(JSONata\) failed .*: nothing here$/,
+    ],
+    [
+      'what is called wrongly',
+      '/users',
+      jmespath('length(total)'),
+      /^The transform of this tool \(JMESPath\) failed: .*length/,
+    ],
+  ])('%s is an error that says so', async (_what, path, more, said) => {
+    const result = await call(path, more)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(said)
+  })
+
+  it('what a transform makes is what fits the output schema, or not', async () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+    const fits = await call('/users', { ...jsonata('{"n": total}'), outputSchema })
+    expect(fits).toMatchObject({ structuredContent: { n: 40 }, content: [{ type: 'text', text: '{"n":40}' }] })
+    const fails = await call('/users', { ...jsonata('{"n": "many"}'), outputSchema })
+    expect(fails.isError).toBe(true)
+    expect(textOf(fails)).toMatch(/does not fit the tool's output schema/)
+  })
+
+  it('lists of like objects are tables where the server chooses so, and the tool has no output schema', async () => {
+    const rules = { response: { dropFields: ['users[]._links', 'users[]['.concat('"bio"]')] } }
+    const table = JSON.parse(textOf(await call('/users', rules, true)))
+    expect(table.users.columns).toEqual(['id', 'name'])
+    expect(table.users.rows[39]).toEqual([39, 'user 39'])
+    expect(JSON.parse(textOf(await call('/users', {}, true))).users.columns).toEqual(['id', 'name', '_links', 'bio'])
+    expect(JSON.parse(textOf(await call('/users', {}))).users).toEqual(USERS)
+    const outputSchema = { type: 'object' }
+    expect(JSON.parse(textOf(await call('/users', { outputSchema }, true))).users).toEqual(USERS)
+  })
+
+  it('a secret that the API echoes is not to be had by writing it in another way', async () => {
+    const expression = '$base64encode(token) & " " & $substring(token, 0, 5) & "|" & $substring(token, 5)'
+    const tool = {
+      name: 'tool',
+      method: 'GET',
+      url: `${fake.origin}/echo-secret`,
+      headers: [{ name: 'x-key', value: '{{key}}' }],
+      ...jsonata(expression),
+    }
+    const { serverId, instanceIds } = await makeServer(builder, [tool])
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 's3cret-value-1', secret: true })
+    await builder.expectOk('PATCH', `/instances/${instanceIds.tool}`, { bindings: { key: { source: 'server' } } })
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })
+    const text = textOf(Result.parse(body))
+    expect(text).not.toMatch(/s3cre|t-value/)
+    expect(text).not.toContain(Buffer.from('s3cret-value-1').toString('base64'))
+  })
+})
