@@ -10,8 +10,6 @@ import {
 } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
-import { type BudgetParts, createAnswerBudget } from './budget/answer-budget.ts'
-import type { AnswerToolParts } from './budget/answer-tools.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
@@ -53,9 +51,7 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
 }
 
 type ServerParts = ExecutionParts &
-  Omit<UpstreamToolParts, 'limit'> &
-  BudgetParts &
-  Pick<AnswerToolParts, 'answers'> & {
+  UpstreamToolParts & {
     sealing: Sealing
     outages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
@@ -99,11 +95,7 @@ export const compileServer = (
   parts: ServerParts,
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
-  const { limit } = createAnswerBudget(server, parts)
-  const own = compileInstances(server, instances, opened, parts).map(({ instance, tool }) => ({
-    instance,
-    tool: limit(tool, instance.maxResponseTokens),
-  }))
+  const own = compileInstances(server, instances, opened, parts)
   const isGrouped = server.presentation === 'grouped'
   const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
@@ -118,7 +110,7 @@ export const compileServer = (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
+    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf, hasUnlisted })
     const groups = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     return {
       ...common,
@@ -129,13 +121,13 @@ export const compileServer = (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, { ...parts, limit })]
+  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, parts)]
   const names = new Set(all.map(({ name }) => name))
   return {
     ...common,
     tellsOutages: absent.length > 0,
     explainMissing: explainUpstream,
     tools: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit }) : undefined,
+    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, parts) : undefined,
   }
 }
