@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
 import { createAnswerShaper, createTokenCounter } from './context/index.ts'
-import { createAnswerKeeping, createExecutionService, type KeptAnswersOptions } from './execution/index.ts'
+import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
@@ -71,14 +71,14 @@ export type ServiceOptions = {
   /** Which addresses upstreams may be at, in place of what the settings say: for the operator's own file of them. */
   upstreamPolicy?: AddressPolicy
   /** Bounds of the answers kept for the next call, and their clock, in place of the usual ones. */
-  keptAnswers?: KeptAnswersOptions
+  answerKeeping?: AnswerKeepingOptions
 }
 
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
 export const buildServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, keptAnswers }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy, answerKeeping }: ServiceOptions = {},
 ) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
@@ -190,7 +190,7 @@ export const buildServices = async (
     connectionLimits,
   )
 
-  const keepings = createAnswerKeeping(keptAnswers)
+  const keepings = createAnswerKeeping(answerKeeping)
   bus.subscribe('server_changed', ({ serverId }) => keepings.forgetServer(serverId))
   bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
   bus.subscribe('resync', keepings.forgetAll)

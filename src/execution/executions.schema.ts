@@ -59,6 +59,10 @@ export const ExecutionView = z.object({
   responseBytes: z.int(),
   error: z.string().nullable(),
   request: RequestView.nullable(),
+  answerAgeMs: z
+    .number()
+    .nullable()
+    .describe('how old the answer was, where one was given that had been kept; null where the request was sent'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

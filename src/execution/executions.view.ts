@@ -56,6 +56,7 @@ export const toExecutionView = (execution: StoredExecution): z.infer<typeof Exec
   responseBytes: execution.responseBytes,
   error: execution.error ?? null,
   request: execution.request === undefined ? null : toRequestView(execution.request),
+  answerAgeMs: execution.request?.answerAgeMs ?? null,
   createdAt: execution.createdAt.toISOString(),
   updatedAt: execution.updatedAt.toISOString(),
 })

@@ -5,9 +5,9 @@ import { type Bindings, bindingOf, type Instance } from '../../servers/index.ts'
 import type { RenderedRequest } from '../../templates/index.ts'
 import type { CompiledDefinition, ToolDefinition } from '../../toolkits/index.ts'
 import type { Caller, ToolResult } from '../compiled-server.ts'
+import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './answer-shelves.ts'
 import { createFlights } from './flights.ts'
 import { asksAnew, freshMsOf } from './freshness.ts'
-import { createKeptAnswers, type KeptAnswer, type KeptAnswersOptions } from './kept-answers.ts'
 
 /** What an API has answered just now, and what was made of it. `isUsable`: it is no failure. */
 export type FreshAnswer = { result: ToolResult; response: OutboundResponse; isUsable: boolean }
@@ -53,8 +53,8 @@ const stampOf = (instance: Instance, version: string): string =>
     .digest('base64')
 
 /** Answers of read-only tools that are given again to the same request, as their API and the tools themselves allow. */
-export const createAnswerKeeping = (options: KeptAnswersOptions = {}) => {
-  const store = createKeptAnswers(options)
+export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
+  const store = createAnswerShelves(options)
   const flights = createFlights<Flown>()
   /** Of this process alone: what is in a request cannot be guessed from its key. */
   const secret = randomBytes(32)
@@ -117,8 +117,8 @@ export const createAnswerKeeping = (options: KeptAnswersOptions = {}) => {
       flights.close()
       store.forgetAll()
     },
-    /** What is held now: for tests. */
-    stats: () => ({ ...store.stats(), underWay: flights.count() }),
+    /** What is held now, and how many calls wait for an answer that may be for others too. */
+    stats: () => ({ ...store.stats(), waiting: flights.waiting() }),
   }
 }
 

@@ -71,6 +71,7 @@ export const createFlights = <Value>() => {
         underWay.delete(key)
       }
     },
-    count: (): number => underWay.size,
+    /** How many wait for work that others may join. */
+    waiting: (): number => [...underWay.values()].reduce((sum, flight) => sum + flight.waiting, 0),
   }
 }

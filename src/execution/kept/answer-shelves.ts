@@ -11,7 +11,7 @@ export type KeptAnswer = {
   answeredAtMs: number
 }
 
-export type KeptAnswersLimits = {
+export type AnswerKeepingLimits = {
   /** Of one answer, as it takes memory: a larger one is not kept. */
   maxAnswerBytes: number
   maxServerBytes: number
@@ -20,7 +20,7 @@ export type KeptAnswersLimits = {
   maxAnswers: number
 }
 
-const LIMITS: KeptAnswersLimits = {
+const LIMITS: AnswerKeepingLimits = {
   // What a model could still read by far; the budget cuts before.
   maxAnswerBytes: 1_024 * 1_024,
   // One server takes a quarter of it all at most, so that a busy one leaves room for its neighbours.
@@ -60,14 +60,14 @@ type Shelf = { entries: Map<string, Entry>; bytes: number }
 /** How often those are let go that nobody has asked for since they expired. */
 const SWEEP_MS = 60_000
 
-export type KeptAnswersOptions = { limits?: Partial<KeptAnswersLimits>; now?: () => number }
+export type AnswerKeepingOptions = { limits?: Partial<AnswerKeepingLimits>; now?: () => number }
 
 /**
  * Answers of tools, in the memory of this process, for the next call that makes the same request. Keys are for the
  * caller to make such that nobody finds what is not for him. Over its bounds those go first that were used longest ago.
  */
-export const createKeptAnswers = ({ limits, now = () => performance.now() }: KeptAnswersOptions = {}) => {
-  const most: KeptAnswersLimits = { ...LIMITS, ...limits }
+export const createAnswerShelves = ({ limits, now = () => performance.now() }: AnswerKeepingOptions = {}) => {
+  const most: AnswerKeepingLimits = { ...LIMITS, ...limits }
   const largest = Math.min(most.maxAnswerBytes, most.maxServerBytes, most.maxBytes)
   const shelves = new Map<string, Shelf>()
   let sweptAtMs = now()
@@ -147,4 +147,4 @@ export const createKeptAnswers = ({ limits, now = () => performance.now() }: Kep
   }
 }
 
-export type KeptAnswers = ReturnType<typeof createKeptAnswers>
+export type AnswerShelves = ReturnType<typeof createAnswerShelves>

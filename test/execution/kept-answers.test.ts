@@ -1,0 +1,478 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callText, connect } from '../servers/mcp.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type FakeApi, type SeenRequest, startFakeApi } from '../support/fake-api.ts'
+
+const SECOND_MS = 1_000
+
+/** What the API says besides its body, by the path that is asked for. */
+const HEADERS: Record<string, Record<string, string | string[]>> = {
+  '/no-store': { 'cache-control': 'no-store' },
+  '/shouted': { 'cache-control': 'No-Store' },
+  '/no-cache': { 'cache-control': 'no-cache' },
+  '/pragma': { pragma: 'no-cache' },
+  '/private': { 'cache-control': 'private' },
+  '/public': { 'cache-control': 'public' },
+  '/five': { 'cache-control': 'max-age=5, must-revalidate' },
+  '/hour': { 'cache-control': 'max-age=3600' },
+  '/old': { 'cache-control': 'max-age=60', age: '55' },
+  '/too-old': { 'cache-control': 'max-age=60', age: '60' },
+  '/old-and-silent': { age: '100000' },
+  '/shared-five': { 'cache-control': 's-maxage=5, max-age=3600' },
+  '/shared-never': { 'cache-control': 's-maxage=0, max-age=3600' },
+  '/expires': { date: 'Sun, 22 Nov 2026 10:00:00 GMT', expires: 'Sun, 22 Nov 2026 10:00:05 GMT' },
+  '/expired': { expires: '0' },
+  '/stale-allowed': { 'cache-control': 'max-age=0, stale-while-revalidate=3600, stale-if-error=3600' },
+  '/modified': { 'last-modified': 'Sun, 01 Nov 2020 10:00:00 GMT' },
+  '/vary-all': { vary: 'accept, *' },
+  '/vary': { vary: 'accept-language' },
+  '/twice': { 'cache-control': ['max-age=3600', 'max-age=0'] },
+  '/backwards': { 'cache-control': ['max-age=0', 'max-age=3600'] },
+  '/negative': { 'cache-control': 'max-age=-60' },
+  '/word': { 'cache-control': 'max-age=forever' },
+  '/bare': { 'cache-control': 'max-age' },
+  '/empty': { 'cache-control': 'max-age=' },
+  '/huge': { 'cache-control': 'max-age=99999999999' },
+  '/endless': { 'cache-control': `max-age=${'9'.repeat(400)}` },
+  '/quoted': { 'cache-control': 'max-age="5"' },
+  '/spaced': { 'cache-control': ' max-age = 5 ,,, ' },
+  '/garbage': { 'cache-control': '=,;"=__proto__=60, constructor, "' },
+  '/long': { 'cache-control': 'x=1,'.repeat(4_000) },
+  '/cookie': { 'set-cookie': 'who=me' },
+}
+
+const Execution = z.object({
+  items: z.array(
+    z.looseObject({ outcome: z.string(), status: z.number().nullable(), answerAgeMs: z.number().nullable() }),
+  ),
+})
+
+describe('answers kept for the next call', () => {
+  let patchbay: TestApp
+  let fake: FakeApi
+  let builder: ApiClient & { email: string; userId: string }
+  let nowMs = 0
+  let answer: ((request: SeenRequest, response: ServerResponse) => void) | undefined
+  beforeAll(async () => {
+    patchbay = await startTestApp({
+      services: { answerKeeping: { now: () => nowMs, limits: { maxAnswerBytes: 20_000, maxServerAnswers: 50 } } },
+    })
+    fake = await startFakeApi((request, response) => {
+      if (answer !== undefined) return answer(request, response)
+      response.writeHead(200, { 'content-type': 'application/json', ...HEADERS[request.url.split('?', 1)[0] ?? ''] })
+      return response.end(JSON.stringify({ number: fake.seen.length }))
+    })
+    builder = await signUp(patchbay.origin)
+  })
+  afterAll(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+  beforeEach(() => {
+    answer = undefined
+  })
+
+  const tool = (more: Record<string, unknown> = {}) => ({
+    name: 'tool',
+    method: 'GET',
+    url: `${fake.origin}/{{path}}`,
+    annotations: { readOnlyHint: true },
+    cacheSeconds: 60,
+    ...more,
+  })
+  const make = async (more: Record<string, unknown> = {}, server: Record<string, unknown> = { access: 'private' }) => {
+    const made = await makeServer(builder, [tool(more)], { server })
+    const caller = (token = builder.token) => connect(made.url, token)
+    return { ...made, toolId: made.toolIds.tool ?? '', caller }
+  }
+  /** How many requests the calls make. */
+  const countRequests = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = fake.seen.length
+    await work()
+    return fake.seen.length - before
+  }
+  const historyOf = async (serverId: string) =>
+    Execution.parse((await builder.expectOk('GET', `/servers/${serverId}/executions`)).body).items
+
+  it('answers the same request again without asking the API, until its time is over', async () => {
+    const { caller, serverId } = await make()
+    const client = await caller()
+    const first = await callText(client, 'tool', { path: 'a' })
+    nowMs += 59 * SECOND_MS
+    const requests = await countRequests(async () => {
+      expect(await callText(client, 'tool', { path: 'a' })).toEqual(first)
+    })
+    expect(requests).toBe(0)
+    nowMs += SECOND_MS
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    expect(await historyOf(serverId)).toMatchObject([
+      { outcome: 'ok', status: 200, answerAgeMs: null },
+      { outcome: 'ok', status: 200, answerAgeMs: 59_000, request: { method: 'GET' } },
+      { outcome: 'ok', status: 200, answerAgeMs: null },
+    ])
+  })
+
+  it('asks again for whatever differs in the request', async () => {
+    const { caller } = await make({
+      method: 'POST',
+      headers: [{ name: 'Accept-Language', value: '{{language}}' }],
+      body: '{"of": {{json:of}}}',
+    })
+    const client = await caller()
+    const calls = [
+      { path: 'a', language: 'en', of: 1 },
+      { path: 'b', language: 'en', of: 1 },
+      { path: 'a', language: 'de', of: 1 },
+      { path: 'a', language: 'en', of: '1' },
+    ]
+    for (const args of calls) expect(await countRequests(() => callText(client, 'tool', args))).toBe(1)
+    for (const args of calls) expect(await countRequests(() => callText(client, 'tool', args))).toBe(0)
+  })
+
+  it('asks the API each time where nothing says that answers are kept', async () => {
+    const { caller } = await make({ cacheSeconds: undefined })
+    const client = await caller()
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+  })
+
+  /** For how many of 60 seconds an answer is given again, to who asked for it and where it is for all. */
+  const TIMES: [path: string, own: number, shared: number][] = [
+    ['silent', 60, 60],
+    ['no-store', 0, 0],
+    ['shouted', 0, 0],
+    ['no-cache', 0, 0],
+    ['pragma', 0, 0],
+    ['private', 60, 0],
+    ['public', 60, 60],
+    ['five', 5, 5],
+    ['hour', 60, 60],
+    ['old', 5, 5],
+    ['too-old', 0, 0],
+    ['old-and-silent', 60, 60],
+    ['shared-five', 60, 5],
+    ['shared-never', 60, 0],
+    ['expires', 5, 5],
+    ['expired', 0, 0],
+    ['stale-allowed', 0, 0],
+    ['modified', 60, 60],
+    ['vary-all', 0, 0],
+    ['vary', 60, 60],
+    ['twice', 0, 0],
+    ['backwards', 0, 0],
+    ['negative', 0, 0],
+    ['word', 0, 0],
+    ['bare', 0, 0],
+    ['empty', 0, 0],
+    ['huge', 60, 60],
+    ['endless', 0, 0],
+    ['quoted', 5, 5],
+    ['spaced', 5, 5],
+    ['garbage', 60, 60],
+    ['long', 60, 60],
+    ['cookie', 60, 0],
+  ]
+  describe.each([
+    { name: 'its caller', shared: false },
+    { name: 'everybody', shared: true },
+  ])('for $name', ({ shared }) => {
+    it.each(TIMES)('keeps what /%s answers for as long as the API allows', async (path, own, ofAll) => {
+      const { caller } = await make({ cacheShared: shared })
+      const client = await caller()
+      const seconds = shared ? ofAll : own
+      await callText(client, 'tool', { path })
+      nowMs += Math.max(0, seconds - 1) * SECOND_MS
+      expect(await countRequests(() => callText(client, 'tool', { path }))).toBe(seconds > 0 ? 0 : 1)
+      nowMs += SECOND_MS
+      expect(await countRequests(() => callText(client, 'tool', { path }))).toBe(1)
+    })
+  })
+
+  it.each(['no-cache', 'No-Store', 'max-age=0'])('asks the API for a request that says %s itself', async value => {
+    const { caller } = await make({ headers: [{ name: 'cache-control', value }] })
+    const client = await caller()
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+  })
+
+  describe('between callers', () => {
+    let friend: ApiClient & { email: string; userId: string }
+    beforeAll(async () => {
+      friend = await signUp(patchbay.origin)
+    })
+    const open = () => ({ access: 'private', allowedUsers: [friend.email] })
+
+    it('gives nobody what another was answered', async () => {
+      const { caller } = await make({}, open())
+      const mine = await callText(await caller(), 'tool', { path: 'a' })
+      const theirs = await callText(await caller(friend.token), 'tool', { path: 'a' })
+      expect(theirs).not.toEqual(mine)
+      expect(await callText(await caller(), 'tool', { path: 'a' })).toEqual(mine)
+      expect(await callText(await caller(friend.token), 'tool', { path: 'a' })).toEqual(theirs)
+    })
+
+    it('gives everybody the same where the tool says that it is', async () => {
+      const { caller } = await make({ cacheShared: true }, open())
+      const mine = await callText(await caller(), 'tool', { path: 'a' })
+      expect(await callText(await caller(friend.token), 'tool', { path: 'a' })).toEqual(mine)
+    })
+
+    it('gives a user what the same user was answered under another token', async () => {
+      const { caller } = await make()
+      const mine = await callText(await caller(), 'tool', { path: 'a' })
+      const { token } = await patchbay.services.accounts.createTokenFor(builder.email, { name: 'second' })
+      expect(await callText(await caller(token), 'tool', { path: 'a' })).toEqual(mine)
+    })
+
+    it('keeps to each caller what a header of the caller asked for, whatever the tool says', async () => {
+      const headers = [{ name: 'X-Api-Key', value: '{{key}}' }]
+      const { caller } = await make({ cacheShared: true, headers }, open())
+      const mine = await callText(await caller(), 'tool', { path: 'a', key: 'k' })
+      expect(await callText(await caller(friend.token), 'tool', { path: 'a', key: 'k' })).not.toEqual(mine)
+      expect(await callText(await caller(), 'tool', { path: 'a', key: 'other' })).not.toEqual(mine)
+      expect(await callText(await caller(), 'tool', { path: 'a', key: 'k' })).toEqual(mine)
+    })
+
+    it('keeps nothing for strangers on a public server, but what is for everybody', async () => {
+      const closed = await make({}, { access: 'public' })
+      const stranger = await connect(closed.url)
+      expect(await countRequests(() => callText(stranger, 'tool', { path: 'a' }))).toBe(1)
+      expect(await countRequests(() => callText(stranger, 'tool', { path: 'a' }))).toBe(1)
+      const shared = await make({ cacheShared: true }, { access: 'public' })
+      const first = await connect(shared.url)
+      const second = await connect(shared.url)
+      expect(await callText(first, 'tool', { path: 'a' })).toEqual(await callText(second, 'tool', { path: 'a' }))
+    })
+  })
+
+  it('keeps nothing of one server or tool for another', async () => {
+    const [one, other] = [await make({ cacheShared: true }), await make({ cacheShared: true })]
+    await callText(await one.caller(), 'tool', { path: 'a' })
+    expect(await countRequests(async () => callText(await other.caller(), 'tool', { path: 'a' }))).toBe(1)
+  })
+
+  describe('after a change', () => {
+    const expectEmptied = async (
+      made: Awaited<ReturnType<typeof make>>,
+      change: () => Promise<unknown>,
+    ): Promise<void> => {
+      const client = await made.caller()
+      await callText(client, 'tool', { path: 'a' })
+      expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(0)
+      await change()
+      expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    }
+
+    it('of the tool, asks the API again', async () => {
+      const made = await make()
+      await expectEmptied(made, () => builder.expectOk('PATCH', `/tools/${made.toolId}`, { description: 'other' }))
+    })
+
+    it('that is taken back, asks the API again', async () => {
+      const made = await make()
+      await expectEmptied(made, async () => {
+        await builder.expectOk('PATCH', `/tools/${made.toolId}`, { cacheSeconds: 61 })
+        await builder.expectOk('PATCH', `/tools/${made.toolId}`, { cacheSeconds: 60 })
+      })
+    })
+
+    it('of a global, asks the API again', async () => {
+      const made = await make({ headers: [{ name: 'X-Key', value: '{{key?}}' }] })
+      await builder.expectOk('PATCH', `/instances/${made.instanceIds.tool}`, {
+        bindings: { key: { source: 'server' } },
+      })
+      await builder.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'one', secret: true })
+      await expectEmptied(made, () =>
+        builder.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'one', secret: true }),
+      )
+    })
+
+    it('of a binding, asks the API again', async () => {
+      const made = await make({ url: `${fake.origin}/{{path}}?more={{more?}}` })
+      await expectEmptied(made, () =>
+        builder.expectOk('PATCH', `/instances/${made.instanceIds.tool}`, {
+          bindings: { more: { source: 'instance', value: 'x' } },
+        }),
+      )
+    })
+
+    it('of the server, asks the API again', async () => {
+      const made = await make()
+      await expectEmptied(made, () => builder.expectOk('PATCH', `/servers/${made.serverId}`, { name: 'Other' }))
+    })
+
+    it('that came while the API answered, keeps nothing of that answer', async () => {
+      const made = await make()
+      const asked = Promise.withResolvers<ServerResponse>()
+      answer = (_, response) => asked.resolve(response)
+      const client = await made.caller()
+      const call = callText(client, 'tool', { path: 'a' })
+      const response = await asked.promise
+      await builder.expectOk('PATCH', `/servers/${made.serverId}`, { description: 'changed' })
+      answer = undefined
+      response.end('{"number":-1}')
+      expect(await call).toEqual({ text: '{"number":-1}', isError: false })
+      expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    })
+  })
+
+  it.each([
+    ['an error', (response: ServerResponse) => response.writeHead(404).end('{}')],
+    ['an error that may be kept', (r: ServerResponse) => r.writeHead(404, { 'cache-control': 'max-age=60' }).end('{}')],
+    ['an answer in part', (response: ServerResponse) => response.writeHead(206).end('{"number":1}')],
+    ['work that was only accepted', (response: ServerResponse) => response.writeHead(202).end('{"number":1}')],
+    ['what breaks off', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+    ['what is too large to keep', (response: ServerResponse) => response.end('x'.repeat(30_000))],
+    ['what lies behind a redirect', (r: ServerResponse) => r.writeHead(302, { location: '/elsewhere' }).end()],
+  ])('keeps nothing of %s', async (_, reply) => {
+    const { caller } = await make()
+    const client = await caller()
+    answer = (request, response) =>
+      request.url === '/elsewhere' ? response.writeHead(200).end('{"number":1}') : reply(response)
+    for (const _time of ['first', 'second']) {
+      expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBeGreaterThan(0)
+    }
+  })
+
+  it('keeps nothing that does not fit the output schema', async () => {
+    const outputSchema = { type: 'object', required: ['name'] }
+    const { caller } = await make({ outputSchema })
+    const client = await caller()
+    expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
+    answer = (_, response) => response.end('{"name":"x"}')
+    const requests = await countRequests(async () => {
+      for (const structuredContent of [{ name: 'x' }, { name: 'x' }]) {
+        expect(await client.callTool({ name: 'tool', arguments: { path: 'a' } })).toMatchObject({ structuredContent })
+      }
+    })
+    expect(requests).toBe(1)
+  })
+
+  describe('calls at the same time', () => {
+    const hold = () => {
+      const responses: ServerResponse[] = []
+      answer = (_, response) => {
+        responses.push(response)
+      }
+      return responses
+    }
+    const underWay = () => patchbay.services.answerKeeping.stats().waiting
+
+    it('share one request', async () => {
+      const { caller, serverId } = await make()
+      const clients = await Promise.all([caller(), caller(), caller()])
+      const responses = hold()
+      const before = fake.seen.length
+      const calls = clients.map(client => callText(client, 'tool', { path: 'a' }))
+      await expect.poll(underWay).toBe(3)
+      await expect.poll(() => responses.length).toBe(1)
+      responses[0]?.end('{"number":7}')
+      expect(await Promise.all(calls)).toEqual(Array(3).fill({ text: '{"number":7}', isError: false }))
+      expect(fake.seen.length - before).toBe(1)
+      expect((await historyOf(serverId)).map(({ answerAgeMs }) => answerAgeMs).sort()).toEqual([0, 0, null])
+    })
+
+    it('go on when the one that asked first is cancelled, and end with the last of them', async () => {
+      const { caller } = await make()
+      const [first, second] = await Promise.all([caller(), caller()])
+      const responses = hold()
+      const gone = new AbortController()
+      const cancelled = first
+        .callTool({ name: 'tool', arguments: { path: 'a' } }, { signal: gone.signal })
+        .catch(() => 'cancelled')
+      await expect.poll(() => responses.length).toBe(1)
+      const kept = callText(second, 'tool', { path: 'a' })
+      await expect.poll(underWay).toBe(2)
+      gone.abort()
+      expect(await cancelled).toBe('cancelled')
+      await expect.poll(underWay).toBe(1)
+      responses[0]?.end('{"number":8}')
+      expect(await kept).toEqual({ text: '{"number":8}', isError: false })
+
+      const last = new AbortController()
+      const closed = Promise.withResolvers<void>()
+      answer = (_, response) => {
+        response.on('close', closed.resolve)
+        last.abort()
+      }
+      await second.callTool({ name: 'tool', arguments: { path: 'b' } }, { signal: last.signal }).catch(() => undefined)
+      await closed.promise
+      expect(underWay()).toBe(0)
+    })
+
+    it('ask each by themselves after all where the answer may not be given twice', async () => {
+      const { caller } = await make()
+      const clients = await Promise.all([caller(), caller()])
+      const responses = hold()
+      const calls = clients.map(client => callText(client, 'tool', { path: 'no-store' }))
+      await expect.poll(underWay).toBe(2)
+      await expect.poll(() => responses.length).toBe(1)
+      answer = undefined
+      responses[0]?.writeHead(200, HEADERS['/no-store']).end('{"number":0}')
+      const texts = (await Promise.all(calls)).map(({ text }) => text)
+      expect(new Set(texts).size).toBe(2)
+    })
+  })
+
+  it('holds no more answers of one server than its bound, and those that were asked for last', async () => {
+    const { caller } = await make()
+    const client = await caller()
+    const paths = Array.from({ length: 60 }, (_, index) => `p${index}`)
+    for (const path of paths) await callText(client, 'tool', { path })
+    expect(await countRequests(() => callText(client, 'tool', { path: 'p59' }))).toBe(0)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'p10' }))).toBe(0)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'p9' }))).toBe(1)
+  })
+
+  it('is shared by the calls that the management API makes for the same user', async () => {
+    const { caller, instanceIds } = await make()
+    const client = await caller()
+    await callText(client, 'tool', { path: 'a' })
+    const call = () => builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: { path: 'a' } })
+    expect(await countRequests(call)).toBe(0)
+  })
+
+  it('is passed by where a tool is tried', async () => {
+    const { caller, serverId, toolId } = await make()
+    await callText(await caller(), 'tool', { path: 'a' })
+    const test = () => builder.expectOk('POST', `/tools/${toolId}/test`, { arguments: { path: 'a' }, serverId })
+    expect(await countRequests(test)).toBe(1)
+  })
+
+  describe('a tool that may not keep answers', () => {
+    const refusal = async (definition: Record<string, unknown>) => {
+      const toolkit = await builder.create('/toolkits', { title: 'Toolkit' })
+      const { status, body } = await builder.send('POST', `/toolkits/${toolkit.id}/tools`, definition)
+      return { status, body }
+    }
+    it.each([
+      ['a GET that is not marked', { annotations: undefined }],
+      ['one that is marked otherwise', { annotations: { readOnlyHint: false } }],
+    ])('is refused: %s', async (_, more) => {
+      expect(await refusal(tool(more))).toMatchObject({
+        status: 400,
+        body: {
+          errors: [{ path: 'cacheSeconds', message: expect.stringContaining('only for tools marked read-only') }],
+        },
+      })
+    })
+
+    it.each([0, -1, 1.5, 86_401, '60'])('is refused: %s seconds', async cacheSeconds => {
+      expect(await refusal(tool({ cacheSeconds }))).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'cacheSeconds' }] },
+      })
+    })
+
+    it('is refused where the mark is taken away, and keeps both', async () => {
+      const { toolId } = await make()
+      const path = `/tools/${toolId}`
+      expect((await builder.send('PATCH', path, { annotations: null })).status).toBe(400)
+      expect((await builder.expectOk('GET', path)).body).toMatchObject({ cacheSeconds: 60, cacheShared: null })
+      await builder.expectOk('PATCH', path, { annotations: null, cacheSeconds: null })
+    })
+  })
+})
