@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { findExactNumber } from '../answers/exact-numbers.ts'
+import type { Span } from './matcher.ts'
+
+/** A value that is no longer is shown whole. */
+const MAX_WHOLE_CHARS = 300
+/** What is shown of a longer one before the match, and in all. */
+const LEAD_CHARS = 100
+const EXCERPT_CHARS = 400
+
+/** Moves a border off the middle of a character of two code units. */
+const offSurrogate = (text: string, at: number): number => {
+  const code = text.charCodeAt(at)
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
+}
+
+/** The text, or what stands around the match, with an ellipsis for what is left out. */
+export const excerptOf = (text: string, span: Span | undefined): string => {
+  if (text.length <= MAX_WHOLE_CHARS) return text
+  const from = offSurrogate(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
+  const to = offSurrogate(text, Math.min(from + EXCERPT_CHARS, text.length))
+  return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
+}
+
+const MAX_PREVIEW_STRING_CHARS = 200
+const MAX_PREVIEW_ITEMS = 5
+const MAX_PREVIEW_DEPTH = 4
+
+const outline = (value: JsonValue[] | JsonObject): string => {
+  if (Array.isArray(value)) return `[${value.length} items]`
+  return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
+}
+
+/**
+ * A value cut to about `maxChars` of JSON: long strings and lists end in an ellipsis, and what no longer fits is told by
+ * its size. Keys stay, as long as there is room for their names.
+ */
+export const previewOf = (value: JsonValue, maxChars: number): JsonValue => {
+  let left = maxChars
+  const cut = (each: JsonValue, depth: number): JsonValue => {
+    if (typeof each === 'string') {
+      const limit = Math.max(40, Math.min(MAX_PREVIEW_STRING_CHARS, left))
+      const shown = each.length <= limit ? each : `${each.slice(0, offSurrogate(each, limit))}…`
+      left -= shown.length + 2
+      return shown
+    }
+    if (typeof each !== 'object' || each === null || findExactNumber(each) !== undefined) {
+      left -= 6
+      return each
+    }
+    if (depth >= MAX_PREVIEW_DEPTH || left <= 0) {
+      left -= 20
+      return outline(each)
+    }
+    return Array.isArray(each) ? cutItems(each, depth) : cutMembers(each, depth)
+  }
+  const cutItems = (items: readonly JsonValue[], depth: number): JsonValue[] => {
+    const shown: JsonValue[] = []
+    for (const item of items) {
+      if (shown.length >= MAX_PREVIEW_ITEMS || left <= 0) break
+      shown.push(cut(item, depth + 1))
+    }
+    if (shown.length < items.length) shown.push(`… ${items.length - shown.length} more`)
+    return shown
+  }
+  const cutMembers = (object: JsonObject, depth: number): JsonObject => {
+    const shown: [string, JsonValue][] = []
+    const names = Object.keys(object)
+    for (const name of names) {
+      if (left <= 0) break
+      left -= name.length + 4
+      shown.push([name, cut(object[name] ?? null, depth + 1)])
+    }
+    if (shown.length < names.length) shown.push(['…', `${names.length - shown.length} more fields`])
+    return Object.fromEntries(shown)
+  }
+  return cut(value, 0)
+}
+
+/** Whether a value, as JSON, has no more than so many characters, about; looks no further than it must. */
+export const isWithin = (value: JsonValue, maxChars: number): boolean => {
+  let left = maxChars
+  const spend = (each: JsonValue): boolean => {
+    if (typeof each === 'string') left -= each.length + 2
+    else if (Array.isArray(each)) {
+      left -= 2
+      return each.every(spend)
+    } else if (isJsonObject(each)) {
+      left -= 2
+      for (const name of Object.keys(each)) {
+        left -= name.length + 4
+        if (left < 0 || !spend(each[name] ?? null)) return false
+      }
+    } else left -= 5
+    return left >= 0
+  }
+  return spend(value)
+}

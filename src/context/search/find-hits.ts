@@ -1,0 +1,80 @@
+import { findSpans, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
+import type { Passages } from './passages.ts'
+
+/** A place where something was found. */
+export type Hit = {
+  /** Index of its text among the passages. */
+  readonly passage: number
+  /** What of that text was searched at once: all of it, or one line. */
+  readonly unit: Span
+  /** Where in the text the match stands, if that is known already. */
+  readonly span: Span | undefined
+}
+
+export type Found = {
+  /** In order; at most MAX_HITS. */
+  readonly hits: readonly Hit[]
+  readonly total: number
+  /** Whether time ran out before all was searched. */
+  readonly isPartial: boolean
+}
+
+/** Hits that are kept; more are only counted. */
+const MAX_HITS = 10_000
+
+export type HitOptions = {
+  /** Whether a match may go over line breaks. */
+  multiline: boolean
+  /** Whether each match is a hit of its own; else each line or text that matches is one. */
+  eachMatch: boolean
+  /** Whether to stop. */
+  isLate: () => boolean
+}
+
+/** The lines of a text without their breaks. */
+export function* linesOf(text: string): Generator<Span> {
+  for (let start = 0; start <= text.length; ) {
+    const at = text.indexOf('\n', start)
+    const end = at === -1 ? text.length : at
+    yield { start, end: end > start && text[end - 1] === '\r' ? end - 1 : end }
+    start = end + 1
+  }
+}
+
+/** Where a pattern is among the passages, counted to the end. */
+export const findHits = (passages: Passages, matcher: Matcher, options: HitOptions): Found => {
+  const { multiline, eachMatch, isLate } = options
+  const hits: Hit[] = []
+  let total = 0
+  let isPartial = false
+
+  const add = (passage: number, unit: Span, span: Span | undefined) => {
+    total++
+    if (hits.length < MAX_HITS) hits.push({ passage, unit, span })
+  }
+  const searchUnit = (passage: number, unit: Span, text: string) => {
+    if (!eachMatch && text.length <= MAX_EXACT_CHARS) return add(passage, unit, undefined)
+    const spans = findSpans(matcher, text, MAX_HITS, isLate)
+    for (const { start, end } of spans) add(passage, unit, { start: start + unit.start, end: end + unit.start })
+    // It is there all the same: too long to be located.
+    if (spans.length === 0) add(passage, unit, undefined)
+  }
+  const search = (passage: number) => {
+    const text = passages.texts[passage] ?? ''
+    if (!matcher.test(text)) return
+    if (multiline || !text.includes('\n')) return searchUnit(passage, { start: 0, end: text.length }, text)
+    for (const unit of linesOf(text)) {
+      const line = text.slice(unit.start, unit.end)
+      if (matcher.test(line)) searchUnit(passage, unit, line)
+    }
+  }
+
+  const candidates = passages.candidates(matcher)
+  const count = candidates?.length ?? passages.texts.length
+  for (let index = 0; index < count; index++) {
+    isPartial = isLate()
+    if (isPartial) break
+    search(candidates?.[index] ?? index)
+  }
+  return { hits, total, isPartial }
+}

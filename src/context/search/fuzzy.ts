@@ -1,0 +1,61 @@
+import { distance } from 'fastest-levenshtein'
+import { failure, type Result, success } from '../../kernel/index.ts'
+import type { Span } from './matcher.ts'
+import { wordSpansOf } from './words.ts'
+
+/** What comes nearest to a pattern in a text: as many words as it has, or one more or fewer. */
+export type Near = { readonly span: Span; readonly distance: number }
+export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
+
+/** Letters of a pattern for each that may be wrong, where nobody says how many. */
+const CHARS_PER_TYPO = 4
+/** A longer one is no word that is misspelt, and the time grows with it. */
+const MAX_PATTERN_CHARS = 200
+/** Distances that are remembered: words come again. */
+const MAX_REMEMBERED = 100_000
+
+const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
+
+/** Insertions, deletions and substitutions of single characters that part two texts, whatever their case. */
+const createMeter = (pattern: string) => {
+  const known = new Map<string, number>()
+  return (text: string): number => {
+    const measured = known.get(text)
+    if (measured !== undefined) return measured
+    const edits = distance(pattern, normalize(text))
+    if (known.size < MAX_REMEMBERED) known.set(text, edits)
+    return edits
+  }
+}
+
+/** Finds what is spelt about as the pattern; by default a letter in four may be wrong, and one at least. */
+export const parseFuzzy = (pattern: string, wantedDistance: number | undefined): Result<NearFinder, string> => {
+  const normal = normalize(pattern.trim())
+  const words = wordSpansOf(normal).length
+  if (words === 0) return failure('Mode "fuzzy" compares words, and the pattern has none: use mode "text".')
+  if (normal.length > MAX_PATTERN_CHARS) {
+    return failure(`The pattern is too long for mode "fuzzy": at most ${MAX_PATTERN_CHARS} characters.`)
+  }
+  const maxDistance = wantedDistance ?? Math.max(1, Math.floor(normal.length / CHARS_PER_TYPO))
+  const counts = [words, words + 1, words - 1].filter(count => count > 0)
+  const measure = createMeter(normal)
+
+  const find = (text: string): Near | undefined => {
+    const spans = wordSpansOf(text)
+    let best: Near | undefined
+    for (let first = 0; first < spans.length; first++) {
+      for (const count of counts) {
+        const start = spans[first]?.start
+        const end = spans[first + count - 1]?.end
+        if (start === undefined || end === undefined) continue
+        if (Math.abs(end - start - normal.length) > maxDistance) continue
+        const edits = measure(text.slice(start, end))
+        if (edits <= maxDistance && edits < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+          best = { span: { start, end }, distance: edits }
+        }
+      }
+    }
+    return best
+  }
+  return success({ maxDistance, find })
+}

@@ -1,0 +1,114 @@
+import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { hasMembers } from '../answers/path.ts'
+import { excerptOf, isWithin, previewOf } from './excerpt.ts'
+import type { Hit } from './find-hits.ts'
+import type { Leaf, Place } from './leaves.ts'
+import { findSpans, type Matcher, type Span } from './matcher.ts'
+import { fieldOf, pathOf } from './path.ts'
+import { contextAround } from './sentences.ts'
+
+/** Characters shown of what stands under a name that was found. */
+const NAMED_CHARS = 300
+/** Characters shown of each neighbour. */
+const NEIGHBOUR_CHARS = 120
+/** Characters shown of a record; one that is not larger is shown with what it stands in. */
+export const RECORD_CHARS = 800
+/** A text that is longer is read by its sentences, not by the record that it stands in. */
+const PROSE_CHARS = 200
+
+const lineOf = (text: string, at: number): number => {
+  let line = 1
+  for (let next = text.indexOf('\n'); next !== -1 && next < at; next = text.indexOf('\n', next + 1)) line++
+  return line
+}
+
+/** Where the match stands in the text, from the unit it was found in. */
+export const locate = (hit: Hit, text: string, matcher: Matcher): Span | undefined => {
+  if (hit.span !== undefined) return hit.span
+  const [found] = findSpans(matcher, text.slice(hit.unit.start, hit.unit.end), 1, () => false)
+  return found === undefined ? undefined : { start: found.start + hit.unit.start, end: found.end + hit.unit.start }
+}
+
+const neighboursOf = (place: Place, count: number): JsonValue | undefined => {
+  const around = place.parent?.value
+  if (Array.isArray(around)) {
+    const at = Number(place.key)
+    return around.slice(Math.max(0, at - count), at + count + 1).map(each => previewOf(each, NEIGHBOUR_CHARS))
+  }
+  if (around === undefined || !hasMembers(around)) return undefined
+  const names = Object.keys(around)
+  const at = names.indexOf(String(place.key))
+  const near = names.slice(Math.max(0, at - count), at + count + 1)
+  return Object.fromEntries(near.map(name => [name, previewOf(around[name] ?? null, NEIGHBOUR_CHARS)]))
+}
+
+const withNeighbours = (result: JsonObject, place: Place, count: number): JsonObject => {
+  const near = count > 0 ? neighboursOf(place, count) : undefined
+  return near === undefined ? result : { ...result, near }
+}
+
+/** A name that was found, with what stands under it where it is first. */
+const toNameResult = ({ place, text }: Leaf): JsonObject => ({
+  path: fieldOf(place),
+  field: text,
+  value: previewOf(place.value, NAMED_CHARS),
+})
+
+/** A value that was found: whole, or what stands around the match. */
+export const toResult = (leaf: Leaf, unit: Span, span: Span | undefined, contextLines: number): JsonObject => {
+  const { place, text } = leaf
+  if (leaf.isName) return withNeighbours(toNameResult(leaf), place, contextLines)
+  const path = pathOf(place)
+  if (typeof place.value !== 'string') return withNeighbours({ path, value: place.value }, place, contextLines)
+  const isLine = unit.start > 0 || unit.end < text.length
+  if (!isLine) return withNeighbours({ path, value: excerptOf(text, span) }, place, contextLines)
+  const inLine = span === undefined ? undefined : { start: span.start - unit.start, end: span.end - unit.start }
+  const value = excerptOf(text.slice(unit.start, unit.end), inLine)
+  return withNeighbours({ path, line: lineOf(text, unit.start + 1), value }, place, contextLines)
+}
+
+/** The object or list that a match is understood by: as far out as it stays small, at most to the item of a list. */
+const recordOf = (place: Place): Place => {
+  let record = place.parent ?? place
+  while (record.parent !== undefined && typeof record.key !== 'number' && isWithin(record.parent.value, RECORD_CHARS)) {
+    record = record.parent
+  }
+  return record
+}
+
+const toRecordResult = (place: Place, matches: readonly string[]): JsonObject => ({
+  path: pathOf(place),
+  matches: [...matches],
+  record: previewOf(place.value, RECORD_CHARS),
+})
+
+/** What is around matches: the sentences of a long text, else the record, once for all matches in it. */
+export const toContextResults = (
+  found: readonly { leaf: Leaf; span: Span | undefined }[],
+  sentences: number,
+): readonly JsonObject[] => {
+  const byRecord = new Map<Place, string[]>()
+  const results: (() => JsonObject)[] = []
+  let last: { leaf: Leaf; end: number } | undefined
+  for (const { leaf, span } of found) {
+    if (!leaf.isName && leaf.text.length > PROSE_CHARS && span !== undefined) {
+      const around = contextAround(leaf.text, span, sentences)
+      // What was shown with the match before is not shown again.
+      if (last?.leaf === leaf && around.start < last.end) continue
+      last = { leaf, end: around.end }
+      results.push(() => ({ path: pathOf(leaf.place), context: leaf.text.slice(around.start, around.end) }))
+      continue
+    }
+    const record = leaf.isName && hasMembers(leaf.place.value) ? leaf.place : recordOf(leaf.place)
+    const match = leaf.isName ? fieldOf(leaf.place) : pathOf(leaf.place)
+    const known = byRecord.get(record)
+    if (known !== undefined) {
+      known.push(match)
+      continue
+    }
+    const matches = [match]
+    byRecord.set(record, matches)
+    results.push(() => toRecordResult(record, matches))
+  }
+  return results.map(render => render())
+}

@@ -1,0 +1,63 @@
+import type { Leaf, Leaves, Place } from './leaves.ts'
+import { keysTo } from './path.ts'
+
+/** What is ranked as one: a part of a JSON document, with its texts. */
+export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
+
+/** An item of a list is one record up to here; of a larger one its own items and members are. */
+const MAX_ITEM_CHARS = 8_000
+/** A member of an object is one record up to here. */
+const MAX_MEMBER_CHARS = 2_000
+
+/** The record that what stands directly in a place belongs to, and whether all that is below belongs to it too. */
+type Owner = { place: Place; isClosed: boolean }
+
+/** How many names of those that lead to a record count as its own. */
+const LEADING_NAMES = 3
+
+const isListItem = (place: Place): boolean => typeof place.key === 'number'
+
+const isInList = (place: Place): boolean => {
+  for (let at: Place | undefined = place; at !== undefined; at = at.parent) if (isListItem(at)) return true
+  return false
+}
+
+/** Records of lists stand for themselves; what is a member of something is known by its name. */
+const leadingNames = (place: Place): readonly string[] =>
+  isInList(place) ? [] : keysTo(place).slice(-LEADING_NAMES).map(String)
+
+/**
+ * The records of a document: the items of its lists, as far up as they are not too large; the members of objects that
+ * are small; and of what is larger the values that stand directly in it. Names count where they tell records apart: of
+ * whatever is in no list.
+ */
+export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] => {
+  const owners = new Map<Place, Owner>()
+  const ownerOf = (place: Place): Owner => {
+    const known = owners.get(place)
+    if (known !== undefined) return known
+    const above = place.parent === undefined ? undefined : ownerOf(place.parent)
+    const most = isListItem(place) ? MAX_ITEM_CHARS : MAX_MEMBER_CHARS
+    const owner = above?.isClosed === true ? above : { place, isClosed: above !== undefined && place.size <= most }
+    owners.set(place, owner)
+    return owner
+  }
+  /** A single value belongs to what it stands in, or, as an item of a list of such, is a record. */
+  const ownerOfLeaf = ({ place }: Leaf): Place => {
+    const { parent } = place
+    if (parent === undefined) return place
+    const owner = ownerOf(parent)
+    return !owner.isClosed && isListItem(place) ? place : owner.place
+  }
+
+  const records = new Map<Place, string[]>()
+  const add = (leaf: Leaf) => {
+    const owner = ownerOfLeaf(leaf)
+    const texts = records.get(owner)
+    if (texts === undefined) records.set(owner, [...leadingNames(owner), leaf.text])
+    else texts.push(leaf.text)
+  }
+  for (const leaf of values) add(leaf)
+  for (const leaf of names) if (!isInList(leaf.place) && typeof leaf.place.value !== 'object') add(leaf)
+  return Array.from(records, ([place, texts]) => ({ place, texts }))
+}

@@ -1,0 +1,77 @@
+import { RE2JS, RE2JSException } from 're2js'
+import { failure, type Result, success } from '../../kernel/index.ts'
+import type { Matcher, Span } from './matcher.ts'
+import { requiredLiterals } from './required-literals.ts'
+
+export type RegexOptions = { caseInsensitive: boolean }
+
+/** Instructions of a compiled pattern; the time for each character grows with them when it cannot be made a DFA. */
+const MAX_PROGRAM_SIZE = 2_000
+
+const LOOKAROUND = /(?<!\\)(?:\\\\)*\(\?(?:<?[=!])/
+const BACKREFERENCE = /(?<!\\)(?:\\\\)*\\(?:[1-9]|k<|k\{|g\{)/
+const POSSESSIVE = /(?<!\\)(?:\\\\)*(?:[*+?}]\+|\(\?>)/
+
+/** What a pattern asks for that cannot be had in linear time, in words; undefined when it is only misspelt. */
+const explainUnsupported = (pattern: string): string | undefined => {
+  if (LOOKAROUND.test(pattern)) {
+    return 'Lookaheads and lookbehinds are not supported, as every pattern is matched in linear time (RE2): match what stands around as well, or search twice.'
+  }
+  if (BACKREFERENCE.test(pattern)) {
+    return 'Backreferences are not supported, as every pattern is matched in linear time (RE2): write out what is repeated.'
+  }
+  if (POSSESSIVE.test(pattern)) {
+    return 'Possessive quantifiers and atomic groups are not supported, and not needed: every pattern is matched in linear time (RE2).'
+  }
+  return undefined
+}
+
+const explain = (pattern: string, error: RE2JSException): string => {
+  // The flags stand before the pattern in what the library says of it.
+  const reason = error.message.replace(/^error parsing regexp: /, '').replace(/`\(\?[im]+\)/, '`')
+  return (
+    explainUnsupported(pattern) ??
+    `The pattern is no regular expression of RE2's syntax: ${reason}. To find it as it is written, use mode "text".`
+  )
+}
+
+/** Letters that lower case does not bring together, though they match each other: `ſ` and `s`, `K` (Kelvin) and `k`. */
+const foldsPlainly = (literal: string): boolean => /^[\x20-\x7e]*$/.test(literal)
+
+const compile = (pattern: string, caseInsensitive: boolean): RE2JS => {
+  const flags = RE2JS.MULTILINE | (caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0)
+  return RE2JS.compile(RE2JS.translateRegExp(pattern), flags)
+}
+
+const toNeedles = (pattern: string, caseInsensitive: boolean): Pick<Matcher, 'needles' | 'foldsCase'> => {
+  const literals = requiredLiterals(pattern)
+  if (literals === undefined) return { foldsCase: false }
+  if (!caseInsensitive) return { needles: literals, foldsCase: false }
+  return literals.every(foldsPlainly)
+    ? { needles: literals.map(literal => literal.toLowerCase()), foldsCase: true }
+    : { foldsCase: true }
+}
+
+/**
+ * A regular expression in RE2's syntax, matched in time linear in the text. `^` and `$` stand for the borders of lines,
+ * `.` for all but a line break. The error is a sentence.
+ */
+export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): Result<Matcher, string> => {
+  let regex: RE2JS
+  try {
+    regex = compile(pattern, caseInsensitive)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    return failure(explain(pattern, error))
+  }
+  if (regex.programSize() > MAX_PROGRAM_SIZE) {
+    return failure('The pattern is too large: repeat less, or use a shorter one.')
+  }
+  const find = (text: string, limit: number): readonly Span[] => {
+    const spans: Span[] = []
+    const matcher = regex.matcher(text)
+    while (spans.length < limit && matcher.find()) spans.push({ start: matcher.start(), end: matcher.end() })
+    return spans
+  }
+  return success({ test: text => regex.test(text), find, ...toNeedles(pattern, caseInsensitive) })
+}

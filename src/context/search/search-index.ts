@@ -1,0 +1,104 @@
+import type { AnswerDocument } from '../answer-document.ts'
+import type { Path } from '../answers/path.ts'
+import { linesOf } from './find-hits.ts'
+import { type Leaf, type Place, readLeaves } from './leaves.ts'
+import { once } from './once.ts'
+import { type Paragraph, readParagraphs } from './paragraphs.ts'
+import { createPassages, type Passages } from './passages.ts'
+import { isBelow } from './path.ts'
+import { buildRanking, type Ranking } from './ranking.ts'
+import { type JsonRecord, readRecords } from './records.ts'
+
+export type LeafIndex = {
+  values: readonly Leaf[]
+  names: readonly Leaf[]
+  valueTexts: Passages
+  nameTexts: Passages
+  ranked: () => { records: readonly JsonRecord[]; ranking: Ranking }
+}
+
+export type JsonIndex = {
+  kind: 'json'
+  document: Extract<AnswerDocument, { kind: 'json' }>
+  /** All of it, or what stands at the paths and below. */
+  within: (paths: readonly Path[]) => LeafIndex
+}
+
+export type TextIndex = {
+  kind: 'text'
+  document: Extract<AnswerDocument, { kind: 'text' }>
+  lines: Passages
+  /** Where each line begins in the text. */
+  lineStarts: readonly number[]
+  whole: Passages
+  ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
+}
+
+/** What is made of a document to search it, each part with the first search that needs it. */
+export type SearchIndex = JsonIndex | TextIndex | Extract<AnswerDocument, { kind: 'binary' }>
+
+const textsOf = (leaves: readonly Leaf[]): Passages => createPassages(leaves.map(({ text }) => text))
+
+const createLeafIndex = (values: readonly Leaf[], names: readonly Leaf[]): LeafIndex => ({
+  values,
+  names,
+  valueTexts: textsOf(values),
+  nameTexts: textsOf(names),
+  ranked: once(() => {
+    const records = readRecords({ values, names })
+    return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
+  }),
+})
+
+const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
+  const { values, names } = readLeaves(document.value)
+  const all = createLeafIndex(values, names)
+  // The fields asked for last: whoever searches them again has changed the pattern.
+  let last: { key: string; index: LeafIndex } | undefined
+  const within = (paths: readonly Path[]): LeafIndex => {
+    if (paths.length === 0) return all
+    const key = JSON.stringify(paths)
+    if (last?.key !== key) {
+      const isBelowOne = (place: Place | undefined) => place !== undefined && isBelow(paths, place)
+      const wanted = values.filter(({ place }) => isBelowOne(place))
+      // The name that a path ends with is no part of what it leads to.
+      last = {
+        key,
+        index: createLeafIndex(
+          wanted,
+          names.filter(({ place }) => isBelowOne(place.parent)),
+        ),
+      }
+    }
+    return last.index
+  }
+  return { kind: 'json', document, within }
+}
+
+const buildTextIndex = (document: TextIndex['document']): TextIndex => {
+  const { text } = document
+  const spans = [...linesOf(text)]
+  return {
+    kind: 'text',
+    document,
+    lines: createPassages(spans.map(({ start, end }) => text.slice(start, end))),
+    lineStarts: spans.map(({ start }) => start),
+    whole: createPassages([text]),
+    ranked: once(() => {
+      const paragraphs = readParagraphs(text)
+      return { paragraphs, ranking: buildRanking(paragraphs.map(({ span }) => [text.slice(span.start, span.end)])) }
+    }),
+  }
+}
+
+/** Reads a document for searching: some 5 ms for each megabyte of JSON, and more with the first search of a mode. */
+export const buildIndex = (document: AnswerDocument): SearchIndex => {
+  switch (document.kind) {
+    case 'json':
+      return buildJsonIndex(document)
+    case 'text':
+      return buildTextIndex(document)
+    case 'binary':
+      return document
+  }
+}

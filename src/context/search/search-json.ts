@@ -1,0 +1,177 @@
+import { type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import type { Processed } from '../answer-document.ts'
+import type { Path } from '../answers/path.ts'
+import { describeMiss, matches } from '../answers/what-there-is.ts'
+import { previewOf } from './excerpt.ts'
+import { findHits } from './find-hits.ts'
+import { type Near, parseFuzzy } from './fuzzy.ts'
+import { locate, RECORD_CHARS, toContextResults, toResult } from './json-results.ts'
+import type { Leaf } from './leaves.ts'
+import { describeCount, describeStop, type Look, matcherFor } from './look.ts'
+import { fieldOf, pathOf } from './path.ts'
+import type { JsonIndex, LeafIndex } from './search-index.ts'
+
+/** All results together, as JSON: what no model reads at once anyway. */
+const MAX_RESULTS_CHARS = 200_000
+/** Names of fields that a search which found nothing is answered by. */
+const MAX_FIELDS_TOLD = 12
+
+const toDocument = (value: JsonValue, notes: readonly string[]): Processed => ({
+  document: { kind: 'json', value, format: 'json' },
+  notes,
+})
+
+/** As many of the results as have room. */
+const fitting = (results: Iterable<JsonObject>): JsonObject[] => {
+  const shown: JsonObject[] = []
+  let chars = 0
+  for (const result of results) {
+    chars += JSON.stringify(result).length
+    if (chars > MAX_RESULTS_CHARS && shown.length > 0) break
+    shown.push(result)
+  }
+  return shown
+}
+
+const describeNothing = (
+  { values, names }: LeafIndex,
+  pattern: string,
+  hints: readonly string[],
+): readonly string[] => {
+  const fields = [
+    ...new Set(names.filter(({ place }) => typeof place.value !== 'object').map(({ place }) => fieldOf(place))),
+  ]
+  const told = fields.slice(0, MAX_FIELDS_TOLD).join(', ')
+  const more = fields.length > MAX_FIELDS_TOLD ? ', …' : ''
+  const there = fields.length > 0 ? `, of the fields ${told}${more}` : ''
+  const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
+  return [`Nothing matches "${shown}" in ${values.length.toLocaleString('en')} values${there}.`, ...hints]
+}
+
+/** Names come first, as they are few; half of the room is kept for values. */
+const share = <T>(names: readonly T[], values: readonly T[], topK: number): readonly T[] => {
+  const forNames = Math.max(Math.ceil(topK / 2), topK - values.length)
+  const shownNames = names.slice(0, forNames)
+  return [...shownNames, ...values.slice(0, topK - shownNames.length)]
+}
+
+const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> => {
+  const parsed = matcherFor(look)
+  if (!parsed.ok) return parsed
+  const { matcher, notes } = parsed.value
+  const options = { multiline: look.multiline, eachMatch: look.mode === 'context', isLate: look.isLate }
+  const inNames = findHits(index.nameTexts, matcher, { ...options, multiline: true, eachMatch: false })
+  const inValues = findHits(index.valueTexts, matcher, options)
+  const total = inNames.total + inValues.total
+  if (total === 0)
+    return success(
+      toDocument({ matches: 0, results: [] }, [
+        ...notes,
+        ...describeStop(inValues.isPartial),
+        ...describeNothing(index, look.pattern, hintCase(index, look)),
+      ]),
+    )
+
+  const pick = (leaves: readonly Leaf[], hits: typeof inValues.hits) =>
+    hits.slice(0, look.topK).flatMap(hit => {
+      const leaf = leaves[hit.passage]
+      return leaf === undefined ? [] : [{ leaf, hit }]
+    })
+  const shown = share(pick(index.names, inNames.hits), pick(index.values, inValues.hits), look.topK)
+  const located = shown.map(({ leaf, hit }) => ({ leaf, unit: hit.unit, span: locate(hit, leaf.text, matcher) }))
+  const results =
+    look.mode === 'context'
+      ? fitting(toContextResults(located, look.contextLines ?? 1))
+      : fitting(located.map(({ leaf, unit, span }) => toResult(leaf, unit, span, look.contextLines ?? 0)))
+  const count = look.mode === 'context' ? shown.length : results.length
+  return success(
+    toDocument({ matches: total, results }, [
+      ...notes,
+      ...describeCount(total, count, 'matches in all'),
+      ...describeStop(inValues.isPartial || inNames.isPartial),
+    ]),
+  )
+}
+
+const hintCase = (index: LeafIndex, look: Look): readonly string[] => {
+  if (look.caseInsensitive) return []
+  const parsed = matcherFor({ ...look, caseInsensitive: true })
+  if (!parsed.ok) return []
+  const options = { multiline: look.multiline, eachMatch: false, isLate: look.isLate }
+  const { total } = findHits(index.valueTexts, parsed.value.matcher, options)
+  return total === 0 ? [] : [`With case_insensitive there are ${total.toLocaleString('en')}.`]
+}
+
+const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> => {
+  const parsed = parseFuzzy(look.pattern, look.maxDistance)
+  if (!parsed.ok) return parsed
+  const found: { leaf: Leaf; near: Near }[] = []
+  let isPartial = false
+  for (const leaf of [...index.names, ...index.values]) {
+    isPartial = look.isLate()
+    if (isPartial) break
+    const near = parsed.value.find(leaf.text)
+    if (near !== undefined) found.push({ leaf, near })
+  }
+  const { maxDistance } = parsed.value
+  if (found.length === 0) {
+    const nothing = describeNothing(index, look.pattern, [`max_distance was ${maxDistance}.`])
+    return success(toDocument({ matches: 0, results: [] }, [...describeStop(isPartial), ...nothing]))
+  }
+  const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, look.topK)
+  const results = fitting(
+    best.map(({ leaf, near }) => ({
+      ...toResult(leaf, { start: 0, end: leaf.text.length }, near.span, look.contextLines ?? 0),
+      match: leaf.text.slice(near.span.start, near.span.end),
+      distance: near.distance,
+    })),
+  )
+  return success(
+    toDocument({ matches: found.length, results }, [
+      ...describeCount(found.length, results.length, 'matches in all'),
+      ...describeStop(isPartial),
+    ]),
+  )
+}
+
+const searchRanked = (index: LeafIndex, look: Look): Result<Processed, string> => {
+  const { records, ranking } = index.ranked()
+  const { ranked, standIns } = ranking.rank(look.pattern)
+  const notes = Array.from(
+    standIns,
+    ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
+  )
+  if (ranked.length === 0)
+    return success(toDocument({ matches: 0, results: [] }, describeNothing(index, look.pattern, [])))
+  const results = fitting(
+    ranked.slice(0, look.topK).flatMap(({ index: at, score }) => {
+      const place = records[at]?.place
+      if (place === undefined) return []
+      return [
+        { path: pathOf(place), score: Math.round(score * 100) / 100, record: previewOf(place.value, RECORD_CHARS) },
+      ]
+    }),
+  )
+  return success(
+    toDocument({ matches: ranked.length, results }, [
+      ...notes,
+      ...describeCount(ranked.length, results.length, `of ${ranking.size.toLocaleString('en')} records match`),
+    ]),
+  )
+}
+
+/** Searches JSON value by value, and the names of fields each path once; what is found stands with its path. */
+export const searchJson = (index: JsonIndex, paths: readonly Path[], look: Look): Result<Processed, string> => {
+  const missed = paths.filter(path => !matches(index.document.value, path))
+  const misses = missed.map(path => describeMiss(index.document.value, path))
+  if (paths.length > 0 && missed.length === paths.length)
+    return success(toDocument({ matches: 0, results: [] }, misses))
+  const leaves = index.within(paths)
+  const found =
+    look.mode === 'bm25'
+      ? searchRanked(leaves, look)
+      : look.mode === 'fuzzy'
+        ? searchFuzzy(leaves, look)
+        : searchMatches(leaves, look)
+  return found.ok ? success({ ...found.value, notes: [...misses, ...found.value.notes] }) : found
+}

@@ -1,0 +1,200 @@
+import { type Result, success } from '../../kernel/index.ts'
+import type { Processed } from '../answer-document.ts'
+import { excerptOf } from './excerpt.ts'
+import { findHits, type Hit } from './find-hits.ts'
+import { parseFuzzy } from './fuzzy.ts'
+import { locate } from './json-results.ts'
+import { describeCount, describeStop, type Look, matcherFor } from './look.ts'
+import type { Matcher, Span } from './matcher.ts'
+import type { TextIndex } from './search-index.ts'
+import { contextAround } from './sentences.ts'
+
+/** All results together: what no model reads at once anyway. */
+const MAX_RESULTS_CHARS = 200_000
+/** Beginning of a text that a search which found nothing is answered by. */
+const BEGINNING_CHARS = 200
+
+const toDocument = (text: string, notes: readonly string[]): Processed => ({
+  document: { kind: 'text', text, format: 'text' },
+  notes,
+})
+
+const format = (count: number): string => count.toLocaleString('en')
+
+const joinFitting = (blocks: readonly string[], separator: string): { text: string; shown: number } => {
+  let chars = 0
+  let shown = 0
+  for (const block of blocks) {
+    chars += block.length + separator.length
+    if (chars > MAX_RESULTS_CHARS && shown > 0) break
+    shown++
+  }
+  return { text: blocks.slice(0, shown).join(separator), shown }
+}
+
+const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints: readonly string[]): Processed => {
+  const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
+  const start = document.text.slice(0, BEGINNING_CHARS).trim()
+  const begins =
+    start === '' ? 'It is empty.' : `It begins: ${start}${document.text.length > BEGINNING_CHARS ? '…' : ''}`
+  return toDocument('', [`Nothing matches "${shown}" in ${format(lines.texts.length)} lines.`, ...hints, begins])
+}
+
+/** Index of the line that a place in the text is in. */
+const lineAt = (starts: readonly number[], at: number): number => {
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((starts[middle] ?? 0) <= at) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** A match by its lines, and where it stands in the first of them. */
+type LineMatch = { first: number; last: number; span: Span | undefined; label?: string }
+
+/** Matches as `grep -n` shows them: `12: ` before a line that matches, `12- ` before one that only stands near. */
+const renderLines = (
+  lines: readonly string[],
+  matches: readonly LineMatch[],
+  contextLines: number,
+): readonly string[] => {
+  const blocks: string[][] = []
+  let behind = -1
+  const isMatch = new Set(matches.flatMap(({ first, last }) => [first, last]))
+  for (const { first, last, span, label } of matches) {
+    const from = Math.max(first - contextLines, behind, 0)
+    if (from > behind || blocks.length === 0) blocks.push([])
+    const block = blocks.at(-1) ?? []
+    const to = Math.min(last + contextLines, lines.length - 1)
+    for (let line = first < behind ? first : from; line <= to; line++) {
+      // A long line may hold several matches, each shown by itself.
+      if (line < behind && line !== first) continue
+      const text = lines[line] ?? ''
+      const sign = isMatch.has(line) ? ':' : '-'
+      const column = line === first && span !== undefined && text.length > 300 ? `${span.start + 1}:` : ''
+      block.push(
+        `${line + 1}${sign}${column} ${label !== undefined && line === first ? label : ''}${excerptOf(text, line === first ? span : undefined)}`,
+      )
+    }
+    behind = Math.max(behind, to + 1)
+  }
+  return contextLines > 0 ? blocks.map(block => block.join('\n')) : blocks.flat()
+}
+
+const toLineMatch = (index: TextIndex, hit: Hit, matcher: Matcher, multiline: boolean): LineMatch => {
+  const text = (multiline ? index.whole : index.lines).texts[hit.passage] ?? ''
+  const span = locate(hit, text, matcher)
+  if (!multiline) return { first: hit.passage, last: hit.passage, span }
+  const first = lineAt(index.lineStarts, span?.start ?? 0)
+  const last = lineAt(index.lineStarts, Math.max(span?.start ?? 0, (span?.end ?? 0) - 1))
+  const start = index.lineStarts[first] ?? 0
+  return { first, last, span: span === undefined ? undefined : { start: span.start - start, end: span.end - start } }
+}
+
+const renderContexts = (index: TextIndex, matches: readonly LineMatch[], sentences: number): readonly string[] => {
+  const { text } = index.document
+  const blocks: string[] = []
+  let behind = 0
+  for (const { first, span } of matches) {
+    const start = index.lineStarts[first] ?? 0
+    const at = { start: start + (span?.start ?? 0), end: start + (span?.end ?? 0) }
+    const around = contextAround(text, at, sentences)
+    if (blocks.length > 0 && at.end <= behind) continue
+    const lineNumbers = [around.start, Math.max(around.start, around.end - 1)].map(
+      each => lineAt(index.lineStarts, each) + 1,
+    )
+    const where = lineNumbers[0] === lineNumbers[1] ? `line ${lineNumbers[0]}` : `lines ${lineNumbers.join('-')}`
+    blocks.push(`${where}:\n${text.slice(around.start, around.end)}`)
+    behind = around.end
+  }
+  return blocks
+}
+
+const hintCase = (index: TextIndex, look: Look): readonly string[] => {
+  if (look.caseInsensitive) return []
+  const parsed = matcherFor({ ...look, caseInsensitive: true })
+  if (!parsed.ok) return []
+  const { total } = findHits(index.lines, parsed.value.matcher, {
+    multiline: false,
+    eachMatch: false,
+    isLate: look.isLate,
+  })
+  return total === 0 ? [] : [`With case_insensitive ${format(total)} lines match.`]
+}
+
+const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> => {
+  const parsed = matcherFor(look)
+  if (!parsed.ok) return parsed
+  const { matcher, notes } = parsed.value
+  const multiline = look.multiline && look.mode !== 'text'
+  const eachMatch = multiline || look.mode === 'context'
+  const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: look.isLate })
+  const late = describeStop(found.isPartial)
+  if (found.total === 0) {
+    const nothing = describeNothing(index, look.pattern, hintCase(index, look))
+    return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
+  }
+  const shown = found.hits.slice(0, look.topK).map(hit => toLineMatch(index, hit, matcher, multiline))
+  const isContext = look.mode === 'context'
+  const blocks = isContext
+    ? renderContexts(index, shown, look.contextLines ?? 1)
+    : renderLines(index.lines.texts, shown, look.contextLines ?? 0)
+  const { text } = joinFitting(blocks, isContext ? '\n\n' : (look.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
+  const what = eachMatch ? 'matches in all' : 'lines match'
+  return success(toDocument(text, [...notes, ...describeCount(found.total, shown.length, what), ...late]))
+}
+
+const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> => {
+  const parsed = parseFuzzy(look.pattern, look.maxDistance)
+  if (!parsed.ok) return parsed
+  const found: (LineMatch & { distance: number })[] = []
+  let isPartial = false
+  for (const [line, text] of index.lines.texts.entries()) {
+    isPartial = look.isLate()
+    if (isPartial) break
+    const near = parsed.value.find(text)
+    if (near === undefined) continue
+    const label = `[distance ${near.distance}: ${text.slice(near.span.start, near.span.end)}] `
+    found.push({ first: line, last: line, span: near.span, label, distance: near.distance })
+  }
+  const late = describeStop(isPartial)
+  if (found.length === 0) {
+    const nothing = describeNothing(index, look.pattern, [`max_distance was ${parsed.value.maxDistance}.`])
+    return success({ ...nothing, notes: [...late, ...nothing.notes] })
+  }
+  const shown = found.sort((one, other) => one.distance - other.distance).slice(0, look.topK)
+  const blocks = shown.flatMap(match => renderLines(index.lines.texts, [match], look.contextLines ?? 0))
+  const { text } = joinFitting(blocks, '\n')
+  return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
+}
+
+const searchRanked = (index: TextIndex, look: Look): Result<Processed, string> => {
+  const { paragraphs, ranking } = index.ranked()
+  const { ranked, standIns } = ranking.rank(look.pattern)
+  if (ranked.length === 0) return success(describeNothing(index, look.pattern, []))
+  const blocks = ranked.slice(0, look.topK).flatMap(({ index: at, score }) => {
+    const paragraph = paragraphs[at]
+    if (paragraph === undefined) return []
+    const { span, firstLine, lastLine } = paragraph
+    const where = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}-${lastLine}`
+    return [`${where}, score ${score.toFixed(2)}:\n${index.document.text.slice(span.start, span.end).trim()}`]
+  })
+  const { text, shown } = joinFitting(blocks, '\n\n')
+  const notes = Array.from(
+    standIns,
+    ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
+  )
+  return success(
+    toDocument(text, [...notes, ...describeCount(ranked.length, shown, `of ${format(ranking.size)} paragraphs match`)]),
+  )
+}
+
+/** Searches a text line by line, or by paragraphs; what is found stands with the numbers of its lines. */
+export const searchText = (index: TextIndex, look: Look): Result<Processed, string> => {
+  if (look.mode === 'bm25') return searchRanked(index, look)
+  if (look.mode === 'fuzzy') return searchFuzzy(index, look)
+  return searchMatches(index, look)
+}

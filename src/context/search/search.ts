@@ -1,0 +1,119 @@
+import { failure, type Result, success } from '../../kernel/index.ts'
+import type { AnswerDocument, Processed } from '../answer-document.ts'
+import { type Path, parsePath } from '../answers/path.ts'
+import type { Processor } from '../processor.ts'
+import type { Look } from './look.ts'
+import {
+  DEFAULT_TOP_K,
+  MAX_CONTEXT_LINES,
+  MAX_DISTANCE,
+  MAX_PATTERN_CHARS,
+  MAX_TOP_K,
+  SEARCH_MODES,
+  type SearchParams,
+} from './params.ts'
+import { buildIndex, type SearchIndex } from './search-index.ts'
+import { searchJson } from './search-json.ts'
+import { searchText } from './search-text.ts'
+import { wordsOf } from './words.ts'
+
+/** Time of one search, in milliseconds; what it found until then is answered. */
+const MAX_SEARCH_MS = 2_000
+/** Texts that are searched between two looks at the clock. */
+const TEXTS_PER_LOOK = 64
+/** Far above what one question needs. */
+const MAX_FIELDS = 200
+
+/** Tells when time is up, looking at the clock now and then. */
+const startClock = (): (() => boolean) => {
+  const end = performance.now() + MAX_SEARCH_MS
+  let asked = 0
+  let isLate = false
+  return () => {
+    if (!isLate && ++asked % TEXTS_PER_LOOK === 0) isLate = performance.now() > end
+    return isLate
+  }
+}
+
+const checkNumber = (name: string, value: number | undefined, least: number, most: number): string | undefined =>
+  value === undefined || (Number.isInteger(value) && value >= least && value <= most)
+    ? undefined
+    : `${name} is a whole number from ${least} to ${most.toLocaleString('en')}.`
+
+const refusalOf = ({ pattern, mode, fields, topK, contextLines, maxDistance }: SearchParams): string | undefined => {
+  if (pattern === undefined || pattern === '') {
+    return 'The pattern is empty: say what to look for. proxy_explore shows what there is.'
+  }
+  if (pattern.length > MAX_PATTERN_CHARS) {
+    return `The pattern is too long: at most ${MAX_PATTERN_CHARS.toLocaleString('en')} characters.`
+  }
+  if (mode === 'bm25' && wordsOf(pattern).length === 0) {
+    return 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
+  }
+  if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode is one of ${SEARCH_MODES.join(', ')}.`
+  if (fields !== undefined && fields.length > MAX_FIELDS) return `At most ${MAX_FIELDS} fields can be searched at once.`
+  return (
+    checkNumber('top_k', topK, 1, MAX_TOP_K) ??
+    checkNumber('context_lines', contextLines, 0, MAX_CONTEXT_LINES) ??
+    checkNumber('max_distance', maxDistance, 0, MAX_DISTANCE)
+  )
+}
+
+const parsePaths = (fields: readonly string[]): Result<readonly Path[], string> => {
+  const paths: Path[] = []
+  for (const field of fields) {
+    const path = parsePath(field)
+    if (!path.ok) return path
+    paths.push(path.value)
+  }
+  return success(paths)
+}
+
+const toLook = (params: SearchParams): Look => ({
+  pattern: params.pattern ?? '',
+  mode: params.mode ?? 'regex',
+  topK: params.topK ?? DEFAULT_TOP_K,
+  contextLines: params.contextLines,
+  multiline: params.multiline ?? false,
+  caseInsensitive: params.caseInsensitive ?? false,
+  maxDistance: params.maxDistance,
+  isLate: startClock(),
+})
+
+/** Searches what was read before: the second search on one document is the faster for it. The error is a sentence. */
+export const searchIndex = (index: SearchIndex, params: SearchParams): Result<Processed, string> => {
+  const refusal = refusalOf(params)
+  if (refusal !== undefined) return failure(refusal)
+  const paths = parsePaths(params.fields ?? [])
+  if (!paths.ok) return paths
+  switch (index.kind) {
+    case 'json':
+      return searchJson(index, paths.value, toLook(params))
+    case 'text':
+      if (paths.value.length > 0) {
+        return failure(
+          `The answer is ${index.document.format}, which has no fields: leave fields out, and all of it is searched.`,
+        )
+      }
+      return searchText(index, toLook(params))
+    case 'binary':
+      return failure(
+        `The answer is binary (${index.mediaType}, ${index.bytes.toLocaleString('en')} bytes): there is no text to search.`,
+      )
+  }
+}
+
+/** The search as a step of what looks into an answer; it keeps the index of a document as long as that is kept. */
+export const createSearch = (): Processor<SearchParams> => {
+  const indices = new WeakMap<AnswerDocument, SearchIndex>()
+  const indexOf = (document: AnswerDocument): SearchIndex => {
+    const index = indices.get(document) ?? buildIndex(document)
+    indices.set(document, index)
+    return index
+  }
+  return {
+    name: 'search',
+    isWanted: ({ pattern }) => pattern !== undefined,
+    apply: (document, params) => searchIndex(indexOf(document), params),
+  }
+}

@@ -1,0 +1,58 @@
+import type { AnswerDocument } from '../../src/context/answer-document.ts'
+import { createSearch, type SearchParams } from '../../src/context/search/index.ts'
+import type { JsonValue } from '../../src/kernel/index.ts'
+
+export const json = (value: JsonValue): AnswerDocument => ({ kind: 'json', value, format: 'json' })
+export const text = (content: string): AnswerDocument => ({ kind: 'text', text: content, format: 'text' })
+
+/** What a search answers: of JSON its value, of text the text, and the notes as one text. */
+export const search = (document: AnswerDocument, params: SearchParams) => {
+  const outcome = createSearch().apply(document, params)
+  if (!outcome.ok) throw new Error(outcome.error)
+  const { document: found, notes } = outcome.value
+  return {
+    found: found.kind === 'json' ? found.value : found.kind === 'text' ? found.text : undefined,
+    notes: notes.join(' '),
+  }
+}
+
+/** The sentence that a search is refused by; throws when it is not. */
+export const refusal = (document: AnswerDocument, params: SearchParams): string => {
+  const outcome = createSearch().apply(document, params)
+  if (outcome.ok) throw new Error(`found ${JSON.stringify(outcome.value)}`)
+  return outcome.error
+}
+
+export const PEOPLE = json({
+  total: 4,
+  users: [
+    {
+      name: 'Ada Lovelace',
+      email: 'ada@example.com',
+      born: 1815,
+      address: { city: 'London' },
+      tags: ['math', 'engine'],
+    },
+    { name: 'Grace Hopper', email: 'grace@example.com', born: 1906, address: { city: 'New York' }, tags: ['compiler'] },
+    {
+      name: 'Alan Turing',
+      email: 'alan@example.com',
+      born: 1912,
+      address: { city: 'London' },
+      tags: ['math', 'logic'],
+    },
+    { name: 'Edsger Dijkstra', email: 'edsger@example.com', born: 1930, address: { city: 'Rotterdam' }, tags: [] },
+  ],
+})
+
+export const LOG = text(
+  [
+    '2026-01-01 start of the service',
+    '2026-01-01 listening on 8080',
+    '2026-01-02 ERROR connection refused by db',
+    '  at connect (pool.js:12)',
+    '2026-01-02 retry in 5 s',
+    '2026-01-03 ERROR timeout of db',
+    '2026-01-04 stop of the service',
+  ].join('\n'),
+)

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import { buildIndex, MAX_PATTERN_CHARS, MAX_TOP_K, SEARCH_MODES, searchIndex } from '../../src/context/search/index.ts'
+import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
+
+describe('search in JSON', () => {
+  it('values match: each stands with the path that the filter takes', () => {
+    const { found, notes } = search(PEOPLE, { pattern: '^A.*n', fields: ['users[].name'] })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'users[2].name', value: 'Alan Turing' }] })
+    expect(notes).toBe('')
+  })
+
+  it('a number matches: it stays a number', () => {
+    const { found } = search(PEOPLE, { pattern: '^19\\d\\d$' })
+    expect(found).toEqual({
+      matches: 3,
+      results: [
+        { path: 'users[1].born', value: 1906 },
+        { path: 'users[2].born', value: 1912 },
+        { path: 'users[3].born', value: 1930 },
+      ],
+    })
+  })
+
+  it('the name of a field matches: it is told once for all items, with its first value', () => {
+    const { found } = search(PEOPLE, { pattern: 'born', mode: 'text' })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'users[].born', field: 'born', value: 1815 }] })
+  })
+
+  it('names with signs in them: the path is one that can be sent as a field', () => {
+    const routes = json({ paths: { '/v1.0/pets': { get: { summary: 'One pet' } } } })
+    const { found } = search(routes, { pattern: 'One pet', mode: 'text' })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'paths["/v1.0/pets"].get.summary', value: 'One pet' }] })
+    expect(search(routes, { pattern: 'pet$', fields: ['paths["/v1.0/pets"].get.summary'] }).found).toMatchObject({
+      matches: 1,
+    })
+  })
+
+  it('context lines: as many members of the same object on either side', () => {
+    const { found } = search(PEOPLE, { pattern: 'grace@', contextLines: 1 })
+    const near = { name: 'Grace Hopper', email: 'grace@example.com', born: 1906 }
+    expect(found).toEqual({ matches: 1, results: [{ path: 'users[1].email', value: 'grace@example.com', near }] })
+  })
+
+  it('context of a match: the record that it stands in, once for all matches in it', () => {
+    const { found } = search(PEOPLE, { pattern: 'grace|compiler', mode: 'context', caseInsensitive: true })
+    expect(found).toMatchObject({
+      matches: 3,
+      results: [
+        {
+          path: 'users[1]',
+          matches: ['users[1].name', 'users[1].email', 'users[1].tags[0]'],
+          record: { name: 'Grace Hopper', born: 1906, address: { city: 'New York' } },
+        },
+      ],
+    })
+  })
+
+  it('context of a match in a long text: its sentence and those around it', () => {
+    const body = `${'Filler goes here. '.repeat(40)}The key expired. It was renewed by hand. ${'More of it follows. '.repeat(40)}`
+    const { found } = search(json({ body }), { pattern: 'renewed', mode: 'context', contextLines: 0 })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'body', context: 'It was renewed by hand.' }] })
+  })
+
+  it('a match in a long value: what is around it is shown, and that more is there', () => {
+    const note = `${'x'.repeat(5_000)} needle ${'y'.repeat(5_000)}`
+    const { found } = search(json([{ note }]), { pattern: 'needle' })
+    expect(JSON.stringify(found).length).toBeLessThan(600)
+    expect(JSON.stringify(found)).toMatch(/"…x+ needle y+…"/)
+  })
+
+  it('a value of several lines: each line that matches, with its number', () => {
+    const { found } = search(json({ log: 'one\ntwo\nthree two' }), { pattern: '^t.o$|e two' })
+    const results = [
+      { path: 'log', line: 2, value: 'two' },
+      { path: 'log', line: 3, value: 'three two' },
+    ]
+    expect(found).toEqual({ matches: 2, results })
+  })
+
+  it('a match over several lines: only with multiline', () => {
+    const document = json({ log: 'begin\nmiddle\nend' })
+    expect(search(document, { pattern: 'begin\\s+middle' }).found).toMatchObject({ matches: 0 })
+    expect(search(document, { pattern: 'begin\\s+middle', multiline: true }).found).toMatchObject({ matches: 1 })
+  })
+
+  it('more matches than are shown: the first ones, and how many there are', () => {
+    const many = json(Array.from({ length: 10_000 }, (_, id) => ({ id, state: 'open' })))
+    const { found, notes } = search(many, { pattern: 'open', topK: 2 })
+    expect(found).toMatchObject({ matches: 10_000, results: [{ path: '[0].state' }, { path: '[1].state' }] })
+    expect(notes).toContain('10,000 matches in all, and 2 of them are shown')
+  })
+
+  it('nothing matches: how much was searched, and which fields there are', () => {
+    const { found, notes } = search(PEOPLE, { pattern: 'Babbage' })
+    expect(found).toEqual({ matches: 0, results: [] })
+    expect(notes).toBe(
+      'Nothing matches "Babbage" in 22 values, of the fields total, users[].name, users[].email, users[].born, users[].address.city.',
+    )
+  })
+
+  it('nothing matches as it is written: how many do in another case', () => {
+    expect(search(PEOPLE, { pattern: 'LONDON' }).notes).toContain('With case_insensitive there are 2.')
+  })
+
+  it('a field that is not there: what there is instead; other fields are searched all the same', () => {
+    const none = search(PEOPLE, { pattern: 'Ada', fields: ['users[].nam'] })
+    expect(none.found).toEqual({ matches: 0, results: [] })
+    expect(none.notes).toContain('users[].nam matches nothing. At users[] there are the members name, email')
+    const some = search(PEOPLE, { pattern: 'Ada', fields: ['users[].nam', 'users.*'] })
+    expect(some.found).toMatchObject({ matches: 1 })
+    expect(some.notes).toContain('users[].nam matches nothing')
+  })
+
+  it.each([
+    ['users[0]', ['users[0].name', 'users[0].email', 'users[0].address.city']],
+    ['users[-1].name', ['users[3].name']],
+    ['users.tags', ['users[1].tags[0]', 'users[2].tags[1]']],
+    ['*[*].address', ['users[0].address.city', 'users[2].address.city', 'users[3].address.city']],
+  ])('only the field %s is searched', (field, paths) => {
+    const { found } = search(PEOPLE, { pattern: 'ada|[eolg]{2}|don|dam', fields: [field], caseInsensitive: true })
+    expect(found).toMatchObject({ matches: paths.length, results: paths.map(path => ({ path })) })
+  })
+
+  it('a number that no double holds: it is found by its digits, and keeps them', () => {
+    const exact = JSON.rawJSON('12345678901234567890')
+    const { found } = search(json({ id: exact }), { pattern: '4567890$' })
+    expect(JSON.stringify(found)).toBe('{"matches":1,"results":[{"path":"id","value":12345678901234567890}]}')
+  })
+
+  it('the result is a document: it is searched again', () => {
+    const { found } = search(PEOPLE, { pattern: 'London' })
+    expect(search(json(found ?? null), { pattern: 'users\\[2\\]', fields: ['results[].path'] }).found).toMatchObject({
+      matches: 1,
+    })
+  })
+})
+
+it('an index that is kept answers every mode as one that is made for it', () => {
+  for (const document of [PEOPLE, LOG]) {
+    const kept = buildIndex(document)
+    for (const mode of SEARCH_MODES) {
+      const params = { pattern: 'London db', mode, caseInsensitive: true } as const
+      const first = searchIndex(kept, params)
+      expect(searchIndex(kept, params)).toEqual(first)
+      expect(searchIndex(buildIndex(document), params)).toEqual(first)
+    }
+  }
+})
+
+describe('search in text', () => {
+  it('lines match: each stands behind its number', () => {
+    expect(search(LOG, { pattern: 'ERROR .* db' }).found).toBe(
+      '3: 2026-01-02 ERROR connection refused by db\n6: 2026-01-03 ERROR timeout of db',
+    )
+  })
+
+  it('context lines: the lines around, apart where they do not meet', () => {
+    expect(search(LOG, { pattern: 'refused|stop', contextLines: 1 }).found).toBe(
+      [
+        '2- 2026-01-01 listening on 8080',
+        '3: 2026-01-02 ERROR connection refused by db',
+        '4-   at connect (pool.js:12)',
+        '--',
+        '6- 2026-01-03 ERROR timeout of db',
+        '7: 2026-01-04 stop of the service',
+      ].join('\n'),
+    )
+  })
+
+  it('a match over several lines: all of its lines, with multiline', () => {
+    const { found } = search(LOG, { pattern: 'refused.*\\n.*pool', multiline: true })
+    expect(found).toBe('3: 2026-01-02 ERROR connection refused by db\n4:   at connect (pool.js:12)')
+  })
+
+  it('context of a match: its paragraph with the numbers of its lines', () => {
+    const document = text('First part\nof it.\n\nSecond part\nwith a needle.\n\nThird part.')
+    expect(search(document, { pattern: 'needle', mode: 'context' }).found).toBe(
+      'lines 4-5:\nSecond part\nwith a needle.',
+    )
+  })
+
+  it('one line of a megabyte: each match with where it stands', () => {
+    const line = `${'lorem ipsum '.repeat(40_000)}needle one${' dolor'.repeat(40_000)} needle two ${'sit '.repeat(40_000)}`
+    const { found } = search(text(line), { pattern: 'needle \\w+' })
+    const lines = String(found).split('\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/^1:480001: ….*needle one.*…$/)
+    expect(lines[1]).toMatch(new RegExp(`^1:${line.indexOf('needle two') + 1}: …`))
+  })
+
+  it('a match that is longer than can be located: the line is shown all the same', () => {
+    const { found } = search(text(`${'a'.repeat(1_000_000)}\nb`), { pattern: '(a+)+$' })
+    expect(String(found)).toMatch(/^1: a+…$/)
+  })
+
+  it('nothing matches: how many lines there are, and how the text begins', () => {
+    const { found, notes } = search(LOG, { pattern: 'warning' })
+    expect(found).toBe('')
+    expect(notes).toMatch(/^Nothing matches "warning" in 7 lines. It begins: 2026-01-01 start/)
+  })
+
+  it('an empty text: it says that it is empty', () => {
+    expect(search(text(''), { pattern: 'x' }).notes).toContain('It is empty.')
+  })
+
+  it('lines that end as on Windows: the end is none of the line', () => {
+    expect(search(text('one\r\ntwo\r\n'), { pattern: 'e$' }).found).toBe('1: one')
+  })
+
+  it('fields of a text: there are none', () => {
+    expect(refusal(LOG, { pattern: 'x', fields: ['a'] })).toContain('has no fields')
+  })
+})
+
+describe('search that cannot be', () => {
+  it('binary content: it is described', () => {
+    const image = { kind: 'binary', mediaType: 'image/png', bytes: 12_345 } as const
+    expect(refusal(image, { pattern: 'x' })).toBe(
+      'The answer is binary (image/png, 12,345 bytes): there is no text to search.',
+    )
+  })
+
+  it.each([
+    ['an empty pattern', { pattern: '' }, 'The pattern is empty'],
+    ['a pattern that never ends', { pattern: 'x'.repeat(MAX_PATTERN_CHARS + 1) }, 'too long'],
+    ['a broken pattern', { pattern: '(a' }, 'missing closing ): `(a`'],
+    ['a lookahead', { pattern: 'a(?=b)' }, 'Lookaheads and lookbehinds are not supported'],
+    ['a lookbehind', { pattern: '(?<!a)b' }, 'Lookaheads and lookbehinds are not supported'],
+    ['a backreference', { pattern: '(a)\\1' }, 'Backreferences are not supported'],
+    ['an atomic group', { pattern: '(?>a+)b' }, 'not needed'],
+    ['far too many repeats', { pattern: '((a{1,100}){1,100}){1,100}' }, 'repeat'],
+    ['no result wanted', { pattern: 'a', topK: 0 }, 'top_k is a whole number from 1 to 1,000'],
+    ['more results than there may be', { pattern: 'a', topK: MAX_TOP_K + 1 }, 'top_k is a whole number'],
+    ['half a line of context', { pattern: 'a', contextLines: 0.5 }, 'context_lines is a whole number'],
+    ['a distance below zero', { pattern: 'a', maxDistance: -1 }, 'max_distance is a whole number'],
+    ['a path that is none', { pattern: 'a', fields: ['a[b'] }, 'is no path'],
+    ['signs where words are compared', { pattern: '--', mode: 'fuzzy' }, 'the pattern has none'],
+    ['signs where words are ranked', { pattern: '--', mode: 'bm25' }, 'the pattern has none'],
+  ] as const)('%s: refused in a sentence that helps', (_title, params, sentence) => {
+    expect(refusal(PEOPLE, params)).toContain(sentence)
+  })
+
+  it('around matches, a pattern that is no regular expression is searched as it is written', () => {
+    const { found, notes } = search(text('I like C++ (a lot'), { pattern: 'C++ (', mode: 'context' })
+    expect(found).toBe('line 1:\nI like C++ (a lot')
+    expect(notes).toContain('as it is written')
+  })
+})
