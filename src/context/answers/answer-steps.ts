@@ -1,12 +1,14 @@
 import type { Result } from '../../kernel/index.ts'
 import type { AnswerDocument, Processed } from '../answer-document.ts'
 import type { Processor } from '../processor.ts'
+import { createSearch, type SearchParams } from '../search/index.ts'
 import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
 
 /** The parameters of each step, in the order in which they are taken: the next one goes on from what one has found. */
 export type AnswerSteps = {
   filter?: FilterParams
+  search?: SearchParams
   explore?: ExploreParams
 }
 
@@ -29,6 +31,7 @@ type Outcome = Result<Processed, string>
  * the one before had made. Outcomes are held as long as their document is, so that indices made of them serve again.
  */
 export const createPipeline = () => {
+  const search = createSearch()
   const held = new WeakMap<AnswerDocument, Map<string, Outcome>>()
 
   const run = <Params>(processor: Processor<Params>, document: AnswerDocument, params: Params): Outcome => {
@@ -57,6 +60,7 @@ export const createPipeline = () => {
         : { ...outcome, errors: [...outcome.errors, { step: processor.name, message: made.error }], wanted }
     }
     take(filter, steps.filter)
+    take(search, steps.search)
     take(explore, steps.explore)
     return outcome
   }

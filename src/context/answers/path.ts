@@ -70,14 +70,14 @@ export const indexOfName = (name: string): number | undefined => (/^\d{1,9}$/.te
 
 /**
  * The values that one step leads to from one value. A name that meets an array means that member of each item, unless
- * it is a number: `users.name` is `users[].name`.
+ * it is a number: `users.name` is `users[].name`, however many arrays there are between the two.
  */
 export const follow = (value: JsonValue, step: PathStep): readonly JsonValue[] => {
   if (Array.isArray(value)) {
     if (step.kind === 'items' || step.kind === 'any') return value
     const index = step.kind === 'item' ? step.index : indexOfName(step.name)
     if (index !== undefined) return value.slice(index, index === -1 ? undefined : index + 1)
-    return value.flatMap(item => (Array.isArray(item) ? [] : follow(item, step)))
+    return value.flatMap(item => follow(item, step))
   }
   if (!hasMembers(value)) return []
   if (step.kind === 'any') return Object.values(value)

@@ -11,13 +11,13 @@ const setMember = (object: JsonObject, name: string, value: JsonValue): void => 
 }
 
 /** What the trees want of every item of an array. A name that is no index means that member of each item. */
-const treesOfEach = (trees: Trees, items: readonly JsonValue[]): Trees => {
+const treesOfEach = (trees: Trees): Trees => {
   const each: PathTree[] = []
   for (const { everyItem, every, members } of trees) {
     if (everyItem !== undefined) each.push(everyItem)
     if (every !== undefined) each.push(every)
     const names = [...members].filter(([name]) => indexOfName(name) === undefined)
-    if (names.length > 0 && items.some(hasMembers)) {
+    if (names.length > 0) {
       each.push({ isWhole: false, members: new Map(names), items: new Map(), everyItem: undefined, every: undefined })
     }
   }
@@ -50,7 +50,7 @@ const wantedNames = (trees: Trees): ReadonlySet<string> | undefined =>
   trees.some(tree => tree.every !== undefined) ? undefined : new Set(trees.flatMap(tree => [...tree.members.keys()]))
 
 const includeItems = (items: readonly JsonValue[], trees: Trees): JsonValue | undefined => {
-  const each = treesOfEach(trees, items)
+  const each = treesOfEach(trees)
   const byIndex = treesOfItems(trees, items.length)
   const kept: JsonValue[] = []
   const keep = (item: JsonValue | undefined, wanted: Trees): void => {
@@ -82,7 +82,7 @@ const include = (value: JsonValue, trees: Trees): JsonValue | undefined => {
 }
 
 const excludeItems = (items: readonly JsonValue[], trees: Trees): JsonValue => {
-  const each = treesOfEach(trees, items)
+  const each = treesOfEach(trees)
   const byIndex = treesOfItems(trees, items.length)
   return items.flatMap((item, index) => {
     const wanted = byIndex.size === 0 ? each : [...each, ...(byIndex.get(index) ?? [])]
