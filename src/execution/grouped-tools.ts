@@ -1,7 +1,8 @@
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { failure, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
 import type { CallContext, CompiledTool, LongText, UnlistedTools } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
 import { describeGroups, listNames, quoteName } from './group-texts.ts'
+import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from './own-tool-arguments.ts'
 import { boundError } from './resolve.ts'
 import type { ToolGroup } from './tool-group.ts'
 import { renderToolJson } from './tool-json.ts'
@@ -24,12 +25,6 @@ const CALL_TOOL = 'call_dynamic_tool'
 
 const GROUP = { type: 'string', description: 'The name of a group' } as const
 
-const objectSchema = (properties: JsonObject, required: string[]): JsonObject => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
 const GET_SCHEMA = objectSchema({ group: GROUP }, ['group'])
 const CALL_SCHEMA = objectSchema(
   {
@@ -39,12 +34,6 @@ const CALL_SCHEMA = objectSchema(
   },
   ['group', 'name'],
 )
-const GET_OUTPUT: JsonObject = {
-  type: 'object',
-  properties: { tools: { type: 'array', items: { type: 'object' } } },
-  required: ['tools'],
-}
-
 const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
   name,
   unlisted,
@@ -83,26 +72,6 @@ const createFinder = (groups: readonly ToolGroup[]) => {
 }
 type Finder = ReturnType<typeof createFinder>
 
-/** The arguments of one of our own two tools, where they are an object of what it takes. */
-const checkArguments = (given: JsonValue | undefined, known: readonly string[]): Result<JsonObject, string> => {
-  if (!isJsonObject(given)) return failure('The arguments must be an object.')
-  const unknown = Object.keys(given).find(key => !known.includes(key))
-  if (unknown === undefined) return success(given)
-  return failure(`There is no parameter ${quoteName(unknown)}. ${listNames('The parameters', known)}`)
-}
-
-const readText = (given: JsonObject, key: string, hint: string): Result<string, string> => {
-  const value = given[key]
-  if (typeof value === 'string') return success(value)
-  return failure(`"${key}" is ${value === undefined ? 'missing' : 'no string'}. ${hint}`)
-}
-
-const readArgs = ({ args }: JsonObject): Result<JsonObject, string> => {
-  // Models send null for what they leave out.
-  if (args === undefined || args === null) return success({})
-  return isJsonObject(args) ? success(args) : failure('"args" must be an object: the arguments of the tool by name.')
-}
-
 /** The tools of a group, with those that are for this client alone. */
 const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
   const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
@@ -124,7 +93,7 @@ const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool 
     title: undefined,
     description: `Lists the tools of a group, to be called with ${CALL_TOOL}. The groups:\n${describeGroups(groups)}`,
     inputSchema: GET_SCHEMA,
-    outputSchema: GET_OUTPUT,
+    outputSchema: TOOLS_OUTPUT,
     annotations: { readOnlyHint: true, openWorldHint: false },
     isReadOnly: true,
     isLinked: groups.some(({ unlisted }) => unlisted !== undefined),
@@ -147,7 +116,7 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     if (!name.ok) return name
     const tool = finder.findTool(group.value, name.value, peer)
     if (!tool.ok) return tool
-    const args = readArgs(checked.value)
+    const args = readInnerArguments(checked.value, 'args')
     return args.ok ? success({ tool: tool.value, args: args.value }) : args
   }
   return {
