@@ -104,6 +104,11 @@ export type CallView = {
   client: string
 }
 
+const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
+  if (outcome === 'error') return `failed${status === undefined ? '' : `, ${status}`}`
+  return request?.answerAgeMs === undefined ? 'answered' : 'answered again'
+}
+
 export const toCallView = (call: StoredExecution): CallView => ({
   id: call.id,
   href: `${historyPath(call.serverId)}/${call.id}`,
@@ -111,7 +116,7 @@ export const toCallView = (call: StoredExecution): CallView => ({
   time: timeText(call.startedAt),
   tool: calledText(call),
   state: call.outcome === 'ok' ? 'good' : 'failed',
-  outcome: call.outcome === 'ok' ? 'answered' : `failed${call.status === undefined ? '' : `, ${call.status}`}`,
+  outcome: outcomeText(call),
   duration: formatDuration(call.durationMs),
   client: call.client ?? NONE,
 })

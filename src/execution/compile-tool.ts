@@ -134,7 +134,7 @@ export const compileTool = (
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const findPlan = planOnce(instance, globals, limits, { shaper, owner: serverId, compactTables })
-  const keepingFor = keepings.ofTool(instance, compiled, globals.version)
+  const keepingFor = keepings.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
   return {
     name,
     title: tool.title,

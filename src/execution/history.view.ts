@@ -13,6 +13,7 @@ const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (request === undefined && outcome === 'error') return 'not sent'
   if (status === undefined) return outcome === 'ok' ? 'answered' : 'no answer'
+  if (request?.answerAgeMs !== undefined) return `${status} answered again`
   if (outcome === 'ok') return `${status} answered`
   return status >= 200 && status < 300 ? `${status} not usable` : `${status} refused`
 }
@@ -70,9 +71,11 @@ const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
 /** One call with all that is kept of it. */
 export const toCallView = (execution: StoredExecution, names: Names) => {
   const { request, error } = execution
+  const ageMs = request?.answerAgeMs
   return {
     ...toRow(execution, names),
     error,
+    answer: ageMs === undefined ? undefined : `the one of ${formatDuration(ageMs)} before; nothing was sent`,
     requestSize: formatBytes(execution.requestBytes),
     request: request && { text: requestText(request), curl: toCurl(request) },
   }

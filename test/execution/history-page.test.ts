@@ -39,6 +39,13 @@ describe('the history page of a server', () => {
       [
         { name: 'good', method: 'POST', url: `${api.origin}/good?key={{key}}&q={{q?}}`, body: '{"q": "{{q?}}"}' },
         { name: 'bad', method: 'GET', url: `${api.origin}/bad` },
+        {
+          name: 'again',
+          method: 'GET',
+          url: `${api.origin}/again`,
+          annotations: { readOnlyHint: true },
+          cacheSeconds: 60,
+        },
       ],
       { server: { name: 'Desk' } },
     )
@@ -170,5 +177,20 @@ describe('the history page of a server', () => {
     expect((await person.get(`${path}/${randomUUID()}`)).status).toBe(404)
     expect((await person.get(`${path}/no-uuid`)).status).toBe(404)
     expect((await createPageBrowser(patchbay.origin).get(path)).location).toContain('/sign-in')
+  })
+
+  it('tells a call that a kept answer was given for from one that was sent', async () => {
+    const person = await signIn()
+    await call('again')
+    await call('again')
+    const { html } = await person.get(`${path}?tool=again`)
+    expect(html.match(/200 answered again/g)).toHaveLength(1)
+    const [given = '', sent = ''] = linksIn(html)
+    const shown = (await person.get(given)).html
+    expect(shown).toMatch(/<dt>Answer<\/dt><dd>the one of [\d.,]+ \w+ before; nothing was sent<\/dd>/)
+    expect(shown).toContain('The request that it answers, secrets masked')
+    expect((await person.get(sent)).html).not.toContain('nothing was sent')
+    const overview = await person.get(`/servers/${serverId}`)
+    expect(overview.html.match(/>answered again</g)).toHaveLength(1)
   })
 })
