@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { jsonpath } from 'json-p3'
+import { expect, it } from 'vitest'
+import { parsePath } from '../../src/context/answers/path.ts'
+import { excludePaths, includePaths } from '../../src/context/answers/project.ts'
+import type { JsonValue } from '../../src/kernel/index.ts'
+
+// The reference is an implementation of JSONPath (RFC 9535): it says where the paths lead, and what is built of these
+// places must be what the projection makes.
+
+type Step = { own: string; alternatives: readonly string[] }
+type Location = readonly (string | number)[]
+
+const NAMES = ['a', 'b', 'id', 'first name', 'x.y', '__proto__']
+/** A name that meets an array means its items, however many arrays there are; documents here have three at most. */
+const THROUGH_ARRAYS = ['', '[:]', '[:][:]', '[:][:][:]']
+
+const value = fc.letrec<{ value: JsonValue; list: JsonValue; object: JsonValue }>(tie => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'max' },
+    fc.constantFrom<JsonValue>(null, true, 7, 'text'),
+    tie('list'),
+    tie('object'),
+  ),
+  list: fc.array(tie('value'), { maxLength: 4 }),
+  object: fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), tie('value')), { selector: ([name]) => name, maxLength: 4 })
+    .map(entries => Object.fromEntries(entries)),
+})).value
+
+const step = fc.oneof(
+  fc.constantFrom(...NAMES).map(
+    (name): Step => ({
+      own: /^\w+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
+      alternatives: THROUGH_ARRAYS.map(through => `${through}[${JSON.stringify(name)}]`),
+    }),
+  ),
+  fc.constant<Step>({ own: '[]', alternatives: ['[:]'] }),
+  fc.constant<Step>({ own: '.*', alternatives: ['[*]'] }),
+  fc.integer({ min: -2, max: 3 }).map((index): Step => ({ own: `[${index}]`, alternatives: [`[${index}]`] })),
+)
+const path = fc.array(step, { minLength: 1, maxLength: 3 })
+const paths = fc.array(path, { minLength: 1, maxLength: 3 })
+
+const referencesOf = (steps: readonly Step[]): readonly string[] =>
+  steps.reduce<readonly string[]>(
+    (starts, { alternatives }) => starts.flatMap(start => alternatives.map(alternative => start + alternative)),
+    ['$'],
+  )
+
+const keyOf = (location: Location): string => JSON.stringify(location)
+
+const placesOf = (root: JsonValue, wanted: readonly (readonly Step[])[]): ReadonlySet<string> => {
+  const places = wanted.flatMap(steps =>
+    referencesOf(steps).flatMap(reference => [...jsonpath.query(reference, root)].map(node => keyOf(node.location))),
+  )
+  return new Set(places)
+}
+
+const childrenOf = (node: JsonValue): readonly (readonly [string | number, JsonValue])[] => {
+  if (Array.isArray(node)) return node.map((item, index) => [index, item] as const)
+  return typeof node === 'object' && node !== null ? Object.entries(node) : []
+}
+
+const build = (node: JsonValue, kept: readonly (readonly [string | number, JsonValue])[]): JsonValue =>
+  Array.isArray(node) ? kept.map(([, item]) => item) : Object.fromEntries(kept)
+
+const keepOnly = (node: JsonValue, places: ReadonlySet<string>, at: Location = []): JsonValue | undefined => {
+  if (places.has(keyOf(at))) return node
+  const kept = childrenOf(node).flatMap(([key, child]): [string | number, JsonValue][] => {
+    const part = keepOnly(child, places, [...at, key])
+    return part === undefined ? [] : [[key, part]]
+  })
+  return kept.length === 0 ? undefined : build(node, kept)
+}
+
+const takeAway = (node: JsonValue, places: ReadonlySet<string>, at: Location = []): JsonValue => {
+  if (typeof node !== 'object' || node === null) return node
+  const kept = childrenOf(node).flatMap(([key, child]): [string | number, JsonValue][] =>
+    places.has(keyOf([...at, key])) ? [] : [[key, takeAway(child, places, [...at, key])]],
+  )
+  return build(node, kept)
+}
+
+const parseAll = (wanted: readonly (readonly Step[])[]) =>
+  wanted.map(steps => {
+    const parsed = parsePath(steps.map(({ own }) => own).join(''))
+    if (!parsed.ok) throw new Error(parsed.error)
+    return parsed.value
+  })
+
+/** As text, with sorted members: an own `__proto__` is compared too. */
+const toText = (node: JsonValue | undefined): string => {
+  if (Array.isArray(node)) return `[${node.map(toText).join()}]`
+  if (typeof node !== 'object' || node === null) return JSON.stringify(node) ?? 'nothing'
+  const members = Object.entries(node).map(([name, child]) => `${JSON.stringify(name)}:${toText(child)}`)
+  return `{${members.sort().join()}}`
+}
+
+it('what is kept by paths is what an independent JSONPath finds, each in its place', () => {
+  fc.assert(
+    fc.property(value, paths, (root, wanted) => {
+      expect(toText(includePaths(root, parseAll(wanted)))).toBe(toText(keepOnly(root, placesOf(root, wanted))))
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+it('what is taken away by paths is what an independent JSONPath finds, and nothing else', () => {
+  fc.assert(
+    fc.property(value, paths, (root, wanted) => {
+      expect(toText(excludePaths(root, parseAll(wanted)))).toBe(toText(takeAway(root, placesOf(root, wanted))))
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+it('neither changes the value', () => {
+  fc.assert(
+    fc.property(value, paths, (root, wanted) => {
+      const before = toText(root)
+      includePaths(root, parseAll(wanted))
+      excludePaths(root, parseAll(wanted))
+      expect(toText(root)).toBe(before)
+    }),
+  )
+})
