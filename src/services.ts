@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
-import { createAnswerShaper, createTokenCounter } from './context/index.ts'
+import { createAnswerShaper, createTokenCounter, createToolFinder } from './context/index.ts'
 import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
@@ -53,6 +53,7 @@ import {
   uses,
   type VerifyMcpToken,
 } from './servers/index.ts'
+import { buildAnswerServices } from './services-answers.ts'
 import { buildUpstreamServices } from './services-upstreams.ts'
 import { createToolkitCatalogue, createToolkitService, createToolLint, createToolService } from './toolkits/index.ts'
 import { type ConnectionLimits, createUpstreamOAuth } from './upstreams/index.ts'
@@ -195,7 +196,12 @@ export const buildServices = async (
   bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
   bus.subscribe('resync', keepings.forgetAll)
 
+  const countCatalogueTokens = createTokenCounter()
+  const finder = createToolFinder(error =>
+    logger.error({ err: error }, 'the dictionary could not be read: tools are found in fewer words'),
+  )
   const shaper = createAnswerShaper()
+  const answerServices = buildAnswerServices({ settings, db, bus, logger })
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,
@@ -206,13 +212,15 @@ export const buildServices = async (
     recorder,
     limits,
     keepings,
+    finder,
+    count: countCatalogueTokens,
     shaper,
+    reading: answerServices.reading,
+    answers: answerServices.answers,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
       logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
   })
-
-  const countCatalogueTokens = createTokenCounter()
 
   const audit = createAuditLog({ db, keptDays: settings.auditDays })
   const upkeep = createUpkeep({
@@ -275,6 +283,7 @@ export const buildServices = async (
       await http.close()
       await upstreamOAuth.close()
       await shaper.close()
+      await answerServices.close()
       await setImmediate()
       await recorder.close()
       await upkeep.close()

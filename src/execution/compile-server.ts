@@ -10,6 +10,8 @@ import {
 } from '../servers/index.ts'
 import { checkDefinition } from '../toolkits/index.ts'
 import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
+import { type BudgetParts, createAnswerBudget } from './budget/answer-budget.ts'
+import { type AnswerPlaceParts, addAnswerTools, groupAnswerTools } from './budget/answer-places.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
@@ -51,7 +53,9 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
 }
 
 type ServerParts = ExecutionParts &
-  UpstreamToolParts & {
+  Omit<UpstreamToolParts, 'limit'> &
+  BudgetParts &
+  AnswerPlaceParts & {
     sealing: Sealing
     outages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
@@ -95,7 +99,11 @@ export const compileServer = (
   parts: ServerParts,
 ): CompiledServer => {
   const opened = openGlobals(globals, parts.sealing)
-  const own = compileInstances(server, instances, opened, parts)
+  const { limit } = createAnswerBudget(server, parts)
+  const own = compileInstances(server, instances, opened, parts).map(({ instance, tool }) => ({
+    instance,
+    tool: limit(tool, instance.maxResponseTokens),
+  }))
   const isGrouped = server.presentation === 'grouped'
   const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
@@ -110,8 +118,9 @@ export const compileServer = (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, outageOf, hasUnlisted })
-    const groups = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
+    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
+    const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
+    const groups = [...holding, ...groupAnswerTools(server, holding, parts)]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,
@@ -121,13 +130,15 @@ export const compileServer = (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, parts)]
+  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, { ...parts, limit })]
   const names = new Set(all.map(({ name }) => name))
+  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit }) : undefined
+  all.push(...addAnswerTools(server, all, unlisted, parts))
   return {
     ...common,
     tellsOutages: absent.length > 0,
     explainMissing: explainUpstream,
     tools: all.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    unlisted: hasUnlisted ? compileUnlistedTools(sources, names, opened, parts) : undefined,
+    unlisted,
   }
 }

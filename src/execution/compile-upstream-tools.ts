@@ -15,6 +15,7 @@ import {
   type UpstreamToolCall,
 } from '../upstreams/index.ts'
 import { withAccountHidden } from './account-masking.ts'
+import type { AnswerBudget } from './budget/answer-budget.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import {
   type BlocksResult,
@@ -39,6 +40,8 @@ export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: read
 export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
   connections: Pick<UpstreamConnections, 'findFor'>
   exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
+  /** Holds answers to the budget of their server, or to the tool's own. */
+  limit: AnswerBudget['limit']
 }
 
 /** What a call takes; what describes the tool is not in it. */
@@ -150,12 +153,12 @@ const compileOne = (
 
 /** One tool of an upstream; `name`: as history knows it, and clients where each tool stands by itself. */
 export const compileUpstreamTool = (
-  { upstream: { id, serverId, name: upstreamName }, item, name }: PresentedTool,
+  { upstream: { id, serverId, name: upstreamName, responseTokens }, item, name }: PresentedTool,
   globals: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
   const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
-  return compileOne(tool, item.declared, globals, parts)
+  return parts.limit(compileOne(tool, item.declared, globals, parts), responseTokens[item.name])
 }
 
 /**

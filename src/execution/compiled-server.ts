@@ -71,6 +71,8 @@ export type CompiledTool = {
   isLinked?: boolean | undefined
   /** A refusal: of an upstream's tool, in the few cases where clients know what its code means. */
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedAnswer>
+  /** Where `call` cuts answers that are over a budget: the same, whole. */
+  callWhole?: CompiledTool['call'] | undefined
 }
 
 /** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */
@@ -136,6 +138,15 @@ export type UnlistedTools = {
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
+/** Which of two presentations a server has whose builder leaves that to what its tools cost a model, and why. */
+export type ShownAs = {
+  presentation: 'flat' | 'search'
+  /** What its tools cost, each listed by itself. */
+  tokens: number
+  /** What they may cost to be listed so. */
+  maxTokens: number
+}
+
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */
 export type CompiledServer = {
   id: string
@@ -154,6 +165,8 @@ export type CompiledServer = {
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Where each tool of its upstreams stands by itself, and needs no approval. */
   unlisted?: UnlistedTools | undefined
+  /** Where its tools are listed or searched for by what they cost. */
+  shownAs?: ShownAs | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
   /** Where it answers nothing itself, and passes all requests on. */

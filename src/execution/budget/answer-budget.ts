@@ -1,0 +1,116 @@
+import {
+  ANSWER_TTL_MS,
+  type AnswerCache,
+  type AnswerView,
+  type AnswerWork,
+  answerHolderOf,
+} from '../../context/index.ts'
+import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import type { Server } from '../../servers/index.ts'
+import {
+  type CallContext,
+  type Caller,
+  type CompiledTool,
+  isPassed,
+  isRefused,
+  type PassedAnswer,
+  type PassedResult,
+  type ToolResult,
+} from '../compiled-server.ts'
+import { isWithinBytes, takeApart } from './answer-parts.ts'
+import { type AnswerTools, type CutAnswer, NOTICE_TOKENS, renderNotice } from './cut-notice.ts'
+
+/** What `_meta` says of an answer that was cut, or looked into. */
+const ANSWER_META = 'patchbay/answer'
+
+export type BudgetParts = {
+  reading: Pick<AnswerWork, 'look'>
+  answers: Pick<AnswerCache, 'keep'>
+  /** Hears why an answer could not be cut; then it is sent whole. */
+  onInternalError: (error: unknown) => void
+}
+
+export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice' | 'presentation'>
+
+/** Whose an answer is: of a caller with what they show; on a public server, of whoever knows its id. */
+export const holderOf = (caller: Caller): string =>
+  answerHolderOf(caller && { userId: caller.userId, via: caller.tokenId })
+
+export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer): JsonObject => ({
+  [ANSWER_META]: {
+    ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + ANSWER_TTL_MS).toISOString() }),
+    ...(tokens !== undefined && { tokens }),
+    ...(tokensShown !== undefined && { tokensShown }),
+    bytes,
+  },
+})
+
+/** The beginning of what could not be looked into: no token has less than a byte. */
+const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
+  const text = utf8.toString('utf8', 0, maxTokens)
+  return text.endsWith('\ufffd') ? text.slice(0, -1) : text
+}
+
+/** What is said of a view besides its text, a line each. */
+export const tellOf = ({ outline, notes, errors }: AnswerView): string[] =>
+  [outline, ...notes, ...errors.map(({ message }) => message)].filter(line => line !== '')
+
+/** Text blocks, without the empty ones. */
+export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
+  texts.filter(text => text !== '').map(text => ({ type: 'text', text }))
+
+/** No result yet: the client is to come again with what the upstream asks for. */
+const isUnfinished = (result: ToolResult | PassedResult): boolean =>
+  isPassed(result) && result.passed.resultType === 'input_required'
+
+type Called = { tool: string; budget: number; context: CallContext }
+
+/** What of a server's answers is sent, and what is kept for the calls that go on from there. */
+export const createAnswerBudget = (server: BudgetedServer, { reading, answers, onInternalError }: BudgetParts) => {
+  const tools: AnswerTools = server.presentation === 'grouped' ? 'grouped' : 'listed'
+
+  const cut = async (result: ToolResult | PassedResult, { tool, budget, context }: Called) => {
+    const { utf8, others, rest } = takeApart(result)
+    const seen = await reading.look({ bytes: utf8, budgetTokens: budget - NOTICE_TOKENS })
+    const tokens = seen.ok ? seen.value.tokensBefore : undefined
+    if (tokens !== undefined && tokens <= budget) return result
+    const holder = holderOf(context.caller)
+    const about = { tool, ...(tokens !== undefined && { tokens }) }
+    const cacheId = await answers.keep({ serverId: server.id, holder, content: utf8, about })
+    const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
+    const text = seen.ok ? seen.value.text : beginUnseen(utf8, budget - NOTICE_TOKENS)
+    const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
+    const told = [...lines, renderNotice(answer, tools, server.cutNotice)].join('\n')
+    const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toAnswerMeta(answer) }
+    return { passed: { ...rest, content: [...toTextBlocks([text, told]), ...others], _meta } }
+  }
+
+  const limitCall =
+    (tool: CompiledTool, budget: number): CompiledTool['call'] =>
+    async (args, context): Promise<ToolResult | PassedAnswer> => {
+      const result = await tool.call(args, context)
+      if (isRefused(result) || isWithinBytes(result, budget) || isUnfinished(result)) return result
+      try {
+        return await cut(result, { tool: tool.name, budget, context })
+      } catch (error) {
+        if (!context.signal.aborted) onInternalError(error)
+        return result
+      }
+    }
+
+  return {
+    /** Whether answers are cut unless a tool says otherwise. */
+    isOn: server.maxResponseTokens > 0,
+    /**
+     * The tool with its answers held to a budget: its own, else the server's. One with an output schema is held to its own
+     * alone, and then shown without the schema, which a cut answer would not fit.
+     */
+    limit: (tool: CompiledTool, own: number | undefined): CompiledTool => {
+      const budget = own ?? (tool.outputSchema === undefined ? server.maxResponseTokens : 0)
+      if (budget === 0) return tool
+      return { ...tool, outputSchema: undefined, call: limitCall(tool, budget), callWhole: tool.call }
+    },
+  }
+}
+
+export type AnswerBudget = ReturnType<typeof createAnswerBudget>

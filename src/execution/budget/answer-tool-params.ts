@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { AnswerSteps } from '../../context/index.ts'
+import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+
+/** What all three tools take: an answer that is kept, or a call that brings a fresh one. */
+const SOURCE = {
+  cache_id: z.string().max(64).optional().describe('Of an answer that was cut. Give this, or tool'),
+  tool: z.string().max(400).optional().describe('A tool to call now, whose whole answer is looked into'),
+  arguments: z.looseObject({}).optional().describe('Its arguments'),
+}
+/** Of a server that groups, where a tool is known by its group and name. */
+const GROUP = { group: z.string().max(400).optional().describe('The group of that tool') }
+
+const PATHS = z.array(z.string().min(1).max(500)).min(1).max(100)
+
+const FILTER = {
+  fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
+  mode: z.enum(['include', 'exclude']).optional().describe('Keep only these fields (the default), or all others'),
+  limit: z.int().min(1).max(100_000).optional().describe('Items of the list at most'),
+  offset: z.int().min(0).optional().describe('Items to skip before'),
+}
+
+const SEARCH = {
+  pattern: z.string().max(2_000).describe('What to look for: words, or with mode regex an expression'),
+  fields: PATHS.optional().describe('Only in these fields, such as users[].name'),
+  mode: z
+    .enum(['regex', 'bm25', 'fuzzy', 'context', 'text'])
+    .optional()
+    .describe(
+      'text (the default): as it stands; regex: RE2; bm25: the records that fit best; fuzzy: with typing errors; context: the sentences around',
+    ),
+  top_k: z.int().min(1).max(1_000).optional().describe('Matches at most'),
+  context_lines: z.int().min(0).max(50).optional().describe('Lines around each match'),
+  multiline: z.boolean().optional().describe('^ and $ match at each line'),
+  case_insensitive: z.boolean().optional(),
+  max_distance: z.int().min(0).max(10).optional().describe('With fuzzy: characters that may differ'),
+}
+
+const EXPLORE = {
+  path: z.string().max(500).optional().describe('Where to begin, such as data.users'),
+  depth: z.int().min(1).max(10).optional().describe('How many levels to go down'),
+  samples: z.int().min(0).max(20).optional().describe('Values shown of each field'),
+}
+
+/** A call as it was asked for, or the answer of one before. */
+export type AnswerSource =
+  | { kind: 'kept'; cacheId: string }
+  | { kind: 'call'; group: string | undefined; tool: string; args: JsonObject }
+
+export type AnswerToolName = 'proxy_filter' | 'proxy_search' | 'proxy_explore'
+
+const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE } as const
+
+const schemaFor = (name: AnswerToolName, hasGroups: boolean) =>
+  z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
+
+/** Told when they are passed; a model needs none of them to begin with, and each costs it tokens in every list. */
+const UNTOLD = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maximum', 'minimum'] as const
+
+const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSchema): boolean =>
+  Object.keys(properties ?? {}).length === 0 && additionalProperties !== false
+
+/** As clients see it: JSON Schema without nesting, references or what only we need to know. */
+export const inputSchemaFor = (name: AnswerToolName, hasGroups: boolean): JsonObject => {
+  const { $schema: _schema, ...schema } = z.toJSONSchema(schemaFor(name, hasGroups), {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      for (const limit of UNTOLD) delete jsonSchema[limit]
+      if (!isFree(jsonSchema)) return
+      delete jsonSchema.properties
+      delete jsonSchema.additionalProperties
+    },
+  })
+  const json: JsonValue = JSON.parse(JSON.stringify(schema))
+  return isJsonObject(json) ? json : { type: 'object' }
+}
+
+/** Models send null for what they leave out. */
+const withoutNulls = (given: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+
+const explain = ({ issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ')
+
+const Source = z.looseObject({ cache_id: SOURCE.cache_id, tool: SOURCE.tool, ...GROUP })
+
+const readSource = (given: JsonObject): Result<AnswerSource, string> => {
+  const { cache_id: cacheId, tool, group } = Source.parse(given)
+  if (cacheId !== undefined && tool !== undefined) return failure('Give cache_id or tool, not both.')
+  if (cacheId !== undefined) return success({ kind: 'kept', cacheId })
+  if (tool === undefined)
+    return failure('Give cache_id of an answer that was cut, or tool and arguments of a new call.')
+  return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
+}
+
+export type AnswerWish = { source: AnswerSource; steps: AnswerSteps }
+
+const Filter = z.object(FILTER)
+const Search = z.object(SEARCH)
+const Explore = z.object(EXPLORE)
+
+const readSteps: Record<AnswerToolName, (given: JsonObject) => AnswerSteps> = {
+  proxy_filter: given => ({ filter: Filter.parse(given) }),
+  proxy_search: given => {
+    const { top_k, context_lines, case_insensitive, max_distance, mode = 'text', ...search } = Search.parse(given)
+    const named = {
+      topK: top_k,
+      contextLines: context_lines,
+      caseInsensitive: case_insensitive,
+      maxDistance: max_distance,
+    }
+    return { search: { ...search, ...named, mode } }
+  },
+  proxy_explore: given => ({ explore: Explore.parse(given) }),
+}
+
+/** The error is for the model that sent the arguments. */
+export const readAnswerWish = (
+  name: AnswerToolName,
+  hasGroups: boolean,
+  given: JsonValue | undefined,
+): Result<AnswerWish, string> => {
+  if (!isJsonObject(given)) return failure('The arguments must be an object.')
+  const plain = withoutNulls(given)
+  const checked = schemaFor(name, hasGroups).safeParse(plain)
+  if (!checked.success) return failure(`Wrong arguments: ${explain(checked.error)}.`)
+  const source = readSource(plain)
+  if (!source.ok) return source
+  return success({ source: source.value, steps: readSteps[name](plain) })
+}

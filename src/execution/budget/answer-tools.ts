@@ -1,0 +1,150 @@
+import type { AnswerCache, AnswerSteps, AnswerView, AnswerWork } from '../../context/index.ts'
+import type { JsonObject, JsonValue, Result } from '../../kernel/index.ts'
+import { formatNumber } from '../../platform/http/index.ts'
+import {
+  type CallContext,
+  type CompiledTool,
+  isRefused,
+  type PassedAnswer,
+  type PassedResult,
+  type ToolResult,
+} from '../compiled-server.ts'
+import { errorResult } from '../faults.ts'
+import { boundError } from '../resolve.ts'
+import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
+import { takeApart } from './answer-parts.ts'
+import {
+  type AnswerSource,
+  type AnswerToolName,
+  type AnswerWish,
+  inputSchemaFor,
+  readAnswerWish,
+} from './answer-tool-params.ts'
+import { NOTICE_TOKENS } from './cut-notice.ts'
+
+/** A tool that a fresh answer is to come from. */
+export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
+
+export type AnswerToolParts = {
+  server: BudgetedServer
+  /** Whether tools are found by their group and name. */
+  hasGroups: boolean
+  /** The error says which tools there are. */
+  findTool: (group: string | undefined, name: string, context?: CallContext) => Result<AnsweringTool, string>
+  /** Whether one of those may speak to its client while it runs. */
+  isLinked: boolean
+  reading: Pick<AnswerWork, 'look'>
+  answers: Pick<AnswerCache, 'find' | 'keep'>
+  onInternalError: (error: unknown) => void
+}
+
+const DESCRIPTIONS: Record<AnswerToolName, string> = {
+  proxy_filter: 'Takes only some fields, or some items, of a large answer.',
+  proxy_search: 'Searches a large answer.',
+  proxy_explore: 'Outlines a large answer: its fields, their types, counts and samples.',
+}
+
+/** For whoever made the id up, found it elsewhere, or came too late: no more is said. */
+const NOT_KEPT =
+  'There is no answer with this cache_id for you: it was never given to you, or is no longer kept. Call the tool again, or give tool and arguments here.'
+const NOT_READ = 'Patchbay failed to look into this answer. The operator finds the reason in its log.'
+
+type WholeAnswer = { utf8: Buffer; cacheId: string | undefined }
+type Fetched = { kind: 'answer'; answer: WholeAnswer } | { kind: 'result'; result: ToolResult | PassedAnswer }
+
+/** What failed, or is no result yet, is not looked into. */
+const isNoAnswer = (rest: JsonObject): boolean => rest.isError === true || rest.resultType === 'input_required'
+
+/** `proxy_filter`, `proxy_search`, `proxy_explore`: what goes on from answers that were too large to be sent. */
+export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
+  const { server, hasGroups, findTool, isLinked, reading, answers, onInternalError } = parts
+
+  const keep = (context: CallContext, content: Uint8Array, about: JsonObject): Promise<string | undefined> =>
+    answers.keep({ serverId: server.id, holder: holderOf(context.caller), content, about })
+
+  const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
+    const found = await answers.find(server.id, holderOf(caller), cacheId)
+    if (found === undefined) return { kind: 'result', result: errorResult(NOT_KEPT) }
+    return { kind: 'answer', answer: { utf8: found.bytes, cacheId } }
+  }
+
+  const fetchFresh = async (
+    source: Extract<AnswerSource, { kind: 'call' }>,
+    context: CallContext,
+  ): Promise<Fetched> => {
+    const tool = findTool(source.group, source.tool, context)
+    if (!tool.ok) return { kind: 'result', result: errorResult(boundError(tool.error)) }
+    const { call, callWhole = call } = tool.value
+    const result = await callWhole(source.args, context)
+    if (isRefused(result)) return { kind: 'result', result }
+    const { utf8, rest } = takeApart(result)
+    if (isNoAnswer(rest) || ('isError' in result && result.isError === true)) return { kind: 'result', result }
+    return { kind: 'answer', answer: { utf8, cacheId: await keep(context, utf8, { tool: source.tool }) } }
+  }
+
+  /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
+  const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<PassedResult> => {
+    const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
+    const found = isCut && whole !== undefined ? await keep(context, whole.utf8, {}) : undefined
+    const sizes = `${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
+    const ways = [
+      ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
+      ...(source.cacheId === undefined ? [] : [`The whole answer: cache_id "${source.cacheId}".`]),
+    ]
+    const told = [...tellOf(view), [sizes, ...ways].join(' ')].join('\n')
+    const meta = { cacheId: found ?? source.cacheId, tokens: tokensBefore, tokensShown, bytes }
+    return { passed: { content: toTextBlocks([text, told]), _meta: toAnswerMeta(meta) } }
+  }
+
+  const look = async (
+    steps: AnswerSteps,
+    source: WholeAnswer,
+    context: CallContext,
+  ): Promise<ToolResult | PassedResult> => {
+    const { utf8: bytes, cacheId: key } = source
+    const budgetTokens = Math.max(server.maxResponseTokens - NOTICE_TOKENS, 0)
+    try {
+      const seen = await reading.look({ bytes, key, steps, budgetTokens, keepsWhole: true })
+      if (!seen.ok) return errorResult(boundError(seen.error.message))
+      const [fault] = seen.value.errors
+      if (fault !== undefined && seen.value.text === '') return errorResult(boundError(fault.message))
+      return await render(seen.value, source, context)
+    } catch (error) {
+      onInternalError(error)
+      return errorResult(NOT_READ)
+    }
+  }
+
+  const compileOne = (name: AnswerToolName): CompiledTool => {
+    const read = (given: JsonValue | undefined): Result<AnswerWish, string> => readAnswerWish(name, hasGroups, given)
+    const isReadOnlyCall = (given: JsonValue | undefined): boolean => {
+      const wish = read(given)
+      if (!wish.ok || wish.value.source.kind === 'kept') return true
+      const { group, tool, args } = wish.value.source
+      const found = findTool(group, tool)
+      return found.ok && (found.value.isReadOnlyCall?.(args) ?? found.value.isReadOnly)
+    }
+    return {
+      name,
+      title: undefined,
+      description: DESCRIPTIONS[name],
+      inputSchema: inputSchemaFor(name, hasGroups),
+      outputSchema: undefined,
+      // It calls whatever tool it is told to: clients are to ask before it does, as before that tool.
+      annotations: undefined,
+      isReadOnly: false,
+      isReadOnlyCall,
+      isLinked,
+      call: async (given, context) => {
+        const wish = read(given)
+        if (!wish.ok) return errorResult(boundError(wish.error))
+        const { source, steps } = wish.value
+        const fetched = await (source.kind === 'kept'
+          ? fetchKept(source.cacheId, context)
+          : fetchFresh(source, context))
+        return fetched.kind === 'result' ? fetched.result : look(steps, fetched.answer, context)
+      },
+    }
+  }
+  return [compileOne('proxy_explore'), compileOne('proxy_filter'), compileOne('proxy_search')]
+}

@@ -1,0 +1,40 @@
+import { failure, success } from '../../kernel/index.ts'
+import type { CompiledTool, UnlistedTools } from '../compiled-server.ts'
+import { listNames, quoteName } from '../group-texts.ts'
+import type { ToolGroup } from '../tool-group.ts'
+import type { AnswerToolParts } from './answer-tools.ts'
+
+type FindTool = AnswerToolParts['findTool']
+
+/** Where each tool of a server stands by itself. */
+export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): FindTool => {
+  const byName = new Map(
+    tools.map(({ name, call, callWhole, isReadOnly, isReadOnlyCall }) => [
+      name,
+      { call, callWhole, isReadOnly, isReadOnlyCall },
+    ]),
+  )
+  return (_group, name, context) => {
+    const found = byName.get(name) ?? (context?.link?.peer && unlisted?.find(name))
+    if (found !== undefined) return success(found)
+    return failure(`There is no tool ${quoteName(name)}. ${listNames('The tools', [...byName.keys()])}`)
+  }
+}
+
+/** Where a server groups its tools. */
+export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
+  const byName = new Map(
+    groups.map(({ name, tools, unlisted, off }) => {
+      const shown = off === undefined ? tools : undefined
+      return [name, findByName(shown ?? [], off === undefined ? unlisted : undefined)]
+    }),
+  )
+  return (group, name, context) => {
+    const groupNames = listNames('The groups', [...byName.keys()])
+    if (group === undefined) return failure(`"group" is missing: the group of the tool. ${groupNames}`)
+    const find = byName.get(group)
+    return find === undefined
+      ? failure(`There is no group ${quoteName(group)}. ${groupNames}`)
+      : find(undefined, name, context)
+  }
+}

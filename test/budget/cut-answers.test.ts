@@ -1,0 +1,184 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { countTokens } from '../../src/context/index.ts'
+import { connect, toolNames } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { type Answerer, answerJson } from '../support/fake-api.ts'
+
+const BUDGET = 1_000
+const ANSWER_TOOLS = ['proxy_explore', 'proxy_filter', 'proxy_search']
+
+const people = Array.from({ length: 2_000 }, (_, index) => ({
+  id: index,
+  name: `Person ${index}`,
+  address: { street: `${index} Long Street`, city: index === 1_777 ? 'Samarkand' : 'Springfield' },
+}))
+const prose = Array.from({ length: 3_000 }, (_, index) => `Sentence ${index} of a long report. `).join('')
+
+const answer: Answerer = ({ url }, response) => {
+  if (url.startsWith('/people')) answerJson(response, { people, total: people.length })
+  else if (url.startsWith('/prose')) response.writeHead(200, { 'content-type': 'text/plain' }).end(prose)
+  else if (url.startsWith('/image'))
+    response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(50_000, 7))
+  else if (url.startsWith('/broken')) response.writeHead(500).end('x'.repeat(100_000))
+  else answerJson(response, { small: true })
+}
+
+const AnswerMeta = z.object({
+  'patchbay/answer': z.object({
+    cacheId: z.string(),
+    tokens: z.int(),
+    tokensShown: z.int(),
+    bytes: z.int(),
+    expiresAt: z.string(),
+  }),
+})
+
+describe('a server with a budget for its answers', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(answer)
+  let ada: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+
+  const paths = ['people', 'prose', 'image', 'broken', 'small']
+  const tools = () => paths.map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
+  const serve = (server: Record<string, unknown> = {}) =>
+    makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
+
+  const open = async (server?: Record<string, unknown>) => {
+    const { url } = await serve(server)
+    const client = await connect(url)
+    const call = async (name: string, args: Record<string, unknown> = {}) => {
+      const result = await client.callTool({ name, arguments: args })
+      const texts = result.content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+      return { ...result, texts, isError: result.isError === true }
+    }
+    const cut = async (name: string) => {
+      const result = await call(name)
+      return { ...result, about: AnswerMeta.parse(result._meta)['patchbay/answer'] }
+    }
+    return { client, call, cut }
+  }
+
+  it('lists the three tools that go on from cut answers, and others do not', async () => {
+    const { client } = await open()
+    expect(await toolNames(client)).toEqual([...paths, ...ANSWER_TOOLS].sort())
+    const { client: other } = await open({ maxResponseTokens: 0 })
+    expect(await toolNames(other)).toEqual([...paths].sort())
+  })
+
+  it('lists them for few tokens', async () => {
+    const { client } = await open()
+    const listed = (await client.listTools()).tools.filter(({ name }) => ANSWER_TOOLS.includes(name))
+    expect(await countTokens(JSON.stringify(listed))).toBeLessThan(700)
+  })
+
+  it('sends what is within the budget as it is', async () => {
+    const { call } = await open()
+    const { texts, _meta } = await call('small')
+    expect(texts).toEqual(['{"small":true}'])
+    expect(_meta?.['patchbay/answer']).toBeUndefined()
+  })
+
+  it('sends a beginning of what is over it, as valid JSON, and says how much there is and how to go on', async () => {
+    const { cut } = await open()
+    const { texts, about } = await cut('people')
+    const [beginning = '', told = ''] = texts
+    const shown = z.object({ people: z.array(z.looseObject({ id: z.int() })) }).parse(JSON.parse(beginning))
+    expect(shown.people.length).toBeGreaterThan(5)
+    expect(shown.people).toEqual(people.slice(0, shown.people.length))
+    expect(await countTokens(texts.join('\n'))).toBeLessThanOrEqual(BUDGET)
+    expect(about.bytes).toBe(Buffer.byteLength(JSON.stringify({ people, total: people.length })))
+    expect(about.tokens).toBe(await countTokens(JSON.stringify({ people, total: people.length })))
+    expect(told).toContain(about.cacheId)
+    expect(told).toMatch(/proxy_filter, proxy_search or proxy_explore/)
+    expect(about.cacheId).toMatch(/^[A-Za-z0-9_-]{22}$/)
+  })
+
+  it('cuts a text at the end of a sentence or line', async () => {
+    const { cut } = await open()
+    const { texts } = await cut('prose')
+    expect(prose.startsWith(texts[0] ?? '-')).toBe(true)
+    expect(texts[0]?.trimEnd()).toMatch(/\.$/)
+  })
+
+  it('says how to go on in the words of its builder', async () => {
+    const { cut } = await open({ cutNotice: 'Ask again with {cache_id}, please.' })
+    const { texts, about } = await cut('people')
+    expect(texts[1]?.split('\n').at(-1)).toBe(`Ask again with ${about.cacheId}, please.`)
+  })
+
+  it('leaves images as they are, and counts no tokens of them', async () => {
+    const { call } = await open()
+    const { content } = await call('image')
+    expect(content).toMatchObject([{ type: 'image', mimeType: 'image/png' }])
+  })
+
+  it('still says of a failed call that it failed', async () => {
+    const { call } = await open()
+    expect(await call('broken')).toMatchObject({ isError: true })
+  })
+
+  it('finds what was left out, by search, by fields and by outline', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('people')
+    const cache_id = about.cacheId
+    const found = await call('proxy_search', { cache_id, pattern: 'Samarkand' })
+    expect(found.texts.join('\n')).toContain('people[1777].address.city')
+    const { texts } = await call('proxy_filter', { cache_id, fields: ['people[].name'], offset: 1_990, limit: 5 })
+    expect(JSON.parse(texts[0] ?? '')).toEqual({ people: people.slice(1_990, 1_995).map(({ name }) => ({ name })) })
+    const outline = await call('proxy_explore', { cache_id })
+    expect(outline.texts.join('\n')).toMatch(/address/)
+    expect(outline.texts.join('\n')).toMatch(/2,?000/)
+  })
+
+  it('looks into a fresh answer at once, which costs the whole of it nobody', async () => {
+    const { call } = await open()
+    const before = fake.seen.length
+    const { texts, isError, _meta } = await call('proxy_search', {
+      tool: 'people',
+      arguments: {},
+      pattern: 'Samarkand',
+    })
+    expect([isError, fake.seen.length - before]).toEqual([false, 1])
+    expect(texts.join('\n')).toContain('Samarkand')
+    expect(AnswerMeta.parse(_meta)['patchbay/answer'].tokens).toBeGreaterThan(10_000)
+  })
+
+  it('gives an id to go on from what was found, where that is over the budget too', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('people')
+    const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
+    const next = AnswerMeta.parse(first._meta)['patchbay/answer'].cacheId
+    expect(next).not.toBe(about.cacheId)
+    const found = await call('proxy_search', { cache_id: next, pattern: 'Samarkand' })
+    expect(found.texts.join('\n')).toContain('Samarkand')
+    expect(found.texts.join('\n')).not.toContain('Long Street')
+  })
+
+  it.each([
+    ['an id that was made up', { cache_id: 'a'.repeat(22), pattern: 'x' }, /no answer with this cache_id/],
+    ['neither id nor tool', { pattern: 'x' }, /cache_id .* or tool/],
+    ['both of them', { cache_id: 'a'.repeat(22), tool: 'people', pattern: 'x' }, /not both/],
+    ['a tool that is not there', { tool: 'persons', pattern: 'x' }, /no tool "persons".*"people"/],
+    ['one of the three tools', { tool: 'proxy_explore', pattern: 'x' }, /no tool "proxy_explore"/],
+    ['no pattern', { tool: 'people' }, /pattern/],
+    ['a parameter that there is not', { tool: 'people', pattern: 'x', patern: 'y' }, /patern/],
+    ['an expression that is none', { tool: 'people', mode: 'regex', pattern: '(' }, /\(/],
+  ])('answers a search with %s by what is wrong', async (_what, args, why) => {
+    const { call } = await open()
+    const { texts, isError } = await call('proxy_search', args)
+    expect(isError).toBe(true)
+    expect(texts[0]).toMatch(why)
+  })
+
+  it('says what there is where a path matches nothing', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('people')
+    const { texts } = await call('proxy_filter', { cache_id: about.cacheId, fields: ['persons[].name'] })
+    expect(texts.join('\n')).toMatch(/people/)
+  })
+})
