@@ -11,6 +11,7 @@ import { readTemplate } from '../templates/index.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../toolkits/index.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
+import { readResponse } from './tool-editor-response.ts'
 
 /** A header of the form's text: where its name and value begin, for what is wrong with them. */
 export type HeaderLine = { line: number; valueColumn: number }
@@ -104,6 +105,8 @@ export type ReadForm = {
   template: ReturnType<typeof readTemplate>
   /** What is wrong with the form and its template, whoever looks. */
   errors: readonly FieldError[]
+  /** What is wrong with what it does with answers: the request can be looked at all the same. */
+  responseErrors: readonly FieldError[]
   /** Where each header of the definition stands in its text. */
   headerLines: readonly HeaderLine[]
   bodyWarning: string | undefined
@@ -119,6 +122,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   const timeout = readTimeout(form.timeoutMs)
   const input = readSchema('inputSchema', form.inputSchema)
   const output = readSchema('outputSchema', form.outputSchema)
+  const { response, errors: responseErrors } = readResponse(form)
   const origins = form.allowedOrigins.split('\n').flatMap(line => orNothing(line.trim()) ?? [])
   const templateErrors = template.errors
     .filter(({ field }) => field !== 'url' || url !== '')
@@ -141,9 +145,11 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
       outputSchema: output.schema,
       annotations: readAnnotations(form, stored?.annotations),
       allowedOrigins: origins.length === 0 ? undefined : origins,
+      response,
     },
     template,
     errors: [...templateErrors, ...headerErrors, ...metaErrors, ...timeout.errors, ...input.errors, ...output.errors],
+    responseErrors,
     headerLines: lines,
     bodyWarning: warnOfBrokenJson(form.body, template.bodyKind),
   }

@@ -16,6 +16,9 @@ const LABELS: Readonly<Record<string, string>> = {
   allowedOrigins: 'origins',
   inputSchema: 'input schema',
   outputSchema: 'output schema',
+  dropFields: 'paths',
+  transform: 'transform',
+  maxStringLength: 'length of strings',
   toolkitTitle: 'title of the toolkit',
   organizationId: 'organization',
 }
@@ -44,6 +47,7 @@ const fieldOf = (path: string): string => {
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(path) ?? []
   const name = quoted ?? plain
   if (name !== undefined && key !== undefined) return `parameter:${name}:${key}`
+  if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)
   if (first === 'annotations') return path.slice('annotations.'.length)
   return first in LABELS ? first : ''
@@ -80,6 +84,8 @@ const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLin
   const field = fieldOf(path)
   const [, index] = /^allowedOrigins\[(\d+)\]/.exec(path) ?? []
   if (index !== undefined) return { fields: [field], text: `Line ${Number(index) + 1} ${told}` }
+  const [, dropped] = /^response\.dropFields\[(\d+)\]/.exec(path) ?? []
+  if (dropped !== undefined) return { fields: [field], text: `Line ${Number(dropped) + 1}, ${told}` }
   const label = LABELS[field]
   // What is said of a parameter begins with its name, which its row says already.
   const bare = field.startsWith('parameter:') ? told.replace(/^[A-Za-z0-9_.-]+: /, '') : told

@@ -88,6 +88,7 @@ const TOOLKIT_TITLE = 'My tools'
 export const emptyToolForm = (): ToolForm => ({
   ...parseToolForm({}),
   method: 'GET',
+  transformLanguage: 'jsonata',
   toolkitTitle: TOOLKIT_TITLE,
 })
 
@@ -109,9 +110,9 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   allowedOrigins: (tool.allowedOrigins ?? []).join('\n'),
   inputSchema: textOfSchema(tool.inputSchema),
   outputSchema: textOfSchema(tool.outputSchema),
-  htmlToMarkdown: tool.response?.htmlToMarkdown === true ? 'on' : '',
+  htmlToMarkdown: tool.response?.htmlToMarkdown === true ? 'yes' : '',
   dropFields: (tool.response?.dropFields ?? []).join('\n'),
-  transformLanguage: tool.response?.transform?.language ?? '',
+  transformLanguage: tool.response?.transform?.language ?? 'jsonata',
   transform: tool.response?.transform?.expression ?? '',
   maxStringLength: tool.response?.maxStringLength === undefined ? '' : String(tool.response.maxStringLength),
   readOnlyHint: textOfHint(tool.annotations?.readOnlyHint),

@@ -28,8 +28,8 @@ const NOT_OF_THE_FORM: ReadonlySet<string> = new Set(['internal', 'not_found', '
 
 /** The tool that the form describes; throws `invalid_request` with everything that is wrong with it at once. */
 const definitionOf = (form: ToolForm, stored: Tool | undefined): ToolDefinition => {
-  const { definition, errors } = readToolForm(form, stored)
-  const all = [...errors, ...errorsOf(() => parseInput(CreateTool, definition))]
+  const { definition, errors, responseErrors } = readToolForm(form, stored)
+  const all = [...errors, ...responseErrors, ...errorsOf(() => parseInput(CreateTool, definition))]
   if (all.length > 0) throw new AppError('invalid_request', 'This tool cannot be saved as it is.', { errors: all })
   return parseInput(CreateTool, definition)
 }
@@ -43,6 +43,7 @@ const OPTIONAL = [
   'outputSchema',
   'annotations',
   'allowedOrigins',
+  'response',
 ] as const
 
 /** A whole tool in place of the saved one: what it lacks is taken away there. */

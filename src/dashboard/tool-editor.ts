@@ -39,7 +39,7 @@ const draftOf = (home: EditorHome, form: ToolForm, read: ReadForm, args: ToolDra
   toolId: home.kind === 'tool' ? home.tool.id : undefined,
   serverId: form.serverId === '' ? undefined : form.serverId,
   args,
-  sampleId: form.sample === '' ? undefined : form.sample,
+  sampleId: form.sample === '' || read.responseErrors.length > 0 ? undefined : form.sample,
 })
 
 /** Above the form: what belongs to no field, and that something was refused at all. */
@@ -87,9 +87,11 @@ export const createToolEditor = ({
   const look = async (
     actor: Actor,
     home: EditorHome,
-    form: ToolForm,
+    typed: ToolForm,
     { refused, test }: Looked,
   ): Promise<EditorState> => {
+    // What is made of answers is shown with the newest from here on.
+    const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
     const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
     const values = valuesOf(form, read)
     const { args, faults } = readArguments(read.template.parameters, values)
@@ -103,7 +105,7 @@ export const createToolEditor = ({
       home,
       form,
       read,
-      placed: placeErrors([...errors, ...(refused?.errors ?? [])], read.headerLines),
+      placed: placeErrors([...errors, ...read.responseErrors, ...(refused?.errors ?? [])], read.headerLines),
       values,
       valueFaults: faults,
       preview,
@@ -143,7 +145,11 @@ export const createToolEditor = ({
     send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {
       const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
-      const errors = [...read.errors, ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : [])]
+      const errors = [
+        ...read.errors,
+        ...read.responseErrors,
+        ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : []),
+      ]
       if (errors.length > 0 || faults.size > 0)
         throw new AppError('invalid_request', 'It cannot be sent yet.', { errors })
       return execution.sendDraft(actor, draftOf(home, form, read, args), signal)

@@ -1,3 +1,4 @@
+import { LANGUAGE_NAMES, TRANSFORM_LANGUAGES } from '../context/index.ts'
 import type { PageData } from '../platform/http/index.ts'
 import { countInWords } from './count-in-words.ts'
 import type { ToolForm } from './tool-editor-form.ts'
@@ -9,6 +10,12 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 const IMPLIED = { value: '', text: 'By the method' }
 const YES_NO = [IMPLIED, { value: 'yes', text: 'Yes' }, { value: 'no', text: 'No' }] as const
+
+const CONVERSIONS = [
+  { value: '', text: 'As it comes' },
+  { value: 'yes', text: 'As Markdown' },
+]
+const LANGUAGES = TRANSFORM_LANGUAGES.map(value => ({ value, text: LANGUAGE_NAMES[value] }))
 
 const toManners = (form: ToolForm) => [
   { id: 'readOnlyHint', label: 'Only reads, changes nothing', value: form.readOnlyHint, options: YES_NO },
@@ -85,6 +92,8 @@ export const toEditorPage = (state: EditorState): PageData => {
     hasToolkitTitle: home.kind === 'new',
     methods: optionsOfMethod(form.method),
     manners: toManners(form),
+    conversions: CONVERSIONS,
+    languages: LANGUAGES,
     servers: home.servers,
     offers: home.kind === 'tool' ? home.offers : [],
     askForServer: home.kind === 'tool' && home.mayBuild && home.offers.length === 0,

@@ -7,6 +7,7 @@ import { formatJson } from './format-json.ts'
 import { toAnswerView } from './tool-answer.view.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import { namesInOffer, offerPlaces } from './tool-editor-places.ts'
+import { toShapedView } from './tool-shaped.view.ts'
 import type { EditorState } from './tool-editor-state.ts'
 
 const PLACE_WORDS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
@@ -160,6 +161,9 @@ const HINTS = {
   outputSchema: 'JSON Schema of the answer: clients get the answer as structured content then',
   inputSchema: 'JSON Schema instead of the one that the parameters make',
   allowedOrigins: 'One a line. Needed where a parameter decides where a request with a secret goes.',
+  dropFields: 'One path a line, such as items[].links, *.html or **._meta',
+  transform: 'Gets the answer’s JSON and nothing else, and makes it anew: users[active].{"id": id, "name": name}',
+  maxStringLength: 'Longer texts are cut, and say by how much. Empty: none is.',
   toolkitTitle: '',
 } as const
 
@@ -189,5 +193,6 @@ export const toLiveView = (state: EditorState) => {
     isEmpty: form.url.trim() === '',
     seen: toSeen(state),
     answer: test && toAnswerView(test),
+    shaped: toShapedView(state),
   }
 }

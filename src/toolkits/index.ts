@@ -11,6 +11,7 @@ export {
   takeSnapshot,
 } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
+export { responseErrors } from './response-rules.ts'
 export { assertDefinition, assertDefinitionSize, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolLint, type ToolLint, type ToolLintService } from './tool-lint.ts'
 export { createToolOutlines, type ParameterHead } from './tool-outlines.ts'
