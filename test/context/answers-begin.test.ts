@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { beginAnswer, countTokens, parseAnswer } from '../../src/context/index.ts'
+import { isJsonObject, type JsonValue } from '../../src/kernel/index.ts'
+
+const recordOf = (id: number) => ({
+  id,
+  title: `Item number ${id}`,
+  tags: ['a', 'b"c', 'déjà'],
+  note: 'Lorem ipsum dolor sit amet.',
+})
+const RECORDS = Array.from({ length: 5_000 }, (_, index) => recordOf(index))
+
+const begin = async (text: string, budget: number, mediaType?: string) => {
+  const { document } = parseAnswer(text, mediaType)
+  return { ...(await beginAnswer(document, budget)), document }
+}
+
+const countShown = ({ text, outline }: { text: string; outline: string }) =>
+  countTokens(outline === '' ? text : `${text}\n${outline}`)
+
+/** Whether a value is a beginning of another: items from the front, some members, texts cut short. */
+const isPartOf = (part: JsonValue, whole: JsonValue): boolean => {
+  if (Array.isArray(part)) {
+    return Array.isArray(whole) && part.every((item, index) => isPartOf(item, whole[index] ?? null))
+  }
+  if (isJsonObject(part)) {
+    return isJsonObject(whole) && Object.entries(part).every(([name, member]) => isPartOf(member, whole[name] ?? null))
+  }
+  if (typeof part === 'string' && typeof whole === 'string' && part !== whole) {
+    return part.endsWith('…') && whole.startsWith(part.slice(0, -1))
+  }
+  return part === whole
+}
+
+it('an answer within its budget is shown whole', async () => {
+  expect(await begin('{"a": [1, 2]}', 100)).toMatchObject({ text: '{"a":[1,2]}', outline: '', isCut: false })
+})
+
+it('a list over its budget is shown by its first whole items, and the outline says how many there are and what they have', async () => {
+  const { text, outline, isCut } = await begin(JSON.stringify(RECORDS), 500)
+  const shown: unknown = JSON.parse(text)
+  expect(isCut).toBe(true)
+  expect(shown).toEqual(RECORDS.slice(0, Array.isArray(shown) ? shown.length : 0))
+  expect(shown).not.toEqual([])
+  expect(outline).toContain(`of 5,000 items shown; each has id, title, tags, note`)
+})
+
+it('of an object all small members are shown, and the large ones share what is left', async () => {
+  const whole = { total: 5_000, next: null, items: RECORDS, text: 'A sentence. '.repeat(5_000), last: 'here' }
+  const { text, outline } = await begin(JSON.stringify(whole), 600)
+  const shown = JSON.parse(text)
+  expect(shown).toMatchObject({ total: 5_000, next: null, last: 'here' })
+  expect(shown.items.length).toBeGreaterThan(0)
+  expect(shown.text).toMatch(/^(?:A sentence\. ?)+…$/)
+  expect(outline).toMatch(/^items: \d+ of 5,000 items shown/m)
+  expect(outline).toMatch(/^text: [\d,]+ of 60,000 characters shown$/m)
+})
+
+it('an object with more members than fit shows the first ones, and names more', async () => {
+  const table = Object.fromEntries(RECORDS.map(({ id }) => [`key${id}`, id]))
+  const { text, outline } = await begin(JSON.stringify({ table }), 300)
+  expect(Object.keys(JSON.parse(text).table).length).toBeGreaterThan(10)
+  expect(outline).toMatch(/table: \d+ of 5,000 members shown/)
+})
+
+it.each([
+  [
+    'lines of JSON',
+    RECORDS.map(record => JSON.stringify(record)).join('\n'),
+    'application/x-ndjson',
+    /^\{"id":0,.*\}$/m,
+  ],
+  ['a table', `id,name,age\n${'1,Ann,30\n'.repeat(9_000)}`, 'text/csv', /^id,name,age\n1,Ann,30\n/],
+  ['a text', 'Some sentence. Another one.\n'.repeat(9_000), 'text/plain', /Another one\.$/],
+  ['HTML', `<!doctype html><ul>${'<li>One <b>two</b></li>'.repeat(9_000)}`, 'text/html', /<\/li>$/],
+])('%s over its budget is cut where a line or an element ends', async (_what, whole, mediaType, expected) => {
+  const { text, tokensShown, isCut } = await begin(whole, 200, mediaType)
+  expect(isCut).toBe(true)
+  expect(whole.startsWith(text)).toBe(true)
+  expect(text).toMatch(expected)
+  expect(tokensShown).toBeGreaterThan(100)
+})
+
+it('a text of one endless line is cut by its characters', async () => {
+  const { text, outline } = await begin('x'.repeat(1_000_000), 100)
+  expect(text.length).toBeGreaterThan(100)
+  expect(outline).toContain('of 1,000,000 characters shown')
+})
+
+it.each([1, 2, 10, 50, 1_000])(
+  'a beginning of %i tokens is within them by real count, and most of it is used',
+  async budget => {
+    for (const whole of [
+      RECORDS,
+      { a: { b: RECORDS, c: 'word '.repeat(9_000) } },
+      'word '.repeat(9_000),
+      [[RECORDS]],
+    ]) {
+      const shown = await begin(JSON.stringify(whole), budget, 'application/json')
+      const counted = await countShown(shown)
+      expect(counted).toBe(shown.tokensShown)
+      expect(counted).toBeLessThanOrEqual(budget)
+      if (budget === 1_000) expect(counted).toBeGreaterThan(700)
+      JSON.parse(shown.text)
+    }
+  },
+)
+
+it('whatever the JSON is, what is shown is valid, a part of it, and within the budget', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 1, max: 60 }), async (whole, budget) => {
+      const shown = await begin(JSON.stringify(whole), budget, 'application/json')
+      if (shown.document.kind !== 'json') return
+      expect(await countShown(shown)).toBeLessThanOrEqual(budget)
+      const isEmpty = ['{}', '[]'].includes(shown.text)
+      expect(isEmpty || isPartOf(JSON.parse(shown.text), shown.document.value)).toBe(true)
+      expect(shown.isCut).toBe(shown.text !== JSON.stringify(whole))
+    }),
+  )
+})
+
+it('whatever the text is, what is shown is its beginning and within the budget', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', maxLength: 400 }),
+      fc.integer({ min: 1, max: 60 }),
+      async (text, budget) => {
+        const shown = await beginAnswer({ kind: 'text', text, format: 'text' }, budget)
+        expect(await countShown(shown)).toBeLessThanOrEqual(budget)
+        expect(text.startsWith(shown.text)).toBe(true)
+        expect(shown.text.isWellFormed()).toBe(true)
+      },
+    ),
+  )
+})

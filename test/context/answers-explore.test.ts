@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type ExploreParams, explore } from '../../src/context/answers/explore.ts'
+import { parseAnswer } from '../../src/context/index.ts'
+
+const run = (source: string | Uint8Array, params: ExploreParams = {}) => {
+  const outcome = explore.apply(parseAnswer(source).document, params)
+  if (!outcome.ok) return outcome.error
+  const { document } = outcome.value
+  return document.kind === 'text' ? document.text : document.kind
+}
+
+const SHOP = JSON.stringify({
+  total: 4,
+  big: 1,
+  users: [
+    { id: 3, name: 'Ann', kind: 'staff', active: true, score: 1.5, left: null, address: { city: 'Delft' } },
+    { id: 9, name: 'Bob', kind: 'guest', active: false, score: 2, left: null },
+    { id: 4, name: 'Eve', kind: 'guest', active: false, score: -3, left: null, tags: ['x'] },
+  ],
+  none: [],
+  mixed: [1, 'a', null],
+}).replace('"big":1', '"big":12345678901234567890')
+
+it('what there is stands in an outline: kinds, counts, ranges, how often, samples', () => {
+  expect(run(SHOP)).toBe(`$: object
+  total: integer: 4
+  big: integer: 12345678901234567890
+  users: list of 3 items, each object
+    id: integer, 3 to 9
+    name: text of 3 characters, such as "Ann", "Bob", "Eve"
+    kind: text of 5 characters, one of "staff", "guest"
+    active: boolean, true in 1 of 3
+    score: number, -3 to 2
+    left: always null
+    address (in 1 of 3): object
+      city: text of 5 characters: "Delft"
+    tags (in 1 of 3): list of 1 items, each text of 1 characters: "x"
+  none: empty list
+  mixed: list of 3 items, each text of 1 characters: "a"; or integer: 1; or null in 1 of 3`)
+})
+
+it('a path begins there, for all values it leads to', () => {
+  expect(run(SHOP, { path: 'users[].address' })).toBe('users[].address: object\n  city: text of 5 characters: "Delft"')
+  expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 to 9')
+})
+
+it('a path that matches nothing is answered by what there is', () => {
+  expect(run(SHOP, { path: 'user' })).toContain('There are the members total, big, users')
+  expect(run(SHOP, { path: 'a[' })).toContain('is no path')
+})
+
+it('depth and samples are as wanted', () => {
+  expect(run(SHOP, { depth: 1 })).not.toContain('city')
+  expect(run(SHOP, { samples: 1 })).toContain('such as "Ann"\n')
+  expect(run(SHOP, { samples: 0 })).not.toContain('Ann')
+  expect(run(SHOP, { depth: 0 })).toContain('whole number')
+  expect(run(SHOP, { samples: 0.5 })).toContain('whole number')
+})
+
+it('an object of many keys is a table, described once for all of them', () => {
+  const table = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`u${index}`, { age: index }]))
+  expect(run(JSON.stringify({ table }))).toBe(`$: object
+  table: table of 900 keys such as "u0", "u1", "u2"
+    *: object
+      age: integer, 0 to 899`)
+})
+
+it('long texts and names do not make it long', () => {
+  const wide = Object.fromEntries(
+    Array.from({ length: 400 }, (_, index) => [`m${index}`, index % 2 ? 'x'.repeat(9_000) : index]),
+  )
+  expect(run(JSON.stringify(wide)).length).toBeLessThan(10_000)
+})
+
+it('a text is described by its lines, headings and elements, bytes by what they are', () => {
+  expect(run('# One\n\nHello there\n## Two\n')).toContain('headings:\n  # One\n  ## Two')
+  expect(run('<!doctype html><h1>One</h1><p>x<p>y')).toContain('elements: p 2, h1 1')
+  expect(run(Uint8Array.of(0, 1))).toContain('binary content')
+  expect(run('')).toBe('The answer is empty.')
+})
+
+it('any JSON can be explored', () => {
+  fc.assert(
+    fc.property(fc.json(), text => {
+      expect(run(text)).toEqual(expect.any(String))
+    }),
+  )
+})

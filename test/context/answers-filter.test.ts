@@ -1,0 +1,113 @@
+import { expect, it } from 'vitest'
+import { type FilterParams, filter } from '../../src/context/answers/filter.ts'
+import { renderDocument } from '../../src/context/answers/render-document.ts'
+import { parseAnswer } from '../../src/context/index.ts'
+
+const SHOP = JSON.stringify({
+  meta: { total: 3, next: null },
+  users: [
+    { id: 1, name: 'Ann', tags: ['a', 'b'], address: { city: 'Delft' } },
+    { id: 2, name: 'Bob', tags: [] },
+    { id: 3, tags: ['c'] },
+  ],
+})
+
+const run = (text: string, params: FilterParams, mediaType?: string) => {
+  const outcome = filter.apply(parseAnswer(Buffer.from(text), mediaType).document, params)
+  if (!outcome.ok) return { error: outcome.error }
+  return { text: renderDocument(outcome.value.document), notes: outcome.value.notes.join(' ') }
+}
+
+it.each([
+  [['users[].name'], '{"users":[{"name":"Ann"},{"name":"Bob"}]}'],
+  [['users.name'], '{"users":[{"name":"Ann"},{"name":"Bob"}]}'],
+  [['users.0.name'], '{"users":[{"name":"Ann"}]}'],
+  [['$.users[-1]'], '{"users":[{"id":3,"tags":["c"]}]}'],
+  [['users[*].tags[0]', '.meta.*'], '{"users":[{"tags":["a"]},{"tags":["c"]}],"meta":{"total":3,"next":null}}'],
+  [['["meta"][\'total\']'], '{"meta":{"total":3}}'],
+  [['$'], SHOP],
+])('the fields %j are kept, each in its place', (fields, expected) => {
+  expect(run(SHOP, { fields })).toEqual({ text: expected, notes: '' })
+})
+
+it('fields are taken away', () => {
+  expect(run(SHOP, { mode: 'exclude', fields: ['users[].tags', 'users[0]', 'meta'] })).toEqual({
+    text: '{"users":[{"id":2,"name":"Bob"},{"id":3}]}',
+    notes: '',
+  })
+})
+
+it('a number of many digits comes through a projection whole', () => {
+  expect(run('{"a":{"id":12345678901234567890},"b":1}', { fields: ['a.id'] })).toMatchObject({
+    text: '{"a":{"id":12345678901234567890}}',
+  })
+  expect(run('{"a":{"id":12345678901234567890},"b":1}', { mode: 'exclude', fields: ['b'] })).toMatchObject({
+    text: '{"a":{"id":12345678901234567890}}',
+  })
+})
+
+it.each([
+  ['users[].nme', 'users[].nme matches nothing. At users[] there are the members id, name, tags, address.'],
+  ['city', 'city matches nothing. There are the members meta, users. There is also users[].address.city.'],
+  ['users.0.name.first', 'users[0].name'],
+  ['meta[]', 'At meta there are the members total, next'],
+  ['users[9]', 'At users there are'],
+])('the path %s that matches nothing is answered by what there is', (path, told) => {
+  const { text, notes } = run(SHOP, { fields: [path] })
+  expect(text).toBe('{}')
+  expect(notes).toContain(told.startsWith('users[0]') ? 'no members: it is a text' : told)
+})
+
+it('what one path finds stands, whatever others miss', () => {
+  expect(run(SHOP, { fields: ['meta.total', 'meta.totl'] })).toEqual({
+    text: '{"meta":{"total":3}}',
+    notes: 'meta.totl matches nothing. At meta there are the members total, next.',
+  })
+})
+
+it('many misses are not answered one by one, nor at length', () => {
+  const wide = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`member${index}`, index])),
+  )
+  const fields = Array.from({ length: 100 }, (_, index) => `nothing${index}`)
+  expect(run(wide, { fields }).notes?.length).toBeLessThan(4_000)
+})
+
+it.each(['a..b', 'users[', '[x', 'a.'.repeat(600), 'a'.repeat(70).split('').join('.')])(
+  'a path that is none is refused, and the error says how one is written',
+  path => {
+    expect(run(SHOP, { fields: [path] }).error).toContain('users[].address.city')
+  },
+)
+
+it.each([
+  [{ limit: 1 }, '"users":[{"id":1,', 'items of users 1 to 1 of 3. Go on with offset 1.'],
+  [{ limit: 2, offset: 2 }, '"users":[{"id":3,', 'items of users 3 to 3 of 3.'],
+  [{ offset: 7 }, '"users":[]', 'only 3 items of users'],
+  [{ limit: 1, offset: 1, fields: ['users[].name'] }, '{"users":[{"name":"Bob"}]}', 'items of users 2 to 2 of 2.'],
+])('a page of %j is one of the list, and says how to go on', (params, text, note) => {
+  const paged = run(SHOP, params)
+  expect(paged.text).toContain(text)
+  expect(paged.notes).toContain(note)
+})
+
+it.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }])('a page of %j is refused', params => {
+  expect(run(SHOP, params).error).toContain('whole number')
+})
+
+it('lines of a text are paged; fields it has none', () => {
+  expect(run('x\ny\nz', { limit: 1, offset: 1 })).toEqual({
+    text: 'y',
+    notes: 'These are lines 2 to 2 of 3. Go on with offset 2.',
+  })
+  expect(run('x\ny\nz', { fields: ['a'] }).error).toContain('has no fields')
+})
+
+it('rows of a table and lines of JSON stay what they are', () => {
+  expect(run('a,b,c\n1,2,3\n4,5,6\n', { fields: ['[].b'], limit: 1 }, 'text/csv').text).toBe('b\n2')
+  expect(run('{"a":1,"b":2}\n{"a":3}\n', { fields: ['a'] }).text).toBe('{"a":1}\n{"a":3}')
+})
+
+it('there is nothing to choose in bytes', () => {
+  expect(run('x', { fields: ['a'] }, 'image/png').error).toContain('binary (image/png)')
+})

@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { renderDocument } from '../../src/context/answers/render-document.ts'
+import { parseAnswer } from '../../src/context/index.ts'
+
+const parseBytes = (bytes: readonly number[] | string, mediaType?: string) =>
+  parseAnswer(typeof bytes === 'string' ? Buffer.from(bytes) : Uint8Array.from(bytes), mediaType)
+
+it.each([
+  ['an object', '{"a":1}', undefined, 'json'],
+  ['an object of a vendor', '{"a":1}', 'application/vnd.api+json; charset=utf-8', 'json'],
+  ['a bare number that is declared', '7', 'application/json', 'json'],
+  ['a bare number that is not', '7', 'text/plain', 'text'],
+  ['an object after blanks and a byte order mark', '\uFEFF\n {"a":1}', undefined, 'json'],
+  ['lines of JSON', '{"a":1}\n{"a":2}\n', undefined, 'ndjson'],
+  ['one line of declared lines', '{"a":1}\n', 'application/x-ndjson', 'ndjson'],
+  ['a declared table', 'name;age\nAnn;3', 'text/csv', 'csv'],
+  ['a table that is not declared', 'id,name,age\n1,Ann,3\n2,Bob,4\n', 'text/plain', 'csv'],
+  ['prose with commas', 'Well, I went.\nThen, after, I came.\nAnd so on.\n', 'text/plain', 'text'],
+  ['HTML', '<!DOCTYPE html><p>Hello', undefined, 'html'],
+  ['XML', '<?xml version="1.0"?><a/>', undefined, 'xml'],
+  ['an SVG image', '<svg/>', 'image/svg+xml', 'xml'],
+  ['nothing', '', 'application/json', 'text'],
+  ['blanks', ' \n\t', undefined, 'text'],
+  ['JSON that breaks off', '{"a":[1,2', 'application/json', 'text'],
+  ['braces of a template', '{{name}} and {{other}}', undefined, 'text'],
+] as const)('%s is read as what it is', (_what, text, mediaType, format) => {
+  const { document } = parseBytes(text, mediaType)
+  expect(document.kind === 'binary' ? 'binary' : document.format).toBe(format)
+})
+
+it.each([
+  ['an image', [0x89, 0x50, 0x4e, 0x47], 'image/png', 'image/png'],
+  ['bytes with a zero among them', [1, 0, 2], '', 'application/octet-stream'],
+  ['bytes that are hardly UTF-8', Array.from({ length: 100 }, () => 0xff), 'text/plain', 'application/octet-stream'],
+] as const)('%s is binary, and described', (_what, bytes, mediaType, told) => {
+  const { document } = parseBytes(bytes, mediaType)
+  expect(document).toEqual({ kind: 'binary', mediaType: told, bytes: bytes.length })
+  expect(renderDocument(document)).toContain(told)
+})
+
+it('what is no UTF-8 in a text is replaced and noted, and the rest is read', () => {
+  const { document, notes } = parseBytes([...Buffer.from('{"a":"x'), 0xff, ...Buffer.from('y"}')])
+  expect(document).toEqual({ kind: 'json', value: { a: 'x\uFFFDy' }, format: 'json' })
+  expect(notes.join()).toContain('U+FFFD')
+})
+
+it('a text in a declared charset is read in it', () => {
+  expect(parseBytes([0xe9], 'text/plain; charset=iso-8859-1').document).toMatchObject({ text: 'é' })
+  expect(parseBytes([0xe9, 0x21], 'text/plain; charset=no-such').document).toMatchObject({ text: '\uFFFD!' })
+  expect(parseBytes([0xff, 0xfe, 0x41, 0x00], 'text/plain').document).toMatchObject({ text: 'A' })
+})
+
+it('JSON nested deeper than anything real is a text, and says so', () => {
+  const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
+  const { document, notes } = parseAnswer(deep, 'application/json')
+  expect(document.kind).toBe('text')
+  expect(notes.join()).toContain('nested more than 200 deep')
+  expect(parseAnswer(`${'['.repeat(200)}${']'.repeat(200)}`).document.kind).toBe('json')
+})
+
+it.each([
+  '12345678901234567890',
+  '-9007199254740993',
+  '1e400',
+  '0.1234567890123456789',
+  '1E-400',
+  '100000000000000000000000001',
+])('the number %s keeps its digits, alone and among others', digits => {
+  for (const text of [`{"a":${digits},"b":[1,${digits}]}`, `[${digits}]`]) {
+    const { document, notes } = parseAnswer(text)
+    expect(renderDocument(document)).toBe(text)
+    expect(notes.join()).toContain('digits')
+  }
+  expect(renderDocument(parseAnswer(digits, 'application/json').document)).toBe(digits)
+})
+
+it.each(['0.30000000000000004', '1234567890123456', '4.35', '[1e3]', '"12345678901234567890"', '["4e5", 1.50]'])(
+  'the number in %s that a double holds is a number',
+  text => {
+    const { document, notes } = parseAnswer(text, 'application/json')
+    expect(notes).toEqual([])
+    expect(document).toEqual({ kind: 'json', value: JSON.parse(text), format: 'json' })
+  },
+)
+
+it('any JSON comes out as it went in', () => {
+  fc.assert(
+    fc.property(fc.json(), text => {
+      expect(renderDocument(parseAnswer(text, 'application/json').document)).toBe(JSON.stringify(JSON.parse(text)))
+    }),
+  )
+})
+
+it('any text and any bytes are taken for something', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom('', 'text/csv', 'application/json', ';;'),
+      (bytes, type) => {
+        expect(renderDocument(parseAnswer(bytes, type).document)).toEqual(expect.any(String))
+      },
+    ),
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('', 'text/csv', 'application/jsonl'), (text, type) => {
+      expect(renderDocument(parseAnswer(text, type).document)).toEqual(expect.any(String))
+    }),
+  )
+})
+
+it('of a key that stands twice the last one is taken, and it is said', () => {
+  const { document, notes } = parseAnswer('{"a":1,"a":2,"b":{"c":1,"c":[]}}')
+  expect(document).toMatchObject({ value: { a: 2, b: { c: [] } } })
+  expect(notes.join()).toContain('2 keys stand twice')
+  expect(parseAnswer('{"a":":","b":"\\":"}').notes).toEqual([])
+})
+
+it('a key __proto__ is a member like any other', () => {
+  const { document } = parseAnswer('{"__proto__":{"polluted":true}}')
+  expect(renderDocument(document)).toBe('{"__proto__":{"polluted":true}}')
+})
+
+it('a broken line among declared lines stands as a string', () => {
+  const { document, notes } = parseAnswer('{"a":1}\n{"a":\n{"a":3}', 'application/x-ndjson')
+  expect(document).toMatchObject({ value: [{ a: 1 }, '{"a":', { a: 3 }] })
+  expect(notes.join()).toContain('1 lines are no JSON and stand as strings: 2')
+})
+
+it('the rows of a table are objects of strings, quotes and breaks undone, and come out as a table', () => {
+  const text = 'name,note,id\nAnn,"a, ""b""\nc",12345678901234567890\nBob,,2'
+  const { document } = parseAnswer(text, 'text/csv')
+  expect(document).toMatchObject({
+    value: [
+      { name: 'Ann', note: 'a, "b"\nc', id: '12345678901234567890' },
+      { name: 'Bob', note: '', id: '2' },
+    ],
+  })
+  expect(renderDocument(document)).toBe(text)
+})
+
+it('uneven rows, empty names and names that stand twice lose no cell', () => {
+  const { document, notes } = parseAnswer('a,a,\n1,2,3,4\n5', 'text/csv')
+  expect(document).toMatchObject({
+    value: [{ a: '1', 'a (2)': '2', 'column 3': '3', 'column 4': '4' }, { a: '5' }],
+  })
+  expect(notes.join()).toContain('2 rows have another number of cells')
+})
