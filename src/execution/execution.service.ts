@@ -28,6 +28,7 @@ import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from '
 import type { UpstreamSources } from './compile-upstream-tools.ts'
 import type { CompiledServer, ToolResult } from './compiled-server.ts'
 import { performCall } from './perform-call.ts'
+import { type PresentingParts, presentTools } from './search/present-tools.ts'
 import type { ShapingPlace } from './shape-by-rules.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
@@ -46,6 +47,8 @@ export type ExecutionServiceParts = ExecutionParts & {
   passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
   /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
   loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
+  finder: PresentingParts['finder']
+  count: PresentingParts['count']
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
@@ -84,7 +87,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       ? { ...known, sources: await parts.reviews.withApprovedTools(known.sources) }
       : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
-    return { ...compileServer(blueprint, sources, { ...parts, onSkipped }), passthrough }
+    const compiled = compileServer(blueprint, sources, { ...parts, onSkipped })
+    return { ...(await presentTools(compiled, blueprint.server, { ...parts, onSkipped })), passthrough }
   }
 
   /** What is known of upstreams, without asking any of them. */
@@ -102,7 +106,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const compileAs = async (serverId: string, presentation: Presentation): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId, presentation)
     if (blueprint === undefined) return undefined
-    return compileServer(blueprint, await listKnownSources(serverId), { ...parts, onSkipped: () => {} })
+    const silent = { ...parts, onSkipped: () => {} }
+    const compiled = compileServer(blueprint, await listKnownSources(serverId), silent)
+    return presentTools(compiled, blueprint.server, silent)
   }
 
   /** Secrets stay within their organization, whatever others the actor belongs to. */

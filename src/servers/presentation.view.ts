@@ -13,6 +13,16 @@ const CHOICES = [
     hint: 'A model sees which toolkits and attached MCP servers there are, and looks up their tools when it needs them: a few hundred tokens, however many tools.',
   },
   {
+    value: 'search',
+    text: 'Behind a search',
+    hint: 'A model is listed the tools that you pin, and finds the others by what is to be done: a few hundred tokens, however many tools. Best where there are many that no toolkit parts well.',
+  },
+  {
+    value: 'auto',
+    text: 'Each by itself while they are cheap, else behind a search',
+    hint: 'What the list of tools costs a model decides, each time that it changes.',
+  },
+  {
     value: 'passthrough',
     text: 'Passed through',
     hint: 'Each request goes on as it is to the one remote MCP server that is attached, and its answer comes back so. For a server that has nothing else.',

@@ -6,8 +6,9 @@ import type { ContextRules } from './context-rules.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/** `search` and `auto` are served once their steps are built. */
-export type Presentation = 'flat' | 'grouped' | 'search' | 'auto' | 'passthrough'
+/** How clients are shown what a server has; `auto`: flat or searched for, by what the list costs. */
+export const PRESENTATIONS = ['flat', 'grouped', 'search', 'auto', 'passthrough'] as const
+export type Presentation = (typeof PRESENTATIONS)[number]
 
 export type Server = ContextRules & {
   id: string

@@ -3,14 +3,13 @@ import { responseTokens } from '../context/index.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
-import { ACCESS_TIERS } from './server.ts'
+import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 
 /** Whom a server lets in by name: more are an organization. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
-// The other presentations join with the steps that serve them.
-const presentation = z.enum(['flat', 'grouped', 'passthrough'])
+const presentation = z.enum(PRESENTATIONS)
 
 const reviewUpstreamChanges = z
   .boolean()

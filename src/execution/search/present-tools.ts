@@ -1,0 +1,77 @@
+import { createPause, type TokenCounter, type ToolFinder } from '../../context/index.ts'
+import { formatNumber } from '../../platform/http/index.ts'
+import type { Server } from '../../servers/index.ts'
+import type { CompiledServer, CompiledTool, ShownAs } from '../compiled-server.ts'
+import { renderToolJson } from '../tool-json.ts'
+import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './search-tools.ts'
+
+export type PresentingParts = {
+  finder: Pick<ToolFinder, 'buildIndex'>
+  count: TokenCounter
+  onSkipped: (tool: string, reason: string) => void
+}
+
+type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens'>
+
+/** Our own tools about answers: each model needs them that gets one that is cut. */
+const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith('proxy_')
+
+const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
+
+const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, parts: PresentingParts) =>
+  tools.filter(tool => {
+    if (isAlwaysShown(tool)) return true
+    if (!pinned.has(tool.name)) return false
+    if (OWN_NAMES.has(tool.name)) parts.onSkipped(tool.name, 'a tool of this name cannot be pinned: search needs it')
+    return !OWN_NAMES.has(tool.name)
+  })
+
+const presentSearch = (
+  { tools, unlisted, explainMissing, ...server }: CompiledServer,
+  { pinnedTools }: PresentedServer,
+  parts: PresentingParts,
+): CompiledServer => {
+  const shown = listShown(tools, new Set(pinnedTools), parts)
+  const findable = tools.filter(tool => !isAlwaysShown(tool))
+  const explain = (name: string) => explainMissing?.('tools', name)
+  const own = compileSearchTools(findable, tools.length - shown.length, { finder: parts.finder, unlisted, explain })
+  return {
+    ...server,
+    tools: [...shown, ...own],
+    explainMissing: (kind, name) => (kind === 'tools' ? explainSearch(name) : explainMissing?.(kind, name)),
+  }
+}
+
+const countList = async (tools: readonly CompiledTool[], count: TokenCounter): Promise<number> => {
+  const pause = createPause()
+  let sum = 0
+  for (const tool of tools) {
+    sum += await count(renderToolJson(tool))
+    await pause()
+  }
+  return sum
+}
+
+/** What `auto` has come to, in a sentence. */
+export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>
+  presentation === 'flat'
+    ? `Its tools cost ${formatNumber(tokens)} tokens, which is within ${formatNumber(maxTokens)}: each is listed by itself.`
+    : `Its tools cost ${formatNumber(tokens)} tokens, which is more than ${formatNumber(maxTokens)}: they are found by search.`
+
+/**
+ * A server whose tools each stand by themselves, as clients are shown it: flat, or behind a search where the builder
+ * says so, or where they cost more tokens than the builder lets a list cost.
+ */
+export const presentTools = async (
+  compiled: CompiledServer,
+  server: PresentedServer,
+  parts: PresentingParts,
+): Promise<CompiledServer> => {
+  if (server.presentation === 'search') return presentSearch(compiled, server, parts)
+  if (server.presentation !== 'auto') return compiled
+  const tokens = await countList(compiled.tools, parts.count)
+  const presentation = tokens <= server.maxFlatTokens ? 'flat' : 'search'
+  const shownAs: ShownAs = { presentation, tokens, maxTokens: server.maxFlatTokens }
+  const shown = presentation === 'flat' ? compiled : presentSearch(compiled, server, parts)
+  return { ...shown, shownAs }
+}

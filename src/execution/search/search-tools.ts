@@ -1,0 +1,198 @@
+import type { ToolFinder, ToolIndex } from '../../context/index.ts'
+import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import type { CallContext, CompiledTool, ToolResult, UnlistedTools } from '../compiled-server.ts'
+import { errorResult } from '../faults.ts'
+import { cutText, listNames, onOneLine, quoteName } from '../group-texts.ts'
+import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../own-tool-arguments.ts'
+import { boundError } from '../resolve.ts'
+
+export const FIND_TOOLS = 'find_tools'
+export const CALL_TOOL = 'call_tool'
+
+const DEFAULT_FOUND = 5
+const MAX_FOUND = 20
+/** Names that are offered in place of one that nobody has. */
+const NEAREST = 3
+/** Of each tool's description, in an answer to a question: what is longer is for who reads the API's documentation. */
+const MAX_DESCRIPTION_CHARS = 2_000
+
+const FIND_SCHEMA = objectSchema(
+  {
+    query: { type: 'string', description: 'What is to be done, in a few words' },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: `At most so many (${DEFAULT_FOUND})` },
+  },
+  ['query'],
+)
+const CALL_SCHEMA = objectSchema(
+  {
+    name: { type: 'string', description: 'The name of a tool' },
+    arguments: { type: 'object', description: 'Its arguments, by its inputSchema' },
+  },
+  ['name'],
+)
+
+type SearchParts = {
+  finder: Pick<ToolFinder, 'buildIndex'>
+  unlisted: UnlistedTools | undefined
+  /** Why there is no tool of a name, where more is known than that. */
+  explain: (name: string) => string | undefined
+}
+
+/** What is left of a tool that is found: what calls take, and what describes it. */
+type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
+
+const renderFound = ({ name, title, description, inputSchema }: Found): string =>
+  JSON.stringify({
+    name,
+    title,
+    description: description === undefined ? undefined : cutText(description, MAX_DESCRIPTION_CHARS),
+    inputSchema,
+  })
+
+/** Whether the caller's token lets them call what changes something. */
+const maySee =
+  ({ caller }: Pick<CallContext, 'caller'>) =>
+  ({ isReadOnly }: Found): boolean =>
+    isReadOnly || caller?.limitedTo === undefined || caller.limitedTo.has('mcp:call')
+
+/** The tools, to be asked in words. They are read when somebody asks for the first time. */
+const createSearch = (tools: readonly Found[], { finder, unlisted }: SearchParts) => {
+  let listed: Promise<ToolIndex> | undefined
+  const findListed = async (query: string, limit: number, isAllowed: (tool: Found) => boolean): Promise<Found[]> => {
+    listed ??= finder.buildIndex(tools)
+    const isThere = (place: number): boolean => {
+      const tool = tools[place]
+      return tool !== undefined && isAllowed(tool)
+    }
+    return (await listed).find(query, limit, isThere).flatMap(place => tools[place] ?? [])
+  }
+  /** Those that an upstream has for this client alone: few, so that they are read anew each time. */
+  const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
+    const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
+    if (own.length === 0) return []
+    return (await finder.buildIndex(own)).find(query, limit).flatMap(place => own[place] ?? [])
+  }
+  return async (query: string, limit: number, context: CallContext): Promise<Found[]> => {
+    const isAllowed = maySee(context)
+    const own = (await findOwn(query, limit, context)).filter(isAllowed)
+    const found = await findListed(query, limit, isAllowed)
+    // One that only this client has would never be among many: each second place is theirs, until there are no more.
+    return found
+      .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
+      .concat(own.slice(found.length))
+      .slice(0, limit)
+  }
+}
+type Search = ReturnType<typeof createSearch>
+
+type Question = { query: string; limit: number }
+
+const readQuestion = (given: JsonValue | undefined): Result<Question, string> => {
+  const checked = checkArguments(given, ['query', 'limit'])
+  if (!checked.ok) return checked
+  const query = readText(checked.value, 'query', 'Say in a few words what is to be done.')
+  if (!query.ok) return query
+  const limit = checked.value.limit ?? DEFAULT_FOUND
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
+    return failure(`"limit" must be a whole number from 1 to ${MAX_FOUND}.`)
+  }
+  return success({ query: query.value, limit })
+}
+
+const nothingFound = (query: string): ToolResult => ({
+  content: [
+    {
+      type: 'text',
+      text: `No tool has anything of ${quoteName(query)}. Other words may help: what is to be done, and to what.`,
+    },
+  ],
+  structuredContent: { tools: [] },
+})
+
+const compileFind = (search: Search, { unlisted }: SearchParts, count: number): CompiledTool => ({
+  name: FIND_TOOLS,
+  title: undefined,
+  description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Ask in the words of the task.`,
+  inputSchema: FIND_SCHEMA,
+  outputSchema: TOOLS_OUTPUT,
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  isReadOnly: true,
+  isLinked: unlisted !== undefined,
+  call: async (given, context) => {
+    const question = readQuestion(given)
+    if (!question.ok) return errorResult(boundError(question.error))
+    const { query, limit } = question.value
+    const found = await search(query, limit, context)
+    if (found.length === 0) return nothingFound(query)
+    return { utf8: Buffer.from(`[${found.map(renderFound).join(',')}]`), structuredAs: 'tools' }
+  },
+})
+
+type Inner = { tool: Pick<Found, 'isReadOnly' | 'call'>; args: JsonObject }
+/** Why nothing is called; a name that nobody has is told with those that are near. */
+type Refused = { text: string; unknown?: string }
+
+const compileCall = (tools: readonly CompiledTool[], search: Search, parts: SearchParts): CompiledTool => {
+  const byName = new Map(tools.map(tool => [tool.name, tool]))
+  const find = (given: JsonValue | undefined, peer?: object): Result<Inner, Refused> => {
+    const checked = checkArguments(given, ['name', 'arguments'])
+    if (!checked.ok) return failure({ text: checked.error })
+    const name = readText(checked.value, 'name', `${FIND_TOOLS} finds tools.`)
+    if (!name.ok) return failure({ text: name.error })
+    const tool = byName.get(name.value) ?? (peer && parts.unlisted?.find(name.value))
+    if (tool === undefined) {
+      const why = parts.explain(name.value) ?? `There is no tool ${quoteName(name.value)}`
+      return failure({ text: why, unknown: name.value })
+    }
+    const args = readInnerArguments(checked.value, 'arguments')
+    return args.ok ? success({ tool, args: args.value }) : failure({ text: args.error })
+  }
+  const explain = async ({ text, unknown }: Refused, context: CallContext): Promise<string> => {
+    if (unknown === undefined) return text
+    const near = await search(unknown, NEAREST, context)
+    const hint =
+      near.length === 0
+        ? `${FIND_TOOLS} finds tools.`
+        : listNames(
+            'The nearest are',
+            near.map(({ name }) => name),
+          )
+    return `${text}. ${hint}`
+  }
+  return {
+    name: CALL_TOOL,
+    title: undefined,
+    description: `Calls a tool that ${FIND_TOOLS} has found.`,
+    inputSchema: CALL_SCHEMA,
+    outputSchema: undefined,
+    annotations: undefined,
+    isReadOnly: false,
+    isLinked: parts.unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true),
+    isReadOnlyCall: given => {
+      const found = find(given)
+      return found.ok && found.value.tool.isReadOnly
+    },
+    call: async (given, context) => {
+      const found = find(given, context.link?.peer)
+      if (found.ok) return found.value.tool.call(found.value.args, context)
+      return errorResult(boundError(await explain(found.error, context)))
+    },
+  }
+}
+
+/**
+ * The two tools that stand for all others: one finds them, the other calls them. What a call of the second brings is the
+ * inner tool's own. `hidden`: those that no list has beside them.
+ */
+export const compileSearchTools = (
+  tools: readonly CompiledTool[],
+  hiddenCount: number,
+  parts: SearchParts,
+): CompiledTool[] => {
+  const search = createSearch(tools, parts)
+  return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
+}
+
+/** A name as an explanation of what is missing quotes it. */
+export const explainSearch = (name: string): string =>
+  `Unknown tool: ${onOneLine(name)}. The tools of this server are found with ${FIND_TOOLS}, and called with ${CALL_TOOL}`

@@ -1,0 +1,192 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { countTokens } from '../../src/context/index.ts'
+import { insertToken } from '../oauth/support/tokens.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { type ClientExtras, connectClient } from '../upstreams/clients.ts'
+import { commandOf } from '../upstreams/support.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const Listed = z.looseObject({
+  tools: z.array(z.looseObject({ name: z.string(), description: z.string().optional() })),
+})
+const Text = z.looseObject({ content: z.tuple([z.looseObject({ text: z.string() })]).rest(z.looseObject({})) })
+const Found = z.looseObject({ structuredContent: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
+type Kind = 'sdk 1' | 'sdk 2 stateless'
+const ERAS: readonly Kind[] = ['sdk 1', 'sdk 2 stateless']
+
+describe('a server whose tools are found by search', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const api = runFakeApi()
+  let operator: ApiClient & { userId: string }
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+
+  const open = async (kind: Kind, serverId: string, extras: ClientExtras = {}) => {
+    const client = await connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
+    const find = (query: unknown, more: object = {}) => client.callTool('find_tools', { query, ...more })
+    return {
+      ...client,
+      find,
+      call: (name: unknown, given?: unknown) =>
+        client.callTool('call_tool', { name, ...(given === undefined ? {} : { arguments: given }) }),
+      list: async () => Listed.parse(await client.request('tools/list')).tools,
+      namesFor: async (query: string, more: object = {}): Promise<string[]> =>
+        Found.parse(await find(query, more)).structuredContent.tools.map(({ name }) => name),
+    }
+  }
+  const textOf = (answer: unknown): string => Text.parse(answer).content[0].text
+  const attachKnown = async (serverId: string, body: object): Promise<void> => {
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, body)
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+  }
+
+  const toolsOf = (origin: string) => [
+    {
+      name: 'forecast',
+      method: 'GET',
+      url: `${origin}/forecast/{{string:city}}`,
+      description: 'What the sky will be like tomorrow',
+    },
+    { name: 'createInvoice', method: 'POST', url: `${origin}/invoices`, description: 'Writes an invoice' },
+    { name: 'list_invoices', method: 'GET', url: `${origin}/invoices`, annotations: { readOnlyHint: true } },
+  ]
+  const makeSearched = async (server: object = {}) =>
+    makeServer(operator, toolsOf(api.origin), { server: { presentation: 'search', ...server } })
+
+  it.each(ERAS)('lists two tools: one finds the others, the other calls them (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    const client = await open(kind, serverId)
+    expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools'])
+    const answer = await client.find('weather')
+    const { tools } = Found.parse(answer).structuredContent
+    expect(JSON.parse(textOf(answer))).toEqual(tools)
+    expect(tools[0]).toEqual({
+      name: 'forecast',
+      description: 'What the sky will be like tomorrow',
+      inputSchema: expect.objectContaining({ properties: { city: { type: 'string' } }, required: ['city'] }),
+    })
+    expect(textOf(await client.call('forecast', { city: 'Bern' }))).toContain('/forecast/Bern')
+    expect(await client.namesFor('invoices')).toEqual(expect.arrayContaining(['createInvoice', 'list_invoices']))
+    expect(await client.namesFor('invoices', { limit: 1 })).toHaveLength(1)
+  })
+
+  it.each(ERAS)('lists pinned tools in full beside them, which can be called by themselves (%s)', async kind => {
+    const { serverId } = await makeSearched({ pinnedTools: ['forecast', 'not there'] })
+    const client = await open(kind, serverId)
+    expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools', 'forecast'])
+    expect(textOf(await client.callTool('forecast', { city: 'Basel' }))).toContain('/forecast/Basel')
+    expect(textOf(await client.call('forecast', { city: 'Bern' }))).toContain('/forecast/Bern')
+    await expect(client.callTool('createInvoice')).rejects.toThrow(/found with find_tools, and called with call_tool/)
+  })
+
+  it.each(ERAS)('answers what it cannot do with what it can (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    const client = await open(kind, serverId)
+    expect(await client.call('create_invoce')).toMatchObject({
+      isError: true,
+      content: [
+        { text: expect.stringMatching(/^There is no tool "create_invoce"\. The nearest are: "createInvoice"/) },
+      ],
+    })
+    expect(textOf(await client.call('qqqq'))).toBe('There is no tool "qqqq". find_tools finds tools.')
+    expect(textOf(await client.call('<b>\n'.repeat(1_000))).length).toBeLessThan(1_000)
+    for (const [name, given, text] of [
+      ['find_tools', {}, '"query" is missing. Say in a few words what is to be done.'],
+      ['find_tools', { query: 7 }, '"query" is no string. Say in a few words what is to be done.'],
+      ['find_tools', { query: 'x', limit: 21 }, '"limit" must be a whole number from 1 to 20.'],
+      ['find_tools', { query: 'x', top: 1 }, 'There is no parameter "top". The parameters: "query", "limit".'],
+      ['call_tool', {}, '"name" is missing. find_tools finds tools.'],
+      [
+        'call_tool',
+        { name: 'forecast', arguments: [] },
+        '"arguments" must be an object: the arguments of the tool by name.',
+      ],
+    ] as const) {
+      expect(await client.callTool(name, given)).toMatchObject({ isError: true, content: [{ text }] })
+    }
+    expect(await client.find('xylophone')).toMatchObject({
+      content: [{ text: expect.stringMatching(/^No tool has anything of "xylophone"/) }],
+      structuredContent: { tools: [] },
+    })
+    expect(textOf(await client.call('forecast', null))).toMatch(/city/)
+  })
+
+  it.each(ERAS)('finds for a token that may only read what it may call, and nothing else (%s)', async kind => {
+    const { serverId } = await makeSearched({ access: 'private' })
+    const wish = { origin: patchbay.origin, userId: operator.userId, serverId, scope: 'mcp:read' }
+    const { token } = await insertToken(patchbay.services, wish)
+    const client = await open(kind, serverId, { token })
+    expect(await client.namesFor('invoices')).toEqual(['list_invoices'])
+    expect(textOf(await client.call('list_invoices'))).toContain('/invoices')
+    const before = api.seen.length
+    for (const name of ['createInvoice', 'no such tool']) {
+      await expect(client.call(name)).rejects.toThrow(/scope|403|Forbidden/i)
+    }
+    expect(api.seen).toHaveLength(before)
+  })
+
+  it('lets nobody search who may not use the server', async () => {
+    const { serverId } = await makeSearched({ access: 'private' })
+    const stranger = await signUp(patchbay.origin, 'stranger@example.com')
+    const wish = { origin: patchbay.origin, userId: stranger.userId, serverId, scope: 'mcp:read mcp:call' }
+    const { token } = await insertToken(patchbay.services, wish)
+    await expect(open('sdk 1', serverId, { token })).rejects.toThrow()
+    await expect(open('sdk 2 stateless', serverId, { token })).rejects.toThrow()
+  })
+
+  it.each(ERAS)('finds and calls the tools of upstreams, under the names that history knows (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+    const client = await open(kind, serverId)
+    expect(await client.namesFor('invoices')).toContain('createInvoice')
+    const names = await client.namesFor('talks', { limit: 20 })
+    expect(names.length).toBeGreaterThan(1)
+    expect(names.every(name => name.startsWith('talks_'))).toBe(true)
+  })
+
+  it('costs at most a thousand tokens with a thousand tools, of which it finds each', async () => {
+    const { id: serverId } = await operator.create('/servers', {
+      name: 'Large',
+      access: 'public',
+      presentation: 'search',
+    })
+    await attachKnown(serverId, { name: 'alpha', ...commandOf('large', 'alpha') })
+    const client = await open('sdk 1', serverId)
+    const tools = await client.list()
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_tool', 'find_tools']))
+    expect(await countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(1_000)
+    expect(tools.find(({ name }) => name === 'find_tools')?.description).toContain('1000')
+    expect((await client.namesFor('alpha_tool_999'))[0]).toBe('alpha_tool_999')
+    expect(await client.call('alpha_tool_999', { text: 'x' })).toMatchObject({
+      structuredContent: { given: { text: 'x' } },
+    })
+  })
+
+  it.each(['legacy', 'auto'] as const)('tells connected clients when it becomes so, and when not (%s)', async mode => {
+    const { serverId } = await makeSearched({ presentation: 'flat' })
+    const changes: string[][] = []
+    const client = new Client(
+      { name: 'official', version: '1.0.0' },
+      {
+        versionNegotiation: { mode },
+        listChanged: {
+          tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
+        },
+      },
+    )
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools).toHaveLength(3)
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'search' })
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools']), 10_000)
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { pinnedTools: ['forecast'] })
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+    await vi.waitFor(() => expect(changes.at(-1)).toHaveLength(3), 10_000)
+  })
+})
