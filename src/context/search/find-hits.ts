@@ -1,4 +1,4 @@
-import { findSpans, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
+import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
 import type { Passages } from './passages.ts'
 
 /** A place where something was found. */
@@ -17,6 +17,8 @@ export type Found = {
   readonly total: number
   /** Whether time ran out before all was searched. */
   readonly isPartial: boolean
+  /** Whether something was only searched in pieces: a match longer than these overlap may be missed. */
+  readonly isInPieces: boolean
 }
 
 /** Hits that are kept; more are only counted. */
@@ -47,34 +49,40 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
   const hits: Hit[] = []
   let total = 0
   let isPartial = false
+  let isInPieces = false
 
   const add = (passage: number, unit: Span, span: Span | undefined) => {
     total++
     if (hits.length < MAX_HITS) hits.push({ passage, unit, span })
+  }
+  const mayMatch = (text: string): boolean => {
+    if (!isTooMuchAtOnce(matcher, text)) return matcher.test(text)
+    isInPieces = true
+    return true
   }
   const searchUnit = (passage: number, unit: Span, text: string) => {
     if (!eachMatch && text.length <= MAX_EXACT_CHARS) return add(passage, unit, undefined)
     const spans = findSpans(matcher, text, MAX_HITS, isLate)
     for (const { start, end } of spans) add(passage, unit, { start: start + unit.start, end: end + unit.start })
     // It is there all the same: too long to be located.
-    if (spans.length === 0) add(passage, unit, undefined)
+    if (spans.length === 0 && !isTooMuchAtOnce(matcher, text)) add(passage, unit, undefined)
   }
   const search = (passage: number) => {
     const text = passages.texts[passage] ?? ''
-    if (!matcher.test(text)) return
+    if (!mayMatch(text)) return
     if (multiline || !text.includes('\n')) return searchUnit(passage, { start: 0, end: text.length }, text)
     for (const unit of linesOf(text)) {
       const line = text.slice(unit.start, unit.end)
-      if (matcher.test(line)) searchUnit(passage, unit, line)
+      if (mayMatch(line)) searchUnit(passage, unit, line)
     }
   }
 
   const candidates = passages.candidates(matcher)
   const count = candidates?.length ?? passages.texts.length
   for (let index = 0; index < count; index++) {
+    search(candidates?.[index] ?? index)
     isPartial = isLate()
     if (isPartial) break
-    search(candidates?.[index] ?? index)
   }
-  return { hits, total, isPartial }
+  return { hits, total, isPartial, isInPieces }
 }

@@ -40,7 +40,20 @@ export const describeCount = (total: number, shown: number, what: string): reado
   ]
 }
 
-export const describeStop = (isPartial: boolean): readonly string[] =>
-  isPartial
+/** What may be missing of what was found, and what helps. */
+export const describeGaps = ({
+  isPartial,
+  isInPieces,
+}: {
+  isPartial: boolean
+  isInPieces?: boolean
+}): readonly string[] => [
+  ...(isPartial
     ? ['The search took too long and was stopped: there may be more. A simpler pattern, or fields, are faster.']
-    : []
+    : []),
+  ...(isInPieces === true
+    ? [
+        'The pattern is costly and the text long, so it was searched in pieces: a match of more than 2,000 characters may be missing.',
+      ]
+    : []),
+]

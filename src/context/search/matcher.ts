@@ -10,6 +10,8 @@ export type Matcher = {
   needles?: readonly string[]
   /** Whether the needles are in lower case and to be looked for in such. */
   foldsCase: boolean
+  /** Steps that a character of a text takes at worst. */
+  weight: number
 }
 
 /**
@@ -19,6 +21,13 @@ export type Matcher = {
 export const MAX_EXACT_CHARS = 16_384
 /** Pieces of a longer text overlap by so much: a match in one that is longer than this may not be located. */
 const PIECE_OVERLAP_CHARS = 2_048
+
+/** Steps in one go at most, about a second: what takes more is done piece by piece, between looks at the clock. */
+const MAX_STEPS_AT_ONCE = 100_000_000
+
+/** Whether a text is so long, or the pattern so costly, that nobody should wait for `test` of all of it. */
+export const isTooMuchAtOnce = (matcher: Matcher, text: string): boolean =>
+  text.length > MAX_EXACT_CHARS && text.length * matcher.weight > MAX_STEPS_AT_ONCE
 
 /** The borders of a piece that are none of the text. */
 type Piece = Span & { startsText: boolean; endsText: boolean }

@@ -6,7 +6,7 @@ import { requiredLiterals } from './required-literals.ts'
 export type RegexOptions = { caseInsensitive: boolean }
 
 /** Instructions of a compiled pattern; the time for each character grows with them when it cannot be made a DFA. */
-const MAX_PROGRAM_SIZE = 2_000
+const MAX_PROGRAM_SIZE = 1_000
 
 const LOOKAROUND = /(?<!\\)(?:\\\\)*\(\?(?:<?[=!])/
 const BACKREFERENCE = /(?<!\\)(?:\\\\)*\\(?:[1-9]|k<|k\{|g\{)/
@@ -64,14 +64,13 @@ export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): 
     if (!(error instanceof RE2JSException)) throw error
     return failure(explain(pattern, error))
   }
-  if (regex.programSize() > MAX_PROGRAM_SIZE) {
-    return failure('The pattern is too large: repeat less, or use a shorter one.')
-  }
+  const weight = regex.programSize()
+  if (weight > MAX_PROGRAM_SIZE) return failure('The pattern is too large: repeat less, or use a shorter one.')
   const find = (text: string, limit: number): readonly Span[] => {
     const spans: Span[] = []
     const matcher = regex.matcher(text)
     while (spans.length < limit && matcher.find()) spans.push({ start: matcher.start(), end: matcher.end() })
     return spans
   }
-  return success({ test: text => regex.test(text), find, ...toNeedles(pattern, caseInsensitive) })
+  return success({ test: text => regex.test(text), find, weight, ...toNeedles(pattern, caseInsensitive) })
 }

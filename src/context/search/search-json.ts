@@ -7,7 +7,7 @@ import { findHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, RECORD_CHARS, toContextResults, toResult } from './json-results.ts'
 import type { Leaf } from './leaves.ts'
-import { describeCount, describeStop, type Look, matcherFor } from './look.ts'
+import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
 import { fieldOf, pathOf } from './path.ts'
 import type { JsonIndex, LeafIndex } from './search-index.ts'
 
@@ -67,7 +67,7 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
     return success(
       toDocument({ matches: 0, results: [] }, [
         ...notes,
-        ...describeStop(inValues.isPartial),
+        ...describeGaps(inValues),
         ...describeNothing(index, look.pattern, hintCase(index, look)),
       ]),
     )
@@ -88,7 +88,7 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
     toDocument({ matches: total, results }, [
       ...notes,
       ...describeCount(total, count, 'matches in all'),
-      ...describeStop(inValues.isPartial || inNames.isPartial),
+      ...describeGaps(inValues),
     ]),
   )
 }
@@ -116,7 +116,7 @@ const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> =>
   const { maxDistance } = parsed.value
   if (found.length === 0) {
     const nothing = describeNothing(index, look.pattern, [`max_distance was ${maxDistance}.`])
-    return success(toDocument({ matches: 0, results: [] }, [...describeStop(isPartial), ...nothing]))
+    return success(toDocument({ matches: 0, results: [] }, [...describeGaps({ isPartial }), ...nothing]))
   }
   const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, look.topK)
   const results = fitting(
@@ -129,7 +129,7 @@ const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> =>
   return success(
     toDocument({ matches: found.length, results }, [
       ...describeCount(found.length, results.length, 'matches in all'),
-      ...describeStop(isPartial),
+      ...describeGaps({ isPartial }),
     ]),
   )
 }

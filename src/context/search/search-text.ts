@@ -4,7 +4,7 @@ import { excerptOf } from './excerpt.ts'
 import { findHits, type Hit } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
 import { locate } from './json-results.ts'
-import { describeCount, describeStop, type Look, matcherFor } from './look.ts'
+import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
 import type { Matcher, Span } from './matcher.ts'
 import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
@@ -132,7 +132,7 @@ const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> 
   const multiline = look.multiline && look.mode !== 'text'
   const eachMatch = multiline || look.mode === 'context'
   const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: look.isLate })
-  const late = describeStop(found.isPartial)
+  const late = describeGaps(found)
   if (found.total === 0) {
     const nothing = describeNothing(index, look.pattern, hintCase(index, look))
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
@@ -160,7 +160,7 @@ const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> =>
     const label = `[distance ${near.distance}: ${text.slice(near.span.start, near.span.end)}] `
     found.push({ first: line, last: line, span: near.span, label, distance: near.distance })
   }
-  const late = describeStop(isPartial)
+  const late = describeGaps({ isPartial })
   if (found.length === 0) {
     const nothing = describeNothing(index, look.pattern, [`max_distance was ${parsed.value.maxDistance}.`])
     return success({ ...nothing, notes: [...late, ...nothing.notes] })

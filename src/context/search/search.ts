@@ -19,20 +19,13 @@ import { wordsOf } from './words.ts'
 
 /** Time of one search, in milliseconds; what it found until then is answered. */
 const MAX_SEARCH_MS = 2_000
-/** Texts that are searched between two looks at the clock. */
-const TEXTS_PER_LOOK = 64
 /** Far above what one question needs. */
 const MAX_FIELDS = 200
 
-/** Tells when time is up, looking at the clock now and then. */
+/** Tells when time is up. */
 const startClock = (): (() => boolean) => {
   const end = performance.now() + MAX_SEARCH_MS
-  let asked = 0
-  let isLate = false
-  return () => {
-    if (!isLate && ++asked % TEXTS_PER_LOOK === 0) isLate = performance.now() > end
-    return isLate
-  }
+  return () => performance.now() > end
 }
 
 const checkNumber = (name: string, value: number | undefined, least: number, most: number): string | undefined =>

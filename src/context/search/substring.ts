@@ -19,6 +19,7 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
       find: (text, limit) => findCased(pattern, text, limit),
       needles: [pattern],
       foldsCase: false,
+      weight: 1,
     }
   }
   // A literal has nothing to go back for, so that the platform's own engine is safe here.
@@ -37,6 +38,7 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     test: text => regex.test(text),
     find,
     foldsCase: true,
+    weight: 1,
     ...(isPlain ? { needles: [pattern.toLowerCase()] } : {}),
   }
 }
