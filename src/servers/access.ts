@@ -15,6 +15,8 @@ export type Caller =
   | {
       userId: string
       tokenId: string
+      /** What an application was granted, for longer than one of its tokens lasts. */
+      grantId?: string | undefined
       /** When the token ends that lets the caller in. */
       expiresAt?: Date | undefined
       /** The scopes of a token that has not all of them. */
@@ -70,7 +72,7 @@ const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean 
 /** Open to whoever holds a token that is good for nothing, too; a good one says who calls, and limits nothing. */
 const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
-  return success({ userId: principal.userId, tokenId: principal.tokenId })
+  return success({ userId: principal.userId, tokenId: principal.tokenId, grantId: principal.grantId })
 }
 
 const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {

@@ -32,9 +32,9 @@ export type BudgetParts = {
 
 export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice' | 'presentation'>
 
-/** Whose an answer is: of a caller with what they show; on a public server, of whoever knows its id. */
+/** Whose an answer is: of a caller with the token or the application they call by; without one, of whoever knows its id. */
 export const holderOf = (caller: Caller): string =>
-  answerHolderOf(caller && { userId: caller.userId, via: caller.tokenId })
+  answerHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
 export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer): JsonObject => ({
   [ANSWER_META]: {

@@ -1,0 +1,142 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { connect as connectOAuth, makeRequest, refresh, registerClient, tokensOf } from '../oauth/support/client.ts'
+import { createVisitor } from '../oauth/support/visitor.ts'
+import { callText, connect } from '../servers/mcp.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+
+const Cut = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
+
+const ORDERS = Array.from({ length: 5_000 }, (_, id) => ({ id, customer: `customer ${id % 700}`, note: 'as usual' }))
+const LAST = { fields: ['[4999].id'] }
+
+/** What a call for all orders is answered with: the id of what was kept. */
+const callForId = async (client: Client): Promise<string> => {
+  const { _meta } = await client.callTool({ name: 'list_orders', arguments: {} })
+  return Cut.parse(_meta)['patchbay/answer'].cacheId
+}
+
+const goOn = (client: Client, cacheId: string) => callText(client, 'proxy_filter', { cache_id: cacheId, ...LAST })
+
+type Person = ApiClient & { email: string; userId: string }
+
+const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
+if (postgres === undefined) throw new Error('there is no database to test on')
+
+describe('an answer that was cut, at two processes that share PostgreSQL', () => {
+  let database: TestDatabase
+  let here: TestApp
+  let there: TestApp
+  let fake: FakeApi
+  let owner: Person
+  let guest: Person
+  beforeAll(async () => {
+    database = await postgres.create()
+    fake = await startFakeApi((_request, response) => answerJson(response, ORDERS))
+    here = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
+    there = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: here.origin } })
+    owner = await signUp(here.origin)
+    guest = await signUp(here.origin)
+  })
+  afterAll(async () => {
+    await there.close()
+    await here.close()
+    await fake.close()
+    await database.drop()
+  })
+
+  const make = (server: Record<string, unknown>) =>
+    makeServer(owner, [{ name: 'list_orders', method: 'GET', url: `${fake.origin}/orders` }], {
+      server: { maxResponseTokens: 1_000, ...server },
+    })
+  const elsewhere = (url: string): string => url.replace(here.origin, there.origin)
+  /** It is written to the database after the call is answered. */
+  const shared = (serverId: string) =>
+    expect.poll(() => here.services.db.cachedAnswer.count({ where: { serverId } })).toBeGreaterThan(0)
+
+  it('is gone on from at either, by whom it was for and nobody else: all others are told the same', async () => {
+    const { url, serverId } = await make({ access: 'private', allowedUsers: [guest.email] })
+    const other = await make({ access: 'private', allowedUsers: [guest.email] })
+    const { token: secondToken } = z
+      .object({ token: z.string() })
+      .parse((await owner.expectOk('POST', '/tokens', { name: 'second' })).body)
+
+    const cacheId = await callForId(await connect(url, owner.token))
+    await shared(serverId)
+    const outsiders = [
+      await connect(url, guest.token),
+      await connect(elsewhere(url), guest.token),
+      await connect(url, secondToken),
+      await connect(elsewhere(url), secondToken),
+      await connect(other.url, owner.token),
+      await connect(elsewhere(other.url), owner.token),
+    ]
+    const refusals = await Promise.all(outsiders.map(client => goOn(client, cacheId)))
+    const madeUp = await goOn(await connect(url, owner.token), 'AAAAAAAAAAAAAAAAAAAAAA')
+    expect(madeUp).toMatchObject({ isError: true, text: expect.stringContaining('no answer with this cache_id') })
+    expect(refusals).toEqual(refusals.map(() => madeUp))
+
+    for (const address of [elsewhere(url), url]) {
+      const { text, isError } = await goOn(await connect(address, owner.token), cacheId)
+      expect(isError, text).toBe(false)
+      expect(text).toContain('4999')
+    }
+  })
+
+  it('is, on a public server, for whoever knows its id where nobody in particular called, and else for the caller', async () => {
+    const { url, serverId } = await make({ access: 'public' })
+    const other = await make({ access: 'public' })
+    const anyones = await callForId(await connect(url))
+    const owners = await callForId(await connect(url, owner.token))
+    await expect.poll(() => here.services.db.cachedAnswer.count({ where: { serverId } })).toBe(2)
+    const [stranger, strangerThere] = [await connect(url), await connect(elsewhere(url))]
+    expect((await goOn(strangerThere, anyones)).text).toContain('4999')
+    expect((await goOn(stranger, anyones)).text).toContain('4999')
+    for (const client of [stranger, strangerThere, await connect(url, guest.token)]) {
+      expect((await goOn(client, owners)).isError).toBe(true)
+    }
+    expect((await goOn(await connect(elsewhere(url), owner.token), owners)).text).toContain('4999')
+    for (const client of [await connect(other.url), await connect(elsewhere(other.url))]) {
+      expect((await goOn(client, anyones)).isError).toBe(true)
+    }
+  })
+
+  it('is an application’s whose user let it in, also after its token is refreshed, and no other application’s', async () => {
+    const { url } = await make({ access: 'private' })
+    const visitor = createVisitor(here.origin)
+    await visitor.signIn(owner.email)
+    const letIn = async () => {
+      const { client_id: clientId } = await registerClient(here.origin)
+      return { clientId, tokens: await connectOAuth(visitor, here.origin, makeRequest(clientId, url)) }
+    }
+    const { clientId, tokens } = await letIn()
+    const cacheId = await callForId(await connect(url, tokens.access_token))
+    const next = tokensOf(await refresh(here.origin, clientId, tokens.refresh_token))
+    const { text } = await goOn(await connect(url, next.access_token), cacheId)
+    expect(text).toContain('4999')
+    const another = await letIn()
+    expect((await goOn(await connect(url, another.tokens.access_token), cacheId)).isError).toBe(true)
+    expect((await goOn(await connect(url, owner.token), cacheId)).isError).toBe(true)
+  })
+
+  it('is nobody’s any more who may not use the server any more', async () => {
+    const { url, serverId } = await make({ access: 'private', allowedUsers: [guest.email] })
+    const client = await connect(url, guest.token)
+    const cacheId = await callForId(client)
+    expect((await goOn(client, cacheId)).isError).toBe(false)
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
+    await expect(goOn(client, cacheId)).rejects.toThrow()
+  })
+
+  it('leaves the database with its server', async () => {
+    const { url, serverId } = await make({ access: 'private' })
+    await callForId(await connect(url, owner.token))
+    await shared(serverId)
+    await owner.expectOk('DELETE', `/servers/${serverId}`)
+    await expect.poll(() => here.services.db.cachedAnswer.count({ where: { serverId } })).toBe(0)
+  })
+})
