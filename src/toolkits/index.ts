@@ -3,6 +3,7 @@ export { findMove } from './destination.ts'
 export { FindingView } from './findings.schema.ts'
 export { toFindingView } from './findings.view.ts'
 export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
+export { responseErrors } from './response-rules.ts'
 export {
   acceptUpdate,
   assertVersion,
@@ -11,7 +12,6 @@ export {
   takeSnapshot,
 } from './snapshots.ts'
 export type { Snapshot, Tool, ToolAnnotations, ToolDefinition, Toolkit, ToolkitCard } from './tool.ts'
-export { responseErrors } from './response-rules.ts'
 export { assertDefinition, assertDefinitionSize, type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 export { createToolLint, type ToolLint, type ToolLintService } from './tool-lint.ts'
 export { createToolOutlines, type ParameterHead } from './tool-outlines.ts'
