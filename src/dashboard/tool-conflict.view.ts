@@ -11,6 +11,8 @@ const LABELS = {
   headers: 'Headers',
   body: 'Body',
   timeoutMs: 'Give up after',
+  cacheSeconds: 'Keep answers for',
+  cacheShared: 'Kept answers are the same for all',
   allowedOrigins: 'Allowed origins',
   htmlToMarkdown: 'HTML to Markdown',
   dropFields: 'Left out',

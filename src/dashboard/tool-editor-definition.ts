@@ -69,11 +69,12 @@ const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnno
   return Object.keys(annotations).length === 0 ? undefined : annotations
 }
 
-const readTimeout = (text: string): { timeoutMs: number | undefined; errors: FieldError[] } => {
+/** A whole number above zero, or nothing. */
+const readCount = (path: string, unit: string, text: string): { count: number | undefined; errors: FieldError[] } => {
   const digits = text.trim().replaceAll(/[,_ ]/g, '')
-  if (digits === '') return { timeoutMs: undefined, errors: [] }
-  if (/^\d{1,9}$/.test(digits) && Number(digits) > 0) return { timeoutMs: Number(digits), errors: [] }
-  return { timeoutMs: undefined, errors: [{ path: 'timeoutMs', message: 'must be a whole number of milliseconds' }] }
+  if (digits === '') return { count: undefined, errors: [] }
+  if (/^\d{1,9}$/.test(digits) && Number(digits) > 0) return { count: Number(digits), errors: [] }
+  return { count: undefined, errors: [{ path, message: `must be a whole number of ${unit}` }] }
 }
 
 const orNothing = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
@@ -119,7 +120,8 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   const url = form.url.trim()
   const template = readTemplate({ method: form.method, url, headers, body })
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})
-  const timeout = readTimeout(form.timeoutMs)
+  const timeout = readCount('timeoutMs', 'milliseconds', form.timeoutMs)
+  const cache = readCount('cacheSeconds', 'seconds', form.cacheSeconds)
   const input = readSchema('inputSchema', form.inputSchema)
   const output = readSchema('outputSchema', form.outputSchema)
   const { response, errors: responseErrors } = readResponse(form)
@@ -139,16 +141,26 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
       url,
       headers,
       body,
-      timeoutMs: timeout.timeoutMs,
+      timeoutMs: timeout.count,
       parameters: metas,
       inputSchema: input.schema,
       outputSchema: output.schema,
       annotations: readAnnotations(form, stored?.annotations),
       allowedOrigins: origins.length === 0 ? undefined : origins,
+      cacheSeconds: cache.count,
+      cacheShared: cache.count !== undefined && form.cacheShared === 'yes' ? true : undefined,
       response,
     },
     template,
-    errors: [...templateErrors, ...headerErrors, ...metaErrors, ...timeout.errors, ...input.errors, ...output.errors],
+    errors: [
+      ...templateErrors,
+      ...headerErrors,
+      ...metaErrors,
+      ...timeout.errors,
+      ...cache.errors,
+      ...input.errors,
+      ...output.errors,
+    ],
     responseErrors,
     headerLines: lines,
     bodyWarning: warnOfBrokenJson(form.body, template.bodyKind),

@@ -13,6 +13,7 @@ const LABELS: Readonly<Record<string, string>> = {
   headers: 'headers',
   body: 'body',
   timeoutMs: 'time',
+  cacheSeconds: 'time to keep answers',
   allowedOrigins: 'origins',
   inputSchema: 'input schema',
   outputSchema: 'output schema',

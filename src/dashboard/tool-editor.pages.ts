@@ -43,6 +43,8 @@ const OPTIONAL = [
   'outputSchema',
   'annotations',
   'allowedOrigins',
+  'cacheSeconds',
+  'cacheShared',
   'response',
 ] as const
 

@@ -17,6 +17,11 @@ const CONVERSIONS = [
 ]
 const LANGUAGES = TRANSFORM_LANGUAGES.map(value => ({ value, text: LANGUAGE_NAMES[value] }))
 
+const SHARING = [
+  { value: '', text: 'Each caller’s own' },
+  { value: 'yes', text: 'The same for everybody' },
+] as const
+
 const toManners = (form: ToolForm) => [
   { id: 'readOnlyHint', label: 'Only reads, changes nothing', value: form.readOnlyHint, options: YES_NO },
   { id: 'idempotentHint', label: 'Safe to send twice', value: form.idempotentHint, options: YES_NO },
@@ -92,6 +97,7 @@ export const toEditorPage = (state: EditorState): PageData => {
     hasToolkitTitle: home.kind === 'new',
     methods: optionsOfMethod(form.method),
     manners: toManners(form),
+    sharing: SHARING,
     conversions: CONVERSIONS,
     languages: LANGUAGES,
     servers: home.servers,

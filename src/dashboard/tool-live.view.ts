@@ -7,8 +7,8 @@ import { formatJson } from './format-json.ts'
 import { toAnswerView } from './tool-answer.view.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import { namesInOffer, offerPlaces } from './tool-editor-places.ts'
-import { toShapedView } from './tool-shaped.view.ts'
 import type { EditorState } from './tool-editor-state.ts'
+import { toShapedView } from './tool-shaped.view.ts'
 
 const PLACE_WORDS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
   base: 'URL',
@@ -158,6 +158,7 @@ const HINTS = {
   headers: 'One a line, such as Accept: application/json',
   body: '',
   timeoutMs: '',
+  cacheSeconds: 'For tools that only read. The same request is answered again meanwhile, unless the API forbids it.',
   outputSchema: 'JSON Schema of the answer: clients get the answer as structured content then',
   inputSchema: 'JSON Schema instead of the one that the parameters make',
   allowedOrigins: 'One a line. Needed where a parameter decides where a request with a secret goes.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isOrigin, MAX_CACHE_SECONDS, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { absentable, formatNumber, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { ResponseRules } from './response-rules.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -48,8 +48,8 @@ const optional = {
   response: ResponseRules,
   cacheSeconds: z
     .int()
-    .min(1)
-    .max(MAX_CACHE_SECONDS)
+    .min(1, 'is less than 1')
+    .max(MAX_CACHE_SECONDS, `is over ${formatNumber(MAX_CACHE_SECONDS)}, a day`)
     .describe('how long an answer is kept for the next call that makes the same request; for tools marked read-only'),
   cacheShared: z
     .boolean()
