@@ -9,6 +9,7 @@ export default defineConfig({
       'test/support/postgres.ts',
       'test/support/unpack-chromium.ts',
     ],
+    setupFiles: ['test/support/each-file.ts'],
     // Left to itself it leaves a core free, which on two cores doubles the time.
     maxWorkers: '100%',
     // What waits for an event waits as long as a busy machine takes.

@@ -1,11 +1,8 @@
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type DatabaseKindForTests, databaseKinds } from '../support/databases.ts'
 
 export { databaseKinds as databases } from '../support/databases.ts'
-
-// Each test starts the application and hashes passwords: a loaded machine needs its time.
-vi.setConfig({ testTimeout: 30_000 })
 
 const [first] = databaseKinds
 if (first === undefined) throw new Error('there is no database to test on')

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { atEndOfFile } from '../support/end-of-file.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 
@@ -11,7 +11,7 @@ const SERVER = join(import.meta.dirname, '../upstreams/servers/from-file.process
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-pages-'))
-afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+atEndOfFile(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 const schemaOf = (...names: string[]) => ({
   type: 'object',
@@ -40,6 +40,7 @@ type Wish = { tools?: readonly object[]; now?: readonly object[] }
 
 /** A server with an MCP server that was heard, and a second whose tools would have the same names. */
 const withHeard = async ({ owner, organizationId }: DashboardWorld, { tools = TOOLS, now }: Wish = {}) => {
+  mkdirSync(FOLDER, { recursive: true })
   const file = join(FOLDER, `${randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(tools))
   const { id: serverId } = await owner.create('/servers', { name: 'Yard desk', organizationId })

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
 import { compileCache } from './compile-cache.ts'
+import { atEndOfFile } from './end-of-file.ts'
 import { freePort } from './free-port.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -32,11 +32,12 @@ const endAll = (): void => {
 process.once('exit', endAll)
 
 // Nothing outlives the test file that started it, however its tests end.
-afterAll(async () => {
+atEndOfFile(async () => {
   const ends = [...running].map(child => new Promise(resolve => child.once('close', resolve)))
   endAll()
   await Promise.all(ends)
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+  directories.clear()
 })
 
 /** A new folder, gone after the tests of this file. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/platform/net/index.ts'
 import {
   type ConnectionLimits,
@@ -18,6 +18,7 @@ import {
 } from '../../src/upstreams/connection/index.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
 import { resolverOf } from '../net/apis.ts'
+import { atEndOfFile } from '../support/end-of-file.ts'
 import { freePort } from '../support/free-port.ts'
 import { runMark } from '../support/leftovers.ts'
 
@@ -32,7 +33,7 @@ const listLeft = (): string[] =>
     }
   })
 
-afterAll(async () => {
+atEndOfFile(async () => {
   // What is killed goes when the machine gets to it.
   await vi.waitFor(() => expect(listLeft()).toEqual([]), { timeout: 10_000 })
   rmSync(FOLDER, { recursive: true, force: true })
@@ -125,6 +126,7 @@ export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<n
 export const LEDGER = join(FOLDER, 'processes')
 
 export const startProcesses = (options: Partial<Parameters<typeof createStdioProcesses>[0]> = {}): StdioProcesses => {
+  mkdirSync(FOLDER, { recursive: true })
   const processes = createStdioProcesses({
     directory: LEDGER,
     environment: { PATH: process.env.PATH ?? '', HOME: FOLDER, ...runMark() },

@@ -1,0 +1,5 @@
+import { afterAll } from 'vitest'
+import { endFile } from './end-of-file.ts'
+
+// Vitest's setupFiles: runs anew before each test file.
+afterAll(endFile)
