@@ -7,6 +7,7 @@ import { loadSettings, type Settings } from '../../src/platform/settings.ts'
 import { buildServices, type ServiceOptions, type Services } from '../../src/services.ts'
 import { freePort } from './free-port.ts'
 import { runMark } from './leftovers.ts'
+import { writeMigratedSqlite } from './sqlite.ts'
 
 export type TestApp = {
   /** `http://localhost:PORT`, really listening. */
@@ -34,6 +35,7 @@ export const startTestApp = async ({
 }: TestAppOptions = {}): Promise<TestApp> => {
   const directory = makeScratchFolder('patchbay-test-')
   const port = await freePort()
+  if (databaseUrl === undefined) await writeMigratedSqlite(join(directory, 'patchbay.db'))
   const given = loadSettings(
     {
       PATCHBAY_PORT: String(port),

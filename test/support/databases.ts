@@ -5,8 +5,9 @@ import { Client } from 'pg'
 import { inject } from 'vitest'
 import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
-import { type DatabaseKind, type DatabaseTarget, migrate } from '../../src/platform/db/index.ts'
+import type { DatabaseKind, DatabaseTarget } from '../../src/platform/db/index.ts'
 import './postgres.ts'
+import { writeMigratedSqlite } from './sqlite.ts'
 
 /** A database of a test's own. `url` is what DATABASE_URL would say; `drop` goes last, when all have closed it. */
 export type TestDatabase = { target: DatabaseTarget; url: string; drop: () => Promise<void> }
@@ -21,10 +22,11 @@ export type DatabaseKindForTests = {
 
 export const MIGRATIONS_DIRECTORY = MIGRATIONS_ROOT
 
-const createEmptySqlite = async (): Promise<TestDatabase> => {
+const createEmptySqlite = async (): Promise<TestDatabase & { file: string }> => {
   const folder = makeScratchFolder('patchbay-test-')
   const file = join(folder, 'patchbay.db')
   return {
+    file,
     target: { kind: 'sqlite', file },
     url: `file:${file}`,
     drop: async () => rmSync(folder, { recursive: true, force: true }),
@@ -60,7 +62,7 @@ export const databaseKinds: readonly DatabaseKindForTests[] = [
     createEmpty: createEmptySqlite,
     create: async () => {
       const database = await createEmptySqlite()
-      await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })
+      await writeMigratedSqlite(database.file)
       return database
     },
   },

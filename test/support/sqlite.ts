@@ -1,0 +1,24 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
+import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
+import { migrate } from '../../src/platform/db/index.ts'
+
+const migrateOne = async (): Promise<Buffer> => {
+  const folder = makeScratchFolder('patchbay-template-')
+  try {
+    const file = join(folder, 'patchbay.db')
+    await migrate({ kind: 'sqlite', file }, { directory: MIGRATIONS_ROOT })
+    return readFileSync(file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+let migrated: Promise<Buffer> | undefined
+
+/** Makes a database as it is after all migrations: a copy of one that this process migrated, for a tenth of the work. */
+export const writeMigratedSqlite = async (file: string): Promise<void> => {
+  migrated ??= migrateOne()
+  writeFileSync(file, await migrated, { mode: 0o600 })
+}
