@@ -32,7 +32,7 @@ export type BudgetParts = {
 
 export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice' | 'presentation'>
 
-/** Whose an answer is: of a caller with the token or the application they call by; without one, of whoever knows its id. */
+/** Whose an answer is: a caller's with their token or application; without a caller, whoever's who knows its id. */
 export const holderOf = (caller: Caller): string =>
   answerHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
