@@ -8,6 +8,15 @@ export {
   type FoundAnswer,
 } from './cache/index.ts'
 export {
+  type CatalogueReport,
+  type FindCatalogueReport,
+  findCatalogueFindings,
+  LISTED_PRESENTATIONS,
+  type ListCost,
+  type ListedPresentation,
+  type ReportedTool,
+} from './catalogue-report.ts'
+export {
   type Finding,
   LINT_FIELDS,
   LINT_LEVELS,

@@ -1,9 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { FindCatalogueReport } from '../context/index.ts'
 import type { ExecutionService } from '../execution/index.ts'
 import { createCallFigureStore } from '../history/index.ts'
 import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
-import { createServerWiring, getServerFrame, type ServerFrameParts, serverUrl } from '../servers/index.ts'
+import {
+  createServerWiring,
+  findReportSoon,
+  getServerFrame,
+  type ServerFrameParts,
+  type ServerService,
+  serverTabPath,
+  serverUrl,
+  toCatalogueSentence,
+} from '../servers/index.ts'
 import type { Upstream, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
 import { toConnectPanel } from './connect.ts'
 import { historyPath, toCallView, toHealthView, toPatchCallers } from './overview.view.ts'
@@ -14,6 +24,8 @@ type Parts = {
   frames: ServerFrameParts
   execution: Pick<ExecutionService, 'listExecutions'>
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
+  servers: Pick<ServerService, 'getServer'>
+  catalogueReports: { find: FindCatalogueReport }
   /** How an upstream's connection is. */
   stateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
@@ -25,6 +37,8 @@ const Query = z.object({ done: formText })
 
 /** The newest calls that the overview shows; all of them are in the history. */
 const RECENT_CALLS = 8
+/** How long the page waits for the tokens of the tools to be counted, in milliseconds. */
+const REPORT_WAIT_MS = 150
 
 const NOTES = new Map([
   ['made', 'Made. Its address answers already; give it a tool next.'],
@@ -35,7 +49,7 @@ const NOTES = new Map([
 
 /** What one sees first of a server: its address, what it is wired to, how it does. */
 export const overviewPages =
-  ({ frames, execution, upstreamOffers, stateOf, baseUrl }: Parts) =>
+  ({ frames, execution, upstreamOffers, servers, catalogueReports, stateOf, baseUrl }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const figures = createCallFigureStore(frames.db)
     const readWiring = createServerWiring(frames)
@@ -47,13 +61,15 @@ export const overviewPages =
       // First of all: what follows asks for whatever server it is told.
       const server = await getServerFrame(frames, actor, uuid, 'overview')
       const now = new Date()
-      const [wiring, presented, health, tools, clients, recent] = await Promise.all([
+      const [wiring, presented, health, tools, clients, recent, { presentation }, report] = await Promise.all([
         readWiring(actor, uuid),
         upstreamOffers.listPresented(uuid),
         figures.ofServer(uuid, now),
         figures.ofTools(uuid, now),
         figures.ofClients(uuid, now),
         execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
+        servers.getServer(actor, uuid),
+        findReportSoon(catalogueReports.find, uuid, REPORT_WAIT_MS),
       ])
       const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))
       const callers = toPatchCallers(clients)
@@ -69,6 +85,10 @@ export const overviewPages =
         health: toHealthView(health),
         calls: recent.items.map(toCallView),
         historyPath: historyPath(uuid),
+        catalogue: {
+          text: report && toCatalogueSentence(report, presentation),
+          href: `${serverTabPath(uuid, 'tools')}#catalogue`,
+        },
         isEmpty: server.counts.tools === 0 && upstreams.length === 0,
       })
     })

@@ -1,5 +1,6 @@
 import type { DraftPreview, ToolTest } from '../execution/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
+import type { PlacedAdvice } from './tool-editor-advice.ts'
 import type { ReadForm } from './tool-editor-definition.ts'
 import type { PlacedErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
@@ -11,6 +12,8 @@ export type EditorState = {
   form: ToolForm
   read: ReadForm
   placed: PlacedErrors
+  /** What clients or models would mind of it, while it can be read. */
+  advice: PlacedAdvice
   /** The values it is tried with: those typed, else the examples. */
   values: ReadonlyMap<string, string>
   valueFaults: ReadonlyMap<string, string>

@@ -11,7 +11,7 @@ import { errorsOf } from './tool-editor-errors.ts'
 import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-editor-form.ts'
 import { createEditorHomes, type EditorHome, type HomeParts } from './tool-editor-home.ts'
 
-export type ToolPageParts = HomeParts & { execution: Parameters<typeof createToolEditor>[0]['execution'] }
+export type ToolPageParts = HomeParts & Pick<Parameters<typeof createToolEditor>[0], 'execution' | 'toolLint'>
 
 const config = { access: 'user' } as const
 /** In a form each byte of a tool may be written with three. */

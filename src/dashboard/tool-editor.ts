@@ -1,11 +1,19 @@
 import type { FastifyReply } from 'fastify'
-import { countTokens, TOKEN_ENCODING } from '../context/index.ts'
+import { countTokens } from '../context/index.ts'
 import type { DraftPreview, DraftTest, ExecutionService, ToolDraft } from '../execution/index.ts'
 import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
 import { parseInput } from '../platform/http/index.ts'
 import { exposedSchemaOf } from '../servers/index.ts'
-import { assertDefinitionSize, CreateTool, checkDefinition, type ToolService } from '../toolkits/index.ts'
+import {
+  assertDefinitionSize,
+  CreateTool,
+  checkDefinition,
+  type ToolLint,
+  type ToolLintService,
+  type ToolService,
+} from '../toolkits/index.ts'
 import { toEditorPage } from './tool-editor.view.ts'
+import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
 import { errorsOf, type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
@@ -17,10 +25,10 @@ import { toLiveView } from './tool-live.view.ts'
 type Seen = NonNullable<EditorState['seen']>
 
 /** What the model is given to read of a tool, as most clients hand it on. */
-const costOf = async ({ name, description, inputSchema }: Seen): Promise<EditorState['cost']> => ({
-  tokens: await countTokens(JSON.stringify({ name, description, inputSchema })),
+const costOf = async ({ description }: Seen, { tokens, encoding }: ToolLint): Promise<EditorState['cost']> => ({
+  tokens,
   ofDescription: await countTokens(description ?? ''),
-  encoding: TOKEN_ENCODING,
+  encoding,
 })
 
 /** Values that were typed, and the example of each parameter where none was. */
@@ -68,10 +76,22 @@ type Looked = {
 export const createToolEditor = ({
   execution,
   tools,
+  toolLint,
 }: {
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
+  toolLint: Pick<ToolLintService, 'lintShown'>
 }) => {
+  /** What is known to speak against it, where it is kept or would be. */
+  const lint = (home: EditorHome, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
+    toolLint.lintShown(
+      { ...seen, outputSchema: definition.outputSchema },
+      {
+        toolkitId: home.kind === 'new' ? undefined : home.toolkit.id,
+        toolId: home.kind === 'tool' ? home.tool.id : undefined,
+      },
+    )
+
   /** What the parameters and the template have wrong, or what the model would be shown of them. */
   const check = (read: ReadForm): { errors: readonly FieldError[]; seen: Seen | undefined } => {
     if (read.errors.length > 0 || read.definition.url === '') return { errors: read.errors, seen: undefined }
@@ -101,16 +121,22 @@ export const createToolEditor = ({
       ? await execution.previewDraft(actor, draftOf(home, form, read, args))
       : undefined
     const seen = preview === undefined ? ofAll : preview.seen
+    const linted = seen && (await lint(home, read, seen))
+    const findings = home.mayBuild ? (linted?.findings ?? []) : []
     return {
       home,
       form,
       read,
+      advice: placeAdvice(findings, {
+        hasOwnSchema: read.definition.inputSchema !== undefined,
+        isNamed: read.definition.name !== '',
+      }),
       placed: placeErrors([...errors, ...read.responseErrors, ...(refused?.errors ?? [])], read.headerLines),
       values,
       valueFaults: faults,
       preview,
       seen,
-      cost: seen && (await costOf(seen)),
+      cost: seen && linted && (await costOf(seen, linted)),
       test,
       maxTimeoutMs: tools.maxTimeoutMs,
       defaultTimeoutMs: DEFAULT_TOOL_TIMEOUT_MS,

@@ -5,6 +5,7 @@ import type { TemplateParameter } from '../templates/index.ts'
 import { numberInWords } from './count-in-words.ts'
 import { formatJson } from './format-json.ts'
 import { toAnswerView } from './tool-answer.view.ts'
+import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import { namesInOffer, offerPlaces } from './tool-editor-places.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -30,7 +31,7 @@ const neededText = ({ required, default: value }: TemplateParameter, texts: Para
   return required ? 'yes' : 'no'
 }
 
-const toRow = (parameter: TemplateParameter, { form, placed }: EditorState) => {
+const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorState) => {
   const { name, type, places } = parameter
   const texts = form.parameters.get(name) ?? {}
   const field = (key: keyof ParameterTexts) => ({
@@ -57,6 +58,7 @@ const toRow = (parameter: TemplateParameter, { form, placed }: EditorState) => {
     where: [...new Set(places.map(({ kind }) => PLACE_WORDS[kind]))].join(', '),
     needed: neededText(parameter, texts),
     fields,
+    advice: advice.get(`parameter:${name}:description`),
     said: said === 0 ? undefined : numberInWords(said),
     isOpen: Object.values(more).some(one => one !== undefined && one.errors.length > 0),
   }
@@ -137,6 +139,7 @@ const toSeen = (state: EditorState) => {
     tokens: formatNumber(cost.tokens),
     ofDescription: formatNumber(cost.ofDescription),
     encoding: cost.encoding,
+    advice: state.advice.get(WHOLE_TOOL),
     where: home.servers.find(({ value }) => value === form.serverId)?.text,
     hidden: toHidden(preview?.bindings ?? {}, state),
   }
@@ -177,6 +180,7 @@ export const toLiveView = (state: EditorState) => {
   return {
     mayBuild: home.mayBuild,
     notes: Object.fromEntries(placed),
+    advice: Object.fromEntries(state.advice),
     hints: {
       ...HINTS,
       timeoutMs: `${formatNumber(state.defaultTimeoutMs)} unless you say; ${formatNumber(state.maxTimeoutMs)} at most`,

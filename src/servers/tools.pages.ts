@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { FindCatalogueReport } from '../context/index.ts'
 import {
   actorOf,
   addressOf,
@@ -8,15 +9,20 @@ import {
   pageNumber,
   takePage,
 } from '../platform/http/index.ts'
+import { toCatalogueView, toToolCosts } from './catalogue.view.ts'
+import { findReportSoon } from './find-report-soon.ts'
 import type { RewiringService, WiredPanel } from './rewiring.service.ts'
 import type { Instance } from './server.ts'
 import type { ServerFrameParts } from './server-frame.ts'
 import { serverTabPath } from './server-frame.ts'
 import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from './server-tab.ts'
+import type { ServerService } from './servers.service.ts'
 import { toChip } from './socket.view.ts'
 
 /** Tools on a page of the list. */
 const TOOLS_PER_PAGE = 50
+/** How long the page waits for its tokens to be counted, in milliseconds. */
+const REPORT_WAIT_MS = 400
 /** Chips beside a tool; how many more parameters it has is said. */
 const MAX_CHIPS = 6
 
@@ -37,7 +43,12 @@ const isFound = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): 
 export const instancePath = (serverId: string, instanceId: string): string =>
   `${serverTabPath(serverId, 'tools')}/${instanceId}`
 
-const toRow = (serverId: string, { id, name, toolkit, sockets }: WiredPanel, instance: Instance | undefined) => {
+const toRow = (
+  serverId: string,
+  { id, name, toolkit, sockets }: WiredPanel,
+  instance: Instance | undefined,
+  cost: { tokens: string; findings?: string } | undefined,
+) => {
   const wired = sockets.filter(({ source }) => source !== 'exposed')
   const exposed = sockets.length - wired.length
   return {
@@ -50,13 +61,25 @@ const toRow = (serverId: string, { id, name, toolkit, sockets }: WiredPanel, ins
     wired: wired.slice(0, MAX_CHIPS).map(socket => ({ parameter: socket.parameter, ...toChip(socket) })),
     more: wired.length > MAX_CHIPS ? formatNumber(wired.length - MAX_CHIPS) : undefined,
     exposed: exposed === 0 ? undefined : formatNumber(exposed),
+    tokens: cost?.tokens,
+    findings: cost?.findings,
     missing: sockets.some(({ missing }) => missing.length > 0),
   }
 }
 
 /** The tools at work in a server. */
 export const serverToolsPages =
-  ({ frames, rewiring }: { frames: ServerFrameParts; rewiring: RewiringService }) =>
+  ({
+    frames,
+    rewiring,
+    servers,
+    catalogueReports,
+  }: {
+    frames: ServerFrameParts
+    rewiring: RewiringService
+    servers: Pick<ServerService, 'getServer'>
+    catalogueReports: { find: FindCatalogueReport }
+  }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get('/servers/:uuid/tools', { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
       const server = await frameOf(frames, request, 'tools')
@@ -70,6 +93,10 @@ export const serverToolsPages =
         server.id,
         shown.map(({ id }) => id),
       )
+      const { presentation } = await servers.getServer(actorOf(request), server.id)
+      const report = await findReportSoon(catalogueReports.find, server.id, REPORT_WAIT_MS)
+      const costs = report && toToolCosts(report)
+      const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
       return reply.page('servers/tools', {
         title: `Tools of ${server.name}`,
         server,
@@ -83,9 +110,11 @@ export const serverToolsPages =
             server.id,
             panel,
             instances.find(({ id }) => id === panel.id),
+            costs?.get(panel.name),
           ),
         ),
         pager,
+        catalogue: report && toCatalogueView(report, presentation, name => byName.get(name)),
         addHref: addressOf(`${path}/new`, {}),
       })
     })

@@ -46,9 +46,12 @@ const makeTool = async (toolkitId: string, tool: object) =>
   ).id
 
 /** A public server with these tools at work. */
-const makeServer = async (tools: readonly ({ name: string } & Record<string, unknown>)[], presentation = 'flat') => {
+const makeServer = async (
+  tools: readonly ({ name: string } & Record<string, unknown>)[],
+  settings: object = { maxResponseTokens: 0 },
+) => {
   const toolkit = await owner.create('/toolkits', { title: 'Shipping' })
-  const server = await owner.create('/servers', { name: 'Shipping', access: 'public', presentation })
+  const server = await owner.create('/servers', { name: 'Shipping', access: 'public', ...settings })
   for (const tool of tools) {
     const toolId = await makeTool(toolkit.id, tool)
     await owner.create(`/servers/${server.id}/instances`, { toolId, name: tool.name })

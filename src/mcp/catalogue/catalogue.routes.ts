@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { CatalogueReport } from '../../context/index.ts'
 import { type Actor, AppError } from '../../kernel/index.ts'
 import { actorOf, uuidParam } from '../../platform/http/index.ts'
 import type { ServerService } from '../../servers/index.ts'
 import { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 import { toServerLintView, toServerTokensView } from './catalogue.view.ts'
-import type { CatalogueReport } from './report.ts'
 import type { CatalogueReports } from './reports.ts'
 
 type Parts = { servers: Pick<ServerService, 'getServer'>; catalogueReports: CatalogueReports }

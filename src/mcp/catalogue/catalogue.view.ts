@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { type CatalogueReport, findCatalogueFindings } from '../../context/index.ts'
 import { toFindingView } from '../../toolkits/index.ts'
 import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
-import { type CatalogueReport, findCatalogueFindings } from './report.ts'
 
 export const toServerLintView = (report: CatalogueReport, presentation: string): z.infer<typeof ServerLintView> => ({
   findings: findCatalogueFindings(report, presentation).map(toFindingView),

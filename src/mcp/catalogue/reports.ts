@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { TokenCounter } from '../../context/index.ts'
+import type { CatalogueReport, FindCatalogueReport, TokenCounter } from '../../context/index.ts'
 import type { ExecutionService } from '../../execution/index.ts'
 import type { EventBus } from '../../platform/events/index.ts'
-import { buildReport, type CatalogueReport } from './report.ts'
+import { buildReport } from './report.ts'
 
 export type ReportParts = {
   execution: Pick<ExecutionService, 'compileAs'>
@@ -55,9 +55,8 @@ export const createCatalogueReports = ({ execution, count, bus }: ReportParts) =
   })
 
   return {
-    /** Undefined when there is no such server. */
-    find: async (serverId: string): Promise<CatalogueReport | undefined> =>
-      made.get(serverId) ?? (await (running.get(serverId) ?? start(serverId))),
+    find: (async serverId =>
+      made.get(serverId) ?? (await (running.get(serverId) ?? start(serverId)))) satisfies FindCatalogueReport,
   }
 }
 export type CatalogueReports = ReturnType<typeof createCatalogueReports>

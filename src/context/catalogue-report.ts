@@ -1,0 +1,29 @@
+import { type Finding, lintCatalogue, sortFindings } from './lint/index.ts'
+
+/** Presentations whose lists are made here, so that their bytes are known. */
+export const LISTED_PRESENTATIONS = ['flat', 'grouped'] as const
+export type ListedPresentation = (typeof LISTED_PRESENTATIONS)[number]
+
+/** What tools/list costs under a presentation: all its pages together, as they go out. */
+export type ListCost = { presentation: ListedPresentation; tools: number; tokens: number; bytes: number }
+
+/** `tokens`: of its own JSON, as tools/list has it. */
+export type ReportedTool = { name: string; tokens: number; findings: readonly Finding[] }
+
+/** What a server's catalogue costs the models of its clients, and what is known to speak against it. */
+export type CatalogueReport = {
+  /** What the tokens were counted by. */
+  encoding: string
+  /** Every tool by itself, as a flat list has it, by name: also where clients are shown groups of them. */
+  tools: readonly ReportedTool[]
+  costs: readonly ListCost[]
+}
+
+/** Of a server, by its id; undefined when there is none of it. */
+export type FindCatalogueReport = (serverId: string) => Promise<CatalogueReport | undefined>
+
+/** What speaks against the whole list that clients get, under the presentation that the server has. */
+export const findCatalogueFindings = ({ costs }: CatalogueReport, presentation: string): Finding[] => {
+  const cost = costs.find(one => one.presentation === presentation)
+  return cost === undefined ? [] : sortFindings(lintCatalogue(cost))
+}

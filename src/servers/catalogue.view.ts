@@ -1,0 +1,107 @@
+import { type CatalogueReport, type Finding, findCatalogueFindings } from '../context/index.ts'
+import { formatCount, formatNumber } from '../platform/http/index.ts'
+import { toPresentationChoices } from './presentation.view.ts'
+import type { Presentation } from './server.ts'
+
+/** Findings that a page shows; all of them are in the API. */
+const MAX_SHOWN = 100
+
+const LEVELS: Readonly<Record<Finding['level'], { text: string; state: string }>> = {
+  error: { text: 'refused', state: 'failed' },
+  warning: { text: 'warning', state: 'slow' },
+  hint: { text: 'hint', state: 'idle' },
+}
+
+const ORDER = Object.keys(LEVELS)
+
+type Told = { tool: string | undefined; finding: Finding }
+
+const toFindingRow = ({ tool, finding }: Told, hrefOf: (tool: string) => string | undefined) => {
+  const { level, parameter, message, remedy } = finding
+  return {
+    tool: tool ?? 'All of them',
+    isTool: tool !== undefined,
+    href: tool === undefined ? undefined : hrefOf(tool),
+    level: LEVELS[level].text,
+    state: LEVELS[level].state,
+    parameter,
+    message,
+    remedy,
+  }
+}
+
+/** "3 that clients refuse, 12 warnings, 1 hint". */
+const countInWords = (told: readonly Told[]): string => {
+  const of = (level: Finding['level']): number => told.filter(({ finding }) => finding.level === level).length
+  const [refused, warnings, hints] = [of('error'), of('warning'), of('hint')]
+  const parts = [
+    refused === 0 ? undefined : `${formatNumber(refused)} that clients refuse`,
+    warnings === 0 ? undefined : formatCount(warnings, 'warning'),
+    hints === 0 ? undefined : formatCount(hints, 'hint'),
+  ]
+  return parts.flatMap(part => part ?? []).join(', ')
+}
+
+const differenceText = (tokens: number, flat: number): string => {
+  if (tokens === flat) return ''
+  return tokens < flat ? `${formatNumber(flat - tokens)} fewer` : `${formatNumber(tokens - flat)} more`
+}
+
+const toCostRows = ({ costs }: CatalogueReport, now: Presentation) => {
+  const texts = new Map<string, string>(toPresentationChoices(now).map(({ value, text }) => [value, text]))
+  const flat = costs.find(({ presentation }) => presentation === 'flat')?.tokens ?? 0
+  return costs.map(({ presentation, tools, tokens }) => ({
+    text: texts.get(presentation) ?? presentation,
+    isNow: presentation === now,
+    tools: formatNumber(tools),
+    tokens: formatNumber(tokens),
+    difference: presentation === 'flat' ? '' : differenceText(tokens, flat),
+  }))
+}
+
+/**
+ * What a server's tools cost the models of its clients, and what speaks against them. `hrefOf`: where a tool is mended;
+ * undefined of those of upstreams.
+ */
+export const toCatalogueView = (
+  report: CatalogueReport,
+  presentation: Presentation,
+  hrefOf: (tool: string) => string | undefined,
+) => {
+  const told: Told[] = [
+    ...findCatalogueFindings(report, presentation).map(finding => ({ tool: undefined, finding })),
+    ...report.tools.flatMap(({ name, findings }) => findings.map(finding => ({ tool: name, finding }))),
+  ].toSorted((a, b) => ORDER.indexOf(a.finding.level) - ORDER.indexOf(b.finding.level))
+  const now = report.costs.find(cost => cost.presentation === presentation)
+  return {
+    encoding: report.encoding,
+    tokens: now && formatNumber(now.tokens),
+    costs: toCostRows(report, presentation),
+    /** Clients are shown each tool, so that what they refuse concerns them. */
+    isFlat: presentation === 'flat',
+    passesOn: presentation === 'passthrough',
+    count: countInWords(told),
+    findings: told.slice(0, MAX_SHOWN).map(one => toFindingRow(one, hrefOf)),
+    more: told.length > MAX_SHOWN ? formatNumber(told.length - MAX_SHOWN) : undefined,
+  }
+}
+
+/** In a sentence for the overview: what the list costs, and how much is worth mending. */
+export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation): string | undefined => {
+  const { tokens, encoding, count } = toCatalogueView(report, presentation, () => undefined)
+  if (tokens === undefined) return undefined
+  const mending = count === '' ? '' : ` Worth mending, for models: ${count}.`
+  return `The list of tools takes ${tokens} tokens of every conversation (counted by ${encoding}).${mending}`
+}
+
+/** By tool, what its row says: its tokens, and how many findings there are of it. */
+export const toToolCosts = ({ tools }: CatalogueReport): ReadonlyMap<string, { tokens: string; findings?: string }> =>
+  new Map(
+    tools.map(({ name, tokens, findings }) => [
+      name,
+      {
+        tokens: formatNumber(tokens),
+        ...(findings.length === 0 ? {} : { findings: formatCount(findings.length, 'finding') }),
+      },
+    ]),
+  )

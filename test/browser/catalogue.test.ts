@@ -1,0 +1,124 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { TOKEN_ENCODING } from '../../src/context/index.ts'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { createBrowser } from '../support/browser.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { signInToPages, textOf } from '../support/signed-in.ts'
+import { watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
+const URL_OF_THINGS = 'https://api.example.com/things/{{id}}'
+
+const SOUND = {
+  name: 'get_thing',
+  method: 'GET',
+  url: URL_OF_THINGS,
+  description: 'Gets a thing of the warehouse with all that is known of it.',
+  parameters: { id: { description: 'Number of the thing, such as T-17.' } },
+}
+/** What OpenAI and VS Code refuse, and what no model learns much from. */
+const REFUSED = {
+  name: 'count_things',
+  method: 'GET',
+  url: URL_OF_THINGS,
+  inputSchema: { type: 'object', properties: { id: { type: 'array', description: HOSTILE } } },
+}
+
+describe('what the tools of a server cost, and what speaks against them', () => {
+  const patchbay = runPatchbay()
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+
+  const open = async (email: string, path: string, options: BrowserContextOptions = {}) => {
+    const session = createBrowser(patchbay.origin)
+    await session.signIn(email, PASSWORD)
+    const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
+    onTestFinished(() => context.close())
+    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const complaints = watchComplaints(page)
+    await page.goto(path)
+    return { page, complaints }
+  }
+
+  it('stands beside each field of a tool while it is typed, goes as it is mended, and keeps nothing from being saved', async () => {
+    const owner = await signUp(patchbay.origin)
+    const { page, complaints } = await open(owner.email, '/toolkits/new-tool')
+    const name = page.getByLabel('Name', { exact: true })
+    const notes = (field: string) => page.locator(`[id="note-${field}"] .advice`)
+    await name.fill('2_things')
+    await page.getByLabel('URL', { exact: true }).fill(URL_OF_THINGS)
+    await notes('name').getByText('Gemini refuses').waitFor()
+    await notes('description').getByText('Without a description').waitFor()
+    const parameter = page.locator('.parameters .advice')
+    await parameter.getByText('Nothing says what "id" is.').waitFor()
+    // It is advice: no field is marked as wrong.
+    expect(await page.locator('form#tool [aria-invalid="true"]').count()).toBe(0)
+
+    await name.fill('get_thing')
+    await page.getByLabel('What it does, for the model').fill(SOUND.description)
+    await page.getByLabel('What id is, for the model').fill('Number of the thing, such as T-17.')
+    await page.locator('.advice').first().waitFor({ state: 'detached' })
+    expect(await page.locator('.advice').count()).toBe(0)
+
+    await page.getByText('Schemas and allowed origins').click()
+    const schema = page.getByLabel('Input schema of your own')
+    await schema.fill(JSON.stringify({ type: 'object', properties: { id: { type: 'array', description: HOSTILE } } }))
+    await notes('inputSchema').getByText('id: OpenAI and VS Code refuse').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/tools/*?done=created')
+    await notes('inputSchema').getByText('id: OpenAI and VS Code refuse').waitFor()
+    expect(await complaints.take()).toEqual([])
+    expect(await page.title()).not.toBe('caught')
+  })
+
+  it('stands on the Tools tab: tokens by tool and by presentation, and each finding with its remedy', async () => {
+    const owner = await signUp(patchbay.origin)
+    const { serverId } = await makeServer(owner, [SOUND, REFUSED], { server: { name: 'Warehouse' } })
+    const { page, complaints } = await open(owner.email, `/servers/${serverId}/tools`)
+    await page.getByRole('heading', { name: 'What they cost a model' }).waitFor()
+    await page.getByText(`counted by ${TOKEN_ENCODING}`).waitFor()
+    const costs = page.getByRole('region', { name: 'Tokens by presentation' }).getByRole('row')
+    expect(await costs.filter({ hasText: 'Each tool by itself' }).getByText('now').count()).toBe(1)
+    const tokens = Number(await page.locator('.cost b').textContent())
+    expect(tokens).toBeGreaterThan(100)
+    const row = page.getByRole('region', { name: 'Tools at work' }).getByRole('row').filter({ hasText: REFUSED.name })
+    await row.getByRole('link', { name: '2 findings' }).click()
+    const findings = page.getByRole('region', { name: 'What speaks against these tools' }).getByRole('row')
+    const refused = findings.filter({ hasText: 'OpenAI and VS Code refuse a list' })
+    expect(await refused.getByText('refused', { exact: true }).count()).toBe(1)
+    await refused.getByText('Add "items"').waitFor()
+    await refused.getByRole('link', { name: REFUSED.name }).click()
+    await page.waitForURL(`**/servers/${serverId}/tools/*`)
+    expect(await complaints.take()).toEqual([])
+  })
+
+  it('is read without scripts by every member, and says what another presentation would save', async () => {
+    const owner = await signUp(patchbay.origin)
+    const tools = Array.from({ length: 30 }, (_, index) => ({ ...SOUND, name: `get_thing_${index}` }))
+    const { serverId } = await makeServer(owner, tools, { server: { name: 'Warehouse' } })
+    const session = await signInToPages(patchbay.origin, owner.email)
+    await vi.waitFor(async () => {
+      expect((await session.get(`/servers/${serverId}/tools`)).html).not.toContain('Being counted')
+    })
+    const text = textOf((await session.get(`/servers/${serverId}/tools`)).html)
+    expect(text).toMatch(/In groups, behind two tools 2 [\d,]+ [\d,]+ fewer/)
+    expect(text).toContain('30 warnings')
+    const overview = textOf((await session.get(`/servers/${serverId}`)).html)
+    expect(overview).toMatch(/The list of tools takes [\d,]+ tokens of every conversation \(counted by o200k_base\)/)
+
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    const grouped = textOf((await session.get(`/servers/${serverId}/tools`)).html)
+    expect(grouped).toMatch(/In groups, behind two tools now/)
+    expect(grouped).toContain('Clients of this server are not shown each tool')
+  })
+})
