@@ -17,11 +17,19 @@ import {
   timeText,
   uuidParam,
 } from '../platform/http/index.ts'
-import { PresentationInput, toPresentationChoices } from './presentation.view.ts'
+import { AnswersForm, AnswersInput, toAnswersForm, withTypedAnswers } from './answers-form.ts'
+import {
+  assertToolNames,
+  PresentationForm,
+  PresentationInput,
+  toPresentationForm,
+  withTypedPresentation,
+} from './presentation-form.ts'
 import type { Server } from './server.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
 import { CreateServer } from './servers.schema.ts'
 import type { ServerService } from './servers.service.ts'
+import { type FindShownAs, findShownAsOf } from './shown-as.ts'
 import type { ServerTransfer } from './transfer.service.ts'
 
 const config = { access: 'user' } as const
@@ -32,7 +40,6 @@ const Query = z.object({ done: formText })
 const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
 const ReviewForm = { review: formText }
-const PresentationForm = { presentation: formText }
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
   organizationId: z.uuid('is none of the list'),
@@ -41,7 +48,7 @@ const TransferInput = z.object({
 const RemovalForm = { sure: formText }
 type Typed = { name: string; description: string; version: string }
 
-const LABELS = { name: 'name', description: 'description', presentation: 'presentation' }
+const LABELS = { name: 'name', description: 'description' }
 const TRANSFER_LABELS = { organizationId: 'organization', ownerEmail: 'new owner' }
 
 /** Calls counted for the page that asks whether to delete: beyond it all that matters is that there are many. */
@@ -50,8 +57,11 @@ const MAX_COUNTED_CALLS = 10_000
 const DONE: ReadonlyMap<string, string> = new Map([
   ['saved', 'Saved.'],
   ['presented', 'Saved. Clients that are connected have been told.'],
+  ['tabled', 'Saved. Lists of like objects are tables from the next answer on.'],
+  ['untabled', 'Saved. Lists are sent as the API answers them.'],
   ['reviewed', 'Saved. What clients see of attached MCP servers now stays so until you approve what changes.'],
   ['unreviewed', 'Saved. Changes of attached MCP servers are live at once.'],
+  ['answers', 'Saved. It holds from the next call on.'],
   ['moved', 'The server belongs to this organization now. Its address is what it was.'],
 ])
 
@@ -59,6 +69,9 @@ export type SettingsPagesParts = {
   frames: ServerFrameParts
   servers: ServerService
   serverTransfer: ServerTransfer
+  /** Names of all tools that clients can be shown, those of upstreams among them. */
+  listToolNames: (actor: Actor, serverId: string) => Promise<readonly string[]>
+  findShownAs: FindShownAs
   /** The names of one's organizations. */
   accounts: {
     getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
@@ -92,7 +105,7 @@ const toTransferPage = (page: FormPage, typed: Record<string, string>): FormPage
 
 /** `/servers/:uuid/settings`: what a server is called, where it belongs, and its end. */
 export const settingsPages =
-  ({ frames, servers, serverTransfer, accounts }: SettingsPagesParts) =>
+  ({ frames, servers, serverTransfer, accounts, listToolNames, findShownAs }: SettingsPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
     const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
       getServerFrame(frames, actorOf(request), Params.parse(request.params).uuid, 'settings')
@@ -127,7 +140,9 @@ export const settingsPages =
               ])
             : undefined,
           isReviewed: saved.reviewUpstreamChanges,
-          presentations: toPresentationChoices(saved.presentation),
+          isTabled: saved.compactTables,
+          answers: toAnswersForm(saved),
+          presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs)),
           moving: {},
           places: frame.mayManage ? await listPlaces(actor, frame) : [],
           mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
@@ -169,13 +184,32 @@ export const settingsPages =
       })
     })
 
+    app.post('/servers/:uuid/settings/answers', { config, schema }, async (request, reply) => {
+      const typed = parseForm(AnswersForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      const saved = await servers.getServer(actor, uuid)
+      assertMay(actor, saved.organizationId, 'build')
+      const page = withTypedAnswers(await settingsPage(request), toAnswersForm(saved, typed))
+      return submitForm(reply, page, async () => {
+        await servers.updateServer(actor, uuid, parseInput(AnswersInput, typed))
+        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=answers`, 303)
+      })
+    })
+
     app.post('/servers/:uuid/settings/presentation', { config, schema }, async (request, reply) => {
       const typed = parseForm(PresentationForm, request.body)
       const { uuid } = Params.parse(request.params)
       const actor = actorOf(request)
-      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
-      return submitForm(reply, await settingsPage(request), async () => {
-        await servers.updateServer(actor, uuid, parseInput(PresentationInput, typed))
+      const saved = await servers.getServer(actor, uuid)
+      assertMay(actor, saved.organizationId, 'build')
+      const form = toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed)
+      return submitForm(reply, withTypedPresentation(await settingsPage(request), form), async () => {
+        const input = parseInput(PresentationInput, typed)
+        if (input.pinnedTools.length > 0) {
+          assertToolNames(input.pinnedTools, await listToolNames(actor, uuid), saved)
+        }
+        await servers.updateServer(actor, uuid, input)
         return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=presented`, 303)
       })
     })

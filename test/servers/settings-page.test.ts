@@ -126,6 +126,29 @@ describe('the settings of a server', () => {
     expect((await person.get(path)).status).toBe(404)
   })
 
+  it('say how much of an answer is sent, and change it', async () => {
+    const { serverId, path } = await make()
+    const person = await signIn()
+    expect(inputsOf((await person.get(path)).html).get('maxResponseTokens')).toBe('0')
+    const fields = { maxResponseTokens: '1200', cutNotice: 'More with {cache_id}.' }
+    expect(await person.submit(`${path}/answers`, fields)).toMatchObject({
+      status: 303,
+      location: `${path}?done=answers`,
+    })
+    expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({
+      maxResponseTokens: 1_200,
+      cutNotice: 'More with {cache_id}.',
+    })
+    const inputs = inputsOf((await person.get(path)).html)
+    expect([inputs.get('maxResponseTokens'), inputs.get('cutNotice')]).toEqual(['1200', 'More with {cache_id}.'])
+    const refused = await person.submit(`${path}/answers`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
+    expect(refused.status).toBe(400)
+    expect(refused.html).toContain('is no whole number')
+    expect(refused.html).toContain('must hold {cache_id}')
+    expect(refused.html).not.toContain('<script>alert')
+    expect(inputsOf(refused.html).get('maxResponseTokens')).toBe('many')
+  })
+
   it('say how clients see the tools, and change it', async () => {
     const { serverId, path } = await make()
     const person = await signIn()

@@ -747,6 +747,18 @@ const settings: Row[] = [
     form: () => ({ review: '' }),
   },
   {
+    route: 'POST /servers/:uuid/settings/answers',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/answers`,
+    statuses: asPage(build(303)),
+    form: () => ({ maxResponseTokens: '1000', cutNotice: '' }),
+  },
+  {
+    route: 'POST /servers/:uuid/settings/tables',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/tables`,
+    statuses: asPage(build(303)),
+    form: () => ({ tables: 'on' }),
+  },
+  {
     route: 'POST /servers/:uuid/settings/presentation',
     path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/presentation`,
     statuses: asPage(build(303)),

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { DEFAULT_RESPONSE_TOKENS } from '../context/index.ts'
+import { type FormPage, formatNumber, formText } from '../platform/http/index.ts'
+import { CACHE_ID_PLACE, contextShape } from './context-rules.ts'
+import type { Server } from './server.ts'
+
+/** The form that says how much of an answer is sent, as it is typed. */
+export const AnswersForm = { maxResponseTokens: formText, cutNotice: formText }
+export type TypedAnswers = { maxResponseTokens: string; cutNotice: string }
+
+export const AnswersInput = z.object({
+  maxResponseTokens: z
+    .string()
+    .trim()
+    .regex(/^\d{1,9}$/, 'is no whole number')
+    .transform(Number)
+    .pipe(contextShape.maxResponseTokens),
+  cutNotice: contextShape.cutNotice,
+})
+
+const LABELS = { maxResponseTokens: 'tokens of an answer', cutNotice: 'line below a cut answer' }
+
+export const toAnswersForm = (
+  { maxResponseTokens, cutNotice }: Pick<Server, 'maxResponseTokens' | 'cutNotice'>,
+  typed?: TypedAnswers,
+) => ({
+  maxResponseTokens: typed?.maxResponseTokens ?? String(maxResponseTokens),
+  cutNotice: typed?.cutNotice ?? cutNotice ?? '',
+  place: CACHE_ID_PLACE,
+  usual: formatNumber(DEFAULT_RESPONSE_TOKENS),
+  now:
+    maxResponseTokens === 0
+      ? 'All of an answer is sent.'
+      : `At most ${formatNumber(maxResponseTokens)} tokens of an answer are sent.`,
+})
+
+/** The page with what was typed into this form, and why it is refused beside its own fields. */
+export const withTypedAnswers = (page: FormPage, answers: ReturnType<typeof toAnswersForm>): FormPage => ({
+  ...page,
+  data: { ...page.data, answers },
+  labels: LABELS,
+})
