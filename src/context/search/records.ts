@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import { hasMembers } from '../answers/path.ts'
 import type { Leaf, Leaves, Place } from './leaves.ts'
 import { keysTo } from './path.ts'
 
@@ -17,6 +19,17 @@ const LEADING_NAMES = 3
 
 const isListItem = (place: Place): boolean => typeof place.key === 'number'
 
+const isSingle = (value: JsonValue): boolean => typeof value !== 'object' || value === null
+
+/** Whether all that is below a member belongs together: a list of objects does not, nor does a map of them. */
+const isOneThing = (value: JsonValue): boolean => {
+  if (Array.isArray(value)) return value.every(isSingle)
+  if (!hasMembers(value)) return true
+  const members = Object.values(value)
+  const isPlain = (member: JsonValue) => !hasMembers(member) && isOneThing(member)
+  return members.some(isPlain) && members.every(member => !Array.isArray(member) || isOneThing(member))
+}
+
 const isInList = (place: Place): boolean => {
   for (let at: Place | undefined = place; at !== undefined; at = at.parent) if (isListItem(at)) return true
   return false
@@ -28,7 +41,7 @@ const leadingNames = (place: Place): readonly string[] =>
 
 /**
  * The records of a document: the items of its lists, as far up as they are not too large; the members of objects that
- * are small; and of what is larger the values that stand directly in it. Names count where they tell records apart: of
+ * are small and one thing; and of all else the values that stand directly in it. Names count where they tell records apart: of
  * whatever is in no list.
  */
 export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] => {
@@ -37,8 +50,10 @@ export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] =>
     const known = owners.get(place)
     if (known !== undefined) return known
     const above = place.parent === undefined ? undefined : ownerOf(place.parent)
-    const most = isListItem(place) ? MAX_ITEM_CHARS : MAX_MEMBER_CHARS
-    const owner = above?.isClosed === true ? above : { place, isClosed: above !== undefined && place.size <= most }
+    const closes = isListItem(place)
+      ? place.size <= MAX_ITEM_CHARS
+      : above !== undefined && place.size <= MAX_MEMBER_CHARS && isOneThing(place.value)
+    const owner = above?.isClosed === true ? above : { place, isClosed: closes }
     owners.set(place, owner)
     return owner
   }
@@ -51,13 +66,21 @@ export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] =>
   }
 
   const records = new Map<Place, string[]>()
-  const add = (leaf: Leaf) => {
-    const owner = ownerOfLeaf(leaf)
+  const add = (owner: Place, text: string) => {
     const texts = records.get(owner)
-    if (texts === undefined) records.set(owner, [...leadingNames(owner), leaf.text])
-    else texts.push(leaf.text)
+    if (texts === undefined) records.set(owner, [...leadingNames(owner), text])
+    else texts.push(text)
   }
-  for (const leaf of values) add(leaf)
-  for (const leaf of names) if (!isInList(leaf.place) && typeof leaf.place.value !== 'object') add(leaf)
+  for (const leaf of values) add(ownerOfLeaf(leaf), leaf.text)
+  for (const leaf of names) {
+    if (isInList(leaf.place)) continue
+    if (isSingle(leaf.place.value)) {
+      add(ownerOfLeaf(leaf), leaf.text)
+      continue
+    }
+    const { place, isClosed } = ownerOf(leaf.place)
+    // The name of a record itself is among those that lead to it, and its parts have records of their own.
+    if (isClosed && place !== leaf.place) add(place, leaf.text)
+  }
   return Array.from(records, ([place, texts]) => ({ place, texts }))
 }
