@@ -54,6 +54,7 @@ import {
   serverToolsPages,
   settingsPages,
   sourcesPages,
+  tableSettingsPages,
   toolAddingPages,
 } from './servers/index.ts'
 import type { Services } from './services.ts'
@@ -155,6 +156,7 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(accessPages(tabParts))
   await pages.register(historyPages(tabParts))
   await pages.register(settingsPages(tabParts))
+  await pages.register(tableSettingsPages(tabParts))
   await pages.register(publicServerPages({ ...services, client, baseUrl }))
 }
 

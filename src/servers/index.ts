@@ -48,6 +48,7 @@ export { assertOwnOrManaged, createServerService, getServerFor, type ServerServi
 export { exposedSchemaOf, serverUrl } from './servers.view.ts'
 export { settingsPages } from './settings.pages.ts'
 export { sourcesPages } from './sources.pages.ts'
+export { tableSettingsPages } from './table-settings.pages.ts'
 export { toolAddingPages } from './tool-adding.pages.ts'
 export { createToolAdding } from './tool-adding.service.ts'
 export { listToolOffers, type ToolOffer } from './tool-offers.store.ts'

@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { assertMay } from '../kernel/index.ts'
+import { actorOf, formText, parseForm, uuidParam } from '../platform/http/index.ts'
+import { serverTabPath } from './server-frame.ts'
+import type { ServerService } from './servers.service.ts'
+
+const Params = z.object({ uuid: uuidParam })
+const TablesForm = { tables: formText }
+
+/** The part of a server's settings that says whether lists of like objects are sent as tables. */
+export const tableSettingsPages =
+  ({ servers }: { servers: ServerService }) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const options = { config: { access: 'user' }, schema: { params: Params } } as const
+    app.post('/servers/:uuid/settings/tables', options, async (request, reply) => {
+      const { tables } = parseForm(TablesForm, request.body)
+      const { uuid } = Params.parse(request.params)
+      const actor = actorOf(request)
+      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
+      const compactTables = tables === 'on'
+      await servers.updateServer(actor, uuid, { compactTables })
+      return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=${compactTables ? 'tabled' : 'untabled'}`, 303)
+    })
+  }
