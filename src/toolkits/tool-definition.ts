@@ -59,8 +59,7 @@ const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[
     : [
         {
           path: 'cacheSeconds',
-          message:
-            'is only for tools marked read-only: say yes to "Only reads, changes nothing" (annotations.readOnlyHint)',
+          message: 'is only for tools marked read-only (readOnlyHint): say yes to "Only reads, changes nothing"',
         },
       ]
 

@@ -53,7 +53,7 @@ describe('how long a tool keeps its answers, in the editor', () => {
   })
 
   it.each([
-    [{ readOnlyHint: '' }, 'The time to keep answers is only for tools marked read-only: say yes to "Only reads'],
+    [{ readOnlyHint: '' }, 'The time to keep answers is only for tools marked read-only (readOnlyHint): say yes to'],
     [{ readOnlyHint: 'no' }, 'The time to keep answers is only for tools marked read-only'],
     [{ cacheSeconds: 'soon' }, 'The time to keep answers must be a whole number of seconds.'],
     [{ cacheSeconds: '-5' }, 'The time to keep answers must be a whole number of seconds.'],
