@@ -110,5 +110,3 @@ export const createAnswerFiles = (directory: string, now: () => number) => {
     },
   }
 }
-
-export type AnswerFiles = ReturnType<typeof createAnswerFiles>

@@ -151,5 +151,3 @@ export const createKeptAnswers = ({ limits, now, onLetGo }: KeptAnswersOptions) 
     sizes: () => ({ entries: answers.size, callers: callers.size, bytes, memoryBytes }),
   }
 }
-
-export type KeptAnswers = ReturnType<typeof createKeptAnswers>

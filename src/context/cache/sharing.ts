@@ -145,5 +145,3 @@ export const createSharing = ({ store, limits, now, onFault }: SharingOptions) =
     },
   }
 }
-
-export type Sharing = ReturnType<typeof createSharing>
