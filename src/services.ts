@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { createAccountService, createSessionStore, removeEndedSessions, removeExpiredLinks } from './accounts/index.ts'
+import {
+  createAccountService,
+  createSessionStore,
+  type HashingCost,
+  removeEndedSessions,
+  removeExpiredLinks,
+} from './accounts/index.ts'
 import { createAnswerShaper, createTokenCounter, createToolFinder } from './context/index.ts'
 import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
@@ -73,13 +79,15 @@ export type ServiceOptions = {
   upstreamPolicy?: AddressPolicy
   /** Bounds of the answers kept for the next call, and their clock, in place of the usual ones. */
   answerKeeping?: AnswerKeepingOptions
+  /** Of passwords, in place of the usual one: for tests that are not of hashing. */
+  hashingCost?: HashingCost | undefined
 }
 
 /** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
 export const buildServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, answerKeeping }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy, answerKeeping, hashingCost }: ServiceOptions = {},
 ) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
@@ -116,6 +124,7 @@ export const buildServices = async (
     invitations: invitationsForSignUp,
     endGrantsOf,
     baseUrl: settings.baseUrl,
+    hashingCost,
   })
 
   const upstreamNetwork = {

@@ -30,7 +30,7 @@ import type { EndGrantsOf } from './mail-parts.ts'
 import { createMcpTokens } from './mcp-tokens.ts'
 import { createOwnPassword } from './own-password.ts'
 import { createOwnSessions } from './own-sessions.ts'
-import { createPasswords } from './passwords.ts'
+import { createPasswords, type HashingCost } from './passwords.ts'
 import { createSecondFactors } from './second-factor.service.ts'
 import { createSelfProof } from './self-proof.ts'
 import { createSignIn } from './sign-in.ts'
@@ -63,6 +63,8 @@ export type AccountServiceParts = {
   endGrantsOf: EndGrantsOf
   /** The origin of the links in letters. */
   baseUrl: string
+  /** Of passwords, in place of the usual one: for tests that are not of hashing. */
+  hashingCost?: HashingCost | undefined
   /** Milliseconds since 1970. */
   now?: () => number
 }
@@ -95,9 +97,10 @@ export const createAccountService = ({
   invitations,
   endGrantsOf,
   baseUrl,
+  hashingCost,
   now = Date.now,
 }: AccountServiceParts) => {
-  const passwords = createPasswords()
+  const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters, now)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const secondFactors = createSecondFactors({ db, changes, sealing, ownPassword, throttle, now })

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { ServiceOptions } from '../../src/services.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type DatabaseKindForTests, databaseKinds } from '../support/databases.ts'
 
@@ -15,11 +16,15 @@ export type AccountsApp = TestApp & {
 }
 
 /** The real application on a fresh database; it ends with the test. */
-export const startApp = async (kind: DatabaseKindForTests, env?: Record<string, string>): Promise<AccountsApp> => {
+export const startApp = async (
+  kind: DatabaseKindForTests,
+  env?: Record<string, string>,
+  services?: ServiceOptions,
+): Promise<AccountsApp> => {
   const database = await kind.create()
   onTestFinished(database.drop)
   const start = async (settings: Record<string, string> = {}): Promise<TestApp> => {
-    const app = await startTestApp({ databaseUrl: database.url, env: settings })
+    const app = await startTestApp({ databaseUrl: database.url, env: settings, ...(services && { services }) })
     onTestFinished(app.close)
     return app
   }

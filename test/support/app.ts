@@ -27,6 +27,9 @@ export type TestAppOptions = {
   services?: ServiceOptions
 }
 
+/** Those who sign up in tests need no protection from who would guess their passwords. */
+const LIGHT_HASHING = { memoryKib: 8, passes: 1 }
+
 /** The real application on a real port, with a database of its own; tools may reach loopback. */
 export const startTestApp = async ({
   databaseUrl,
@@ -48,7 +51,7 @@ export const startTestApp = async ({
   )
   const settings = { ...given, commandEnvironment: { ...given.commandEnvironment, ...runMark() } }
   const logger = createLogger(env.PATCHBAY_LOG_LEVEL ?? 'silent')
-  const services = await buildServices(settings, logger, options)
+  const services = await buildServices(settings, logger, { hashingCost: LIGHT_HASHING, ...options })
   const app = await buildApp(settings, services, logger)
   await app.http.listen({ host: '127.0.0.1', port })
   return {
