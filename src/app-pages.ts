@@ -32,6 +32,7 @@ import {
   toolLivePages,
 } from './dashboard/index.ts'
 import { historyPages } from './execution/index.ts'
+import type { Actor } from './kernel/index.ts'
 import { type InProcessClient, inspectorPages, type McpRegistry } from './mcp/index.ts'
 import { accessPages, applicationPages } from './oauth/index.ts'
 import {
@@ -155,7 +156,9 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(inspectorPages({ frames, client, limits }))
   await pages.register(accessPages(tabParts))
   await pages.register(historyPages(tabParts))
-  await pages.register(settingsPages(tabParts))
+  const listToolNames = async (actor: Actor, serverId: string): Promise<readonly string[]> =>
+    (await services.execution.listNames(actor, serverId, [])).tools
+  await pages.register(settingsPages({ ...tabParts, listToolNames }))
   await pages.register(tableSettingsPages(tabParts))
   await pages.register(publicServerPages({ ...services, client, baseUrl }))
 }

@@ -273,6 +273,7 @@ export const buildServices = async (
     ...upstreamServices.services,
     upstreamJourneys: upstreamOAuth.journeys,
     execution,
+    findShownAs: execution.findShownAs,
     toolLint: createToolLint({ db, tools, count: countCatalogueTokens }),
     catalogueReports: createCatalogueReports({ execution, count: countCatalogueTokens, bus }),
     changes,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
-import type { AccessPolicy, Caller } from '../servers/index.ts'
+import type { AccessPolicy, Caller, ShownAs } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
 import type { CallLink, LogLevel, SessionPeer } from '../upstreams/index.ts'
 import type { CompiledPassthrough } from './compiled-passthrough.ts'
@@ -136,15 +136,6 @@ export type UnlistedTools = {
   find: (name: string) => CompiledTool | undefined
   /** Those that are known of a client, by connections of its own. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
-}
-
-/** Which of two presentations a server has whose builder leaves that to what its tools cost a model, and why. */
-export type ShownAs = {
-  presentation: 'flat' | 'search'
-  /** What its tools cost, each listed by itself. */
-  tokens: number
-  /** What they may cost to be listed so. */
-  maxTokens: number
 }
 
 /** A server as one immutable value: what a call needs, and nothing that reads a database. */

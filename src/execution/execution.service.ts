@@ -129,6 +129,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   return {
     ...createToolDrafts(parts),
 
+    /** Which presentation `auto` comes to for a server, and why; undefined when there is none. For who may see it. */
+    findShownAs: async (serverId: string) => (await compileAs(serverId, 'auto'))?.shownAs,
+
     /** The whole server as one value; undefined when there is none. For the runtime's registry. */
     compile,
     compileAs,

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Presentation } from './server.ts'
 
 const CHOICES = [
@@ -28,13 +27,6 @@ const CHOICES = [
     hint: 'Each request goes on as it is to the one remote MCP server that is attached, and its answer comes back so. For a server that has nothing else.',
   },
 ] as const satisfies readonly { value: Presentation; text: string; hint: string }[]
-
-export const PresentationInput = z.object({
-  presentation: z.enum(
-    CHOICES.map(({ value }) => value),
-    'is none of the list',
-  ),
-})
 
 /** How clients may be shown what a server has, in words. */
 export const toPresentationChoices = (now: Presentation) =>

@@ -23,28 +23,35 @@ import {
 } from './servers.schema.ts'
 import type { ServerService } from './servers.service.ts'
 import { toGlobalView, toServerView, toUsedToolkitView } from './servers.view.ts'
+import { type FindShownAs, findShownAsOf } from './shown-as.ts'
 import type { ToolkitUseService } from './toolkit-uses.service.ts'
 
-type Parts = { servers: ServerService; globals: GlobalService; toolkitUses: ToolkitUseService; baseUrl: string }
+type Parts = {
+  servers: ServerService
+  globals: GlobalService
+  toolkitUses: ToolkitUseService
+  findShownAs: FindShownAs
+  baseUrl: string
+}
 
 const config = { access: 'user' } as const
 const tags = ['servers']
 const params = z.object({ uuid: uuidParam })
 const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
 const globalParams = z.object({ uuid: uuidParam, key: z.string() })
-const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url'] as const
+const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url', 'shownAs'] as const
 
 export const serverRoutes =
-  ({ servers, globals, toolkitUses, baseUrl }: Parts): FastifyPluginAsyncZod =>
+  ({ servers, globals, toolkitUses, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    const viewOf = (server: Server) => toServerView(server, baseUrl)
+    const viewOf = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
 
     app.post(
       '/servers',
       { config, schema: { tags, body: CreateServer, response: { 201: ServerView } } },
       async (request, reply) => {
         const server = await servers.createServer(actorOf(request), request.body)
-        return reply.code(201).send(viewOf(server))
+        return reply.code(201).send(await viewOf(server))
       },
     )
 
@@ -53,7 +60,8 @@ export const serverRoutes =
       { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ServerView) } } },
       async request => {
         const page = idPageOf(request.query)
-        return toIdPage(await servers.listServers(actorOf(request), page), page, viewOf)
+        const listed = await servers.listServers(actorOf(request), page)
+        return toIdPage(listed, page, server => toServerView(server, baseUrl))
       },
     )
 

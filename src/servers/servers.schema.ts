@@ -4,12 +4,17 @@ import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
+import { ShownAsView } from './shown-as.ts'
 
 /** Whom a server lets in by name: more are an organization. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
-const presentation = z.enum(PRESENTATIONS)
+const presentation = z
+  .enum(PRESENTATIONS)
+  .describe(
+    'how clients see the tools: each by itself, in groups behind two tools, behind a search, by itself or behind a search by what they cost, or those of one upstream passed through',
+  )
 
 const reviewUpstreamChanges = z
   .boolean()
@@ -40,6 +45,7 @@ export const UpdateServer = z.strictObject({
   organizationId: readOnlyField,
   ownerId: readOnlyField,
   url: readOnlyField,
+  shownAs: readOnlyField,
   ...readOnlyTimes,
   name: CreateServer.shape.name.optional(),
   description: description.nullish(),
@@ -72,6 +78,9 @@ export const ServerView = z.object({
   presentation: z.string(),
   reviewUpstreamChanges,
   ...contextShape,
+  shownAs: ShownAsView.nullable().describe(
+    'what the presentation auto has come to, and why; null with every other, and in lists',
+  ),
   url: z.url().describe('where MCP clients connect'),
   ...times,
 })

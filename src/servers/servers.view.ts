@@ -13,6 +13,7 @@ import type {
   ServerView,
   UsedToolkitView,
 } from './servers.schema.ts'
+import { type ShownAs, toShownAsView } from './shown-as.ts'
 import type { UsedToolkit } from './toolkit-uses.service.ts'
 
 const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
@@ -23,7 +24,7 @@ const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date })
 /** Where MCP clients find a server. */
 export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`
 
-export const toServerView = (server: Server, baseUrl: string): z.infer<typeof ServerView> => ({
+export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs): z.infer<typeof ServerView> => ({
   id: server.id,
   uuid: server.id,
   organizationId: server.organizationId,
@@ -35,6 +36,7 @@ export const toServerView = (server: Server, baseUrl: string): z.infer<typeof Se
   presentation: server.presentation,
   reviewUpstreamChanges: server.reviewUpstreamChanges,
   ...toContextView(server),
+  shownAs: shownAs === undefined ? null : toShownAsView(shownAs),
   url: serverUrl(baseUrl, server.id),
   ...timesOf(server),
 })

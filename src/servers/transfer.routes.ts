@@ -3,13 +3,16 @@ import { z } from 'zod'
 import { actorOf, uuidParam } from '../platform/http/index.ts'
 import { ServerView, TransferServer } from './servers.schema.ts'
 import { toServerView } from './servers.view.ts'
+import { type FindShownAs, findShownAsOf } from './shown-as.ts'
 import type { ServerTransfer } from './transfer.service.ts'
+
+type Parts = { serverTransfer: ServerTransfer; findShownAs: FindShownAs; baseUrl: string }
 
 const config = { access: 'user' } as const
 const params = z.object({ uuid: uuidParam })
 
 export const serverTransferRoutes =
-  ({ serverTransfer, baseUrl }: { serverTransfer: ServerTransfer; baseUrl: string }): FastifyPluginAsyncZod =>
+  ({ serverTransfer, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
     app.post(
       '/servers/:uuid/transfer',
@@ -25,7 +28,7 @@ export const serverTransferRoutes =
       },
       async request => {
         const moved = await serverTransfer.transferServer(actorOf(request), request.params.uuid, request.body)
-        return toServerView(moved, baseUrl)
+        return toServerView(moved, baseUrl, await findShownAsOf(moved, findShownAs))
       },
     )
   }

@@ -15,6 +15,12 @@ const Listed = z.looseObject({
 })
 const Text = z.looseObject({ content: z.tuple([z.looseObject({ text: z.string() })]).rest(z.looseObject({})) })
 const Found = z.looseObject({ structuredContent: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
+const Auto = z.looseObject({
+  shownAs: z
+    .object({ presentation: z.string(), tokens: z.number(), maxTokens: z.number(), why: z.string() })
+    .nullable(),
+})
+
 type Kind = 'sdk 1' | 'sdk 2 stateless'
 const ERAS: readonly Kind[] = ['sdk 1', 'sdk 2 stateless']
 
@@ -188,5 +194,54 @@ describe('a server whose tools are found by search', () => {
     await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
     await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
     await vi.waitFor(() => expect(changes.at(-1)).toHaveLength(3), 10_000)
+  })
+
+  describe('by what its tools cost', () => {
+    const shownAsOf = async (serverId: string) =>
+      Auto.parse((await operator.send('GET', `/servers/${serverId}`)).body).shownAs
+
+    it.each(ERAS)('is flat while they are cheap, and says so (%s)', async kind => {
+      const { serverId } = await makeSearched({ presentation: 'auto', maxFlatTokens: 4_000 })
+      const client = await open(kind, serverId)
+      expect(await client.list()).toHaveLength(3)
+      const shownAs = await shownAsOf(serverId)
+      expect(shownAs).toMatchObject({
+        presentation: 'flat',
+        maxTokens: 4_000,
+        why: expect.stringContaining('within 4,000'),
+      })
+      const tokens = shownAs?.tokens ?? 0
+      expect(tokens).toBeGreaterThan(50)
+
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { maxFlatTokens: tokens })
+      expect(await client.list()).toHaveLength(3)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { maxFlatTokens: tokens - 1 })
+      expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools'])
+      expect(await shownAsOf(serverId)).toEqual({
+        presentation: 'search',
+        tokens,
+        maxTokens: tokens - 1,
+        why: `The tools cost ${tokens} tokens, which is more than ${tokens - 1}: they are behind a search.`,
+      })
+    })
+
+    it('is searched once tools come that make the list dear', async () => {
+      const { serverId } = await makeSearched({ presentation: 'auto' })
+      const client = await open('sdk 1', serverId)
+      expect(await client.list()).toHaveLength(3)
+      await attachKnown(serverId, { name: 'alpha', ...commandOf('large', 'alpha') })
+      expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools'])
+      expect(textOf(await client.call('forecast', { city: 'Bern' }))).toContain('/forecast/Bern')
+    })
+
+    it('has nothing to say where the builder has chosen, and takes no word on it', async () => {
+      const { serverId } = await makeSearched()
+      expect(await shownAsOf(serverId)).toBeNull()
+      const shownAs = { presentation: 'flat', tokens: 1, maxTokens: 2, why: 'x' }
+      expect((await operator.send('PATCH', `/servers/${serverId}`, { shownAs })).status).toBe(400)
+      expect((await operator.send('PATCH', `/servers/${serverId}`, { presentation: 'searched' })).status).toBe(400)
+      expect((await operator.send('PATCH', `/servers/${serverId}`, { pinnedTools: [''] })).status).toBe(400)
+      expect((await operator.send('PATCH', `/servers/${serverId}`, { maxFlatTokens: -1 })).status).toBe(400)
+    })
   })
 })

@@ -1,7 +1,6 @@
 import { createPause, type TokenCounter, type ToolFinder } from '../../context/index.ts'
-import { formatNumber } from '../../platform/http/index.ts'
-import type { Server } from '../../servers/index.ts'
-import type { CompiledServer, CompiledTool, ShownAs } from '../compiled-server.ts'
+import type { Server, ShownAs } from '../../servers/index.ts'
+import type { CompiledServer, CompiledTool } from '../compiled-server.ts'
 import { renderToolJson } from '../tool-json.ts'
 import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './search-tools.ts'
 
@@ -51,12 +50,6 @@ const countList = async (tools: readonly CompiledTool[], count: TokenCounter): P
   }
   return sum
 }
-
-/** What `auto` has come to, in a sentence. */
-export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>
-  presentation === 'flat'
-    ? `Its tools cost ${formatNumber(tokens)} tokens, which is within ${formatNumber(maxTokens)}: each is listed by itself.`
-    : `Its tools cost ${formatNumber(tokens)} tokens, which is more than ${formatNumber(maxTokens)}: they are found by search.`
 
 /**
  * A server whose tools each stand by themselves, as clients are shown it: flat, or behind a search where the builder

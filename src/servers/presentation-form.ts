@@ -1,0 +1,67 @@
+import { closest } from 'fastest-levenshtein'
+import { z } from 'zod'
+import { AppError } from '../kernel/index.ts'
+import { type FormPage, formText } from '../platform/http/index.ts'
+import { contextShape } from './context-rules.ts'
+import { toPresentationChoices } from './presentation.view.ts'
+import { PRESENTATIONS, type Server } from './server.ts'
+import { explainShownAs, type ShownAs } from './shown-as.ts'
+
+/** The form that says how clients see the tools, as it is typed. */
+export const PresentationForm = { presentation: formText, pinnedTools: formText, maxFlatTokens: formText }
+type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
+
+const LABELS = {
+  presentation: 'presentation',
+  pinnedTools: 'list of pinned tools',
+  maxFlatTokens: 'number of tokens',
+}
+
+const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter(name => name !== '')
+
+export const PresentationInput = z.object({
+  presentation: z.enum(PRESENTATIONS, 'is none of the list'),
+  pinnedTools: z.string().transform(namesIn).pipe(contextShape.pinnedTools),
+  maxFlatTokens: z
+    .string()
+    .trim()
+    .regex(/^\d{0,9}$/, 'is no whole number')
+    .transform(text => (text === '' ? undefined : Number(text)))
+    .pipe(contextShape.maxFlatTokens.optional()),
+})
+
+/** Refuses names that no tool has; those that were pinned before may be of an upstream that is away. */
+export const assertToolNames = (
+  names: readonly string[],
+  known: readonly string[],
+  { pinnedTools }: Pick<Server, 'pinnedTools'>,
+): void => {
+  const unknown = names.find(name => !known.includes(name) && !pinnedTools.includes(name))
+  if (unknown === undefined) return
+  const hint = known.length === 0 ? 'the server has no tools yet' : `the nearest is ${closest(unknown, [...known])}`
+  throw new AppError('invalid_request', 'Not all pinned tools are there.', {
+    errors: [{ path: 'pinnedTools', message: `names ${unknown}, which no tool is called; ${hint}` }],
+  })
+}
+
+type Shown = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens'>
+
+export const toPresentationForm = (
+  { presentation, pinnedTools, maxFlatTokens }: Shown,
+  shownAs: ShownAs | undefined,
+  typed?: TypedPresentation,
+) => {
+  const wanted = PRESENTATIONS.find(one => one === typed?.presentation)
+  return {
+    choices: toPresentationChoices(wanted ?? presentation),
+    pinnedTools: typed?.pinnedTools ?? pinnedTools.join('\n'),
+    maxFlatTokens: typed?.maxFlatTokens ?? String(maxFlatTokens),
+    now: shownAs && explainShownAs(shownAs),
+  }
+}
+
+/** The page with what was typed into this form, and why it is refused beside its own fields. */
+export const withTypedPresentation = (
+  page: FormPage,
+  presentation: ReturnType<typeof toPresentationForm>,
+): FormPage => ({ ...page, data: { ...page.data, presentation }, labels: LABELS })
