@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAnswerCache } from '../../src/context/index.ts'
+import { answerHolderOf, createAnswerCache } from '../../src/context/index.ts'
 import { ANYONE, createCacheWorld, findText, KIBIBYTE, keep, listFiles, makeDirectory } from './cache-world.ts'
 
 const SERVER = 'server-1'
@@ -170,4 +170,18 @@ describe('keeping and finding while answers have to go', () => {
     const { entries, memoryBytes } = cache.stats()
     await expect.poll(() => listFiles(directory).length).toBe(entries - memoryBytes / size)
   })
+})
+
+it('counts all that a user has towards the bounds of one, whatever tokens it was called by, and shows each its own', async () => {
+  const { cache } = createCacheWorld({ limits: LIMITS })
+  const tokens = Array.from({ length: 8 }, (_, index) => answerHolderOf({ userId: 'busy', via: `token ${index}` }))
+  const other = answerHolderOf({ userId: 'quiet', via: 'token' })
+  const mine = await keep(cache, SERVER, other, 'quiet')
+  const ids: string[] = []
+  for (const holder of tokens) ids.push(await keep(cache, SERVER, holder, 'busy'))
+  expect(cache.stats()).toMatchObject({ callers: 2, entries: 1 + LIMITS.maxEntriesPerCaller })
+  expect(await findText(cache, SERVER, other, mine)).toBe('quiet')
+  const [first = '', second = ''] = tokens.slice(-2)
+  expect(await findText(cache, SERVER, second, ids.at(-1) ?? '')).toBe('busy')
+  expect(await findText(cache, SERVER, first, ids.at(-1) ?? '')).toBeUndefined()
 })

@@ -13,20 +13,25 @@ export const isCacheId = (text: string): boolean => CACHE_ID.test(text)
 /** Who answers belong to when nobody in particular calls: on a public server the id alone is the key. */
 const ANYONE = ''
 
+const hashOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'base64url')
+
 /**
- * Whose an answer is, as `keep` and `find` take it: a hash of the user and of what they call by, the id of an OAuth
- * client or of a personal access token. Without a caller: whoever knows the id.
+ * Whose an answer is, as `keep` and `find` take it: hashes of the user, and of the user with what they call by, the id
+ * of a grant or of a personal access token. Without a caller: whoever knows the id.
  */
 export const answerHolderOf = (caller: { userId: string; via: string } | undefined): string =>
-  caller === undefined ? ANYONE : hash('sha256', JSON.stringify([caller.userId, caller.via]), 'base64url')
+  caller === undefined ? ANYONE : `${hashOf(caller.userId)}.${hashOf(caller.userId, caller.via)}`
 
 /**
  * What an answer is kept under, here and in the database. Server and holder are part of it, so that another's id is in
  * no way different from one that never was: there is nothing to compare, and nothing that takes longer.
  */
 export const answerKeyOf = (serverId: string, holder: string, cacheId: string): string =>
-  hash('sha256', JSON.stringify([serverId, holder, cacheId]), 'base64url')
+  hashOf(serverId, holder, cacheId)
 
-/** Whose limits an answer counts towards: the holder's, or where that is anyone, the server's. */
+/**
+ * Whose limits an answer counts towards: the user's, who could else have as many shares as tokens, and there is no bound
+ * to those; where the holder is anyone, the server's.
+ */
 export const callerOf = (serverId: string, holder: string): string =>
-  holder === ANYONE ? `public ${serverId}` : holder
+  holder === ANYONE ? `public ${serverId}` : (holder.split('.', 1)[0] ?? holder)
