@@ -9,7 +9,7 @@ import { insertToken } from './support/tokens.ts'
 
 type Ask = { method: string; params?: JsonObject; needs: 'nothing' | 'read' | 'either' | 'call' }
 
-const call = (name: string): JsonObject => ({ name, arguments: {} })
+const call = (name: string, args: JsonObject = {}): JsonObject => ({ name, arguments: args })
 
 /** What is asked, and the scope that it takes; in words of the issue: lists and tools marked read-only, every tool. */
 const ASKS: readonly Ask[] = [
@@ -25,6 +25,11 @@ const ASKS: readonly Ask[] = [
   { method: 'tools/call', params: call('denied'), needs: 'call' },
   { method: 'tools/call', params: call('post'), needs: 'call' },
   { method: 'tools/call', params: call('unknown'), needs: 'call' },
+  // What looks into answers calls the tool that it is told to.
+  { method: 'tools/call', params: call('proxy_explore', { tool: 'marked' }), needs: 'either' },
+  { method: 'tools/call', params: call('proxy_explore', { tool: 'post' }), needs: 'call' },
+  { method: 'tools/call', params: call('proxy_filter', { tool: 'unknown' }), needs: 'call' },
+  { method: 'tools/call', params: call('proxy_search', { cache_id: 'x'.repeat(22), pattern: 'x' }), needs: 'either' },
   { method: 'no/such', needs: 'nothing' },
 ]
 const SESSION_ASKS: readonly Ask[] = [
@@ -67,7 +72,7 @@ beforeAll(async () => {
     { name: 'denied', method: 'GET', url: `${api.origin}/`, annotations: { readOnlyHint: false } },
     { name: 'post', method: 'POST', url: `${api.origin}/` },
   ]
-  ;({ serverId, url } = await makeServer(ada, tools, { server: { access: 'private' } }))
+  ;({ serverId, url } = await makeServer(ada, tools, { server: { access: 'private', maxResponseTokens: 500 } }))
   const open = await makeServer(ada, tools, { server: { access: 'public' } })
   publicUrl = open.url
   for (const scope of SCOPES) {

@@ -1,0 +1,96 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { connect, toolNames } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
+import { everythingCommand } from '../upstreams/support.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const BUDGET = { maxResponseTokens: 500 }
+const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
+const OUTPUT = { type: 'object', properties: { rows: { type: 'array' } }, required: ['rows'] }
+const LONG = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ')
+
+type Called = { texts: string[]; meta: unknown; isError: boolean; structured: unknown }
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<Called> => {
+  const { content, _meta, isError, structuredContent } = await client.callTool({ name, arguments: args })
+  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+  return { texts, meta: _meta?.['patchbay/answer'], isError: isError === true, structured: structuredContent }
+}
+const idOf = ({ texts }: Called): string => /cache_id "([\w-]{22})"/.exec(texts.join('\n'))?.[1] ?? ''
+
+describe('the budget of a server', () => {
+  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const fake = runFakeApi((_request, response) => answerJson(response, { rows }))
+  let ada: ApiClient
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+  const plain = () => ({ name: 'plain', method: 'GET', url: `${fake.origin}/` })
+  const shaped = () => ({ ...plain(), name: 'shaped', outputSchema: OUTPUT })
+
+  it('is no matter for a tool with an output schema, whose answers clients check', async () => {
+    const { url } = await makeServer(ada, [shaped()], { server: BUDGET })
+    const client = await connect(url)
+    expect(await toolNames(client)).toEqual(['shaped'])
+    const { structured, meta } = await call(client, 'shaped')
+    expect([structured, meta]).toEqual([{ rows }, undefined])
+  })
+
+  it('gives way to the budget of one tool, which is shown without its output schema where that cuts it', async () => {
+    const { url, instanceIds } = await makeServer(ada, [plain(), shaped()], { server: BUDGET })
+    await ada.expectOk('PATCH', `/instances/${instanceIds.plain}`, { maxResponseTokens: 0 })
+    await ada.expectOk('PATCH', `/instances/${instanceIds.shaped}`, { maxResponseTokens: 300 })
+    const client = await connect(url)
+    const { tools } = await client.listTools()
+    expect(tools.find(({ name }) => name === 'shaped')?.outputSchema).toBeUndefined()
+    expect(await call(client, 'plain')).toMatchObject({ texts: [JSON.stringify({ rows })], meta: undefined })
+    const { meta, structured } = await call(client, 'shaped')
+    expect(meta).toMatchObject({ tokensShown: expect.toSatisfy((shown: number) => shown <= 300) })
+    expect(structured).toBeUndefined()
+  })
+
+  it('holds for tools in groups, where a group of its own goes on from what was cut', async () => {
+    const { url } = await makeServer(ada, [plain()], { server: { ...BUDGET, presentation: 'grouped' } })
+    const client = await connect(url)
+    expect(await toolNames(client)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
+    const inner = (group: string, name: string, args: object = {}) =>
+      call(client, 'call_dynamic_tool', { group, name, args })
+    const listed = await call(client, 'get_dynamic_tools', { group: 'answers' })
+    expect(listed.texts[0]).toMatch(/proxy_explore.*proxy_filter.*proxy_search/)
+    const cut = await inner('Toolkit', 'plain')
+    expect(cut.texts[1]).toContain('of the group "answers"')
+    const found = await inner('answers', 'proxy_search', { cache_id: idOf(cut), pattern: 'Ghent' })
+    expect(found.texts[0]).toContain('rows[900].town')
+    const fresh = await inner('answers', 'proxy_filter', {
+      group: 'Toolkit',
+      tool: 'plain',
+      fields: ['rows[900].town'],
+    })
+    expect(fresh.texts[0]).toContain('Ghent')
+    const lost = await inner('answers', 'proxy_filter', { tool: 'plain', fields: ['rows'] })
+    expect([lost.isError, lost.texts[0]]).toEqual([true, expect.stringContaining('"group" is missing')])
+    const astray = await inner('answers', 'proxy_filter', { group: 'Kit', tool: 'plain', fields: ['rows'] })
+    expect([astray.isError, astray.texts[0]]).toEqual([true, expect.stringContaining('"Toolkit"')])
+  })
+
+  it('holds for tools of upstreams alike, each by its own budget where it has one', async () => {
+    const { id } = await ada.create('/servers', { name: 'Attached', access: 'public', ...BUDGET })
+    const upstream = await ada.create(`/servers/${id}/upstreams`, { name: 'every', ...everythingCommand() })
+    await ada.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+    const client = await connect(`${patchbay.origin}/s/${id}`)
+    const echo = () => call(client, 'every_echo', { message: LONG })
+    const cut = await echo()
+    expect(cut.texts[0]).toMatch(/^Echo: word0 word1 /)
+    expect(cut.meta).toMatchObject({ tokensShown: expect.toSatisfy((shown: number) => shown <= 500) })
+    const found = await call(client, 'proxy_search', { cache_id: idOf(cut), pattern: 'word3999' })
+    expect(found.texts[0]).toContain('word3999')
+    const fresh = await call(client, 'proxy_explore', { tool: 'every_echo', arguments: { message: LONG } })
+    expect(fresh.isError).toBe(false)
+    await ada.expectOk('PATCH', `/upstreams/${upstream.id}`, { responseTokens: { echo: 0 } })
+    await expect.poll(async () => (await echo()).texts).toEqual([`Echo: ${LONG}`])
+  })
+})
