@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type AnswerCache, createSharedAnswerStore } from '../../src/context/index.ts'
 import { type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
@@ -231,6 +232,33 @@ describe('two processes that share PostgreSQL', () => {
     expect(await findText(cache, 'no server', ANYONE, cacheId)).toBe('canary')
     expect(warnings).toHaveLength(1)
     expect(JSON.stringify(warnings)).not.toMatch(new RegExp(`canary|${cacheId}`))
+  })
+})
+
+describe('a cache whose PostgreSQL does not answer', () => {
+  it('holds nobody up, and writes what is kept when it answers again', async () => {
+    const database = await postgres.create()
+    onTestFinished(database.drop)
+    const db = await openDatabase(database.target)
+    onTestFinished(db.close)
+    const serverId = await createServer(db)
+    const { cache, open, warnings } = createCacheWorld({
+      store: createSharedAnswerStore(db),
+      limits: { maxLookupMs: 100 },
+    })
+    const holder = new Client({ connectionString: database.url })
+    await holder.connect()
+    await holder.query('BEGIN; LOCK TABLE "CachedAnswer" IN ACCESS EXCLUSIVE MODE')
+    const cacheId = await keep(cache, serverId, ANYONE, 'here')
+    expect(await findText(cache, serverId, ANYONE, cacheId)).toBe('here')
+    const unknown = Array.from({ length: 20 }, (_, index) => `AAAAAAAAAAAAAAAAAAAA${index + 10}`)
+    const found = await Promise.all(unknown.map(id => cache.find(serverId, ANYONE, id)))
+    expect(found).toEqual(unknown.map(() => undefined))
+    expect(warnings).toHaveLength(1)
+    await holder.end()
+    await cache.settle()
+    const other = open({ directory: makeDirectory(), limits: {} })
+    expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
   })
 })
 

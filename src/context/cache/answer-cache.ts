@@ -137,15 +137,13 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
     return cacheId
   }
 
-  let sweeping: Promise<unknown> = files.tidy()
   /** What has expired goes, here and in the database, and what processes that are gone have left on disk. */
   const sweep = async (): Promise<void> => {
     kept.removeExpired()
     await Promise.all([files.tidy(), sharing?.removeExpired()])
   }
-  const timer = setInterval(() => {
-    sweeping = sweeping.then(sweep)
-  }, SWEEP_EVERY_MS).unref()
+  void files.tidy()
+  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS).unref()
 
   return {
     /**
@@ -182,7 +180,6 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
     close: async (): Promise<void> => {
       isClosed = true
       clearInterval(timer)
-      await sweeping
       await sharing?.close()
       await files.close()
     },

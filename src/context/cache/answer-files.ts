@@ -68,6 +68,14 @@ export const createAnswerFiles = (directory: string, now: () => number) => {
     }
   }
 
+  const tidy = async (): Promise<void> => {
+    const at = new Date(now())
+    if (isMade) await utimes(own, at, at).catch(() => {})
+    for (const name of await readdir(directory).catch(() => [])) {
+      if (await isLeftOver(name).catch(() => false)) await removeQuietly(join(directory, name))
+    }
+  }
+
   const during = <T>(work: Promise<T>): Promise<T> => {
     const settled = work.then(
       () => {},
@@ -93,13 +101,7 @@ export const createAnswerFiles = (directory: string, now: () => number) => {
       void during(removeQuietly(join(own, name)))
     },
     /** Says that this process lives, and removes what is left of those that do not. */
-    tidy: async (): Promise<void> => {
-      const at = new Date(now())
-      if (isMade) await utimes(own, at, at).catch(() => {})
-      for (const name of await readdir(directory).catch(() => [])) {
-        if (await isLeftOver(name).catch(() => false)) await removeQuietly(join(directory, name))
-      }
-    },
+    tidy: (): Promise<void> => during(tidy()),
     /** Removes all that this process wrote. */
     close: async (): Promise<void> => {
       while (underWay.size > 0) await Promise.all(underWay)

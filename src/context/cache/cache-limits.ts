@@ -39,6 +39,8 @@ const MAX_SHARED_BYTES = 4 * 1_024 * 1_024
 export const LOOKUPS_AT_ONCE = 4
 /** And those that wait for their turn; more are answered as if there was nothing. */
 export const MAX_WAITING_LOOKUPS = 256
+/** A database that has not said by then whether it has an answer is taken to have none: somebody waits for a call. */
+const MAX_LOOKUP_MS = 5_000
 /** How long a stop waits for answers to be written, for the replicas that go on. */
 export const CLOSE_WAIT_MS = 2_000
 /** Rows with this much in each go in one statement when they are over. */
@@ -54,6 +56,7 @@ export type CacheLimits = {
   maxMemoryBytes: number
   maxBytesInMemory: number
   maxSharedBytes: number
+  maxLookupMs: number
 }
 
 /** The limits, with those that are given in place of the usual ones. */
@@ -69,6 +72,7 @@ export const toCacheLimits = (given: Partial<CacheLimits> = {}): CacheLimits => 
     maxMemoryBytes: MAX_MEMORY_BYTES,
     maxBytesInMemory: MAX_BYTES_IN_MEMORY,
     maxSharedBytes: MAX_SHARED_BYTES,
+    maxLookupMs: MAX_LOOKUP_MS,
     ...given,
   }
 }

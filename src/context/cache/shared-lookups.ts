@@ -1,5 +1,5 @@
-import { BulkheadRejectedError, bulkhead } from 'cockatiel'
-import { LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
+import { BulkheadRejectedError, bulkhead, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import { type CacheLimits, LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
 import { decompress } from './compression.ts'
 import type { SharedAnswer } from './shared-answers.store.ts'
 import type { SharingOptions } from './sharing.ts'
@@ -9,12 +9,16 @@ type Place = Pick<SharedAnswer, 'key' | 'serverId' | 'holder'>
 export type SharedFind = { content: Buffer; about: string }
 
 export type SharedLookupsOptions = Pick<SharingOptions, 'store' | 'now' | 'onFault'> & {
-  limits: { ttlMs: number; maxBytesPerCaller: number }
+  limits: Pick<CacheLimits, 'ttlMs' | 'maxBytesPerCaller' | 'maxLookupMs'>
 }
 
 /** Looks up what other processes have shared, a few at a time; who asks for the same at once waits for one answer. */
 export const createSharedLookups = ({ store, limits, now, onFault }: SharedLookupsOptions) => {
-  const turns = bulkhead(LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS)
+  // The turn is held for as long as the database takes, whoever still waits for it.
+  const turns = wrap(
+    timeout(limits.maxLookupMs, TimeoutStrategy.Aggressive),
+    bulkhead(LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS),
+  )
   const underWay = new Map<string, Promise<SharedFind | undefined>>()
 
   const read = async (place: Place): Promise<SharedFind | undefined> => {

@@ -29,6 +29,7 @@ export const createSharing = ({ store, limits, now, onFault }: SharingOptions) =
   const removedServers = new Set<string>()
   const stop = new AbortController()
   let underWay: Promise<void> | undefined
+  let expiring: Promise<void> | undefined
   let writtenCount = 0
   let skippedCount = 0
 
@@ -131,17 +132,24 @@ export const createSharing = ({ store, limits, now, onFault }: SharingOptions) =
       removedServers.add(serverId)
       wake()
     },
-    removeExpired: (): Promise<void> => store.removeUnused(now() - limits.ttlMs, stop.signal).catch(onFault),
+    removeExpired: (): Promise<void> => {
+      expiring ??= store
+        .removeUnused(now() - limits.ttlMs, stop.signal)
+        .catch(onFault)
+        .finally(() => {
+          expiring = undefined
+        })
+      return expiring
+    },
     /** Resolves when all that was to be written is. */
     settle,
     counts: () => ({ waiting: waiting.size, written: writtenCount, skipped: skippedCount }),
-    /** Writes what waits, for a moment, and ends with the statement under way. */
+    /** Writes what waits, for a moment; then begins no more statement, and leaves the one under way to the database. */
     close: async (): Promise<void> => {
       const patience = new AbortController()
       await Promise.race([settle(), wait(CLOSE_WAIT_MS, undefined, { signal: patience.signal }).catch(() => {})])
       patience.abort()
       stop.abort()
-      await settle()
     },
   }
 }
