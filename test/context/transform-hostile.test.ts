@@ -90,6 +90,22 @@ describe('transforms that mean harm', () => {
     await patient.close()
   })
 
+  it('a page nested deeper than any is given up', async () => {
+    const outcome = await shaper.shape('one', {
+      text: '<div>'.repeat(50_000),
+      isHtml: true,
+      shaping: { htmlToMarkdown: true },
+      compactTables: false,
+      isStructured: false,
+      maxBytes: 1_000_000,
+      isCounted: false,
+    })
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/took longer than|nested too deeply/),
+    })
+  })
+
   it('whose transform was ended is served again', async () => {
     expect((await shape(jsonata(ENDLESS), { owner: 'once' })).kind).toBe('failed')
     expect(await textOf(shape(jsonata('users.name'), { owner: 'once' }))).toBe('Ada')
