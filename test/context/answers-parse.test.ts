@@ -146,3 +146,12 @@ it('uneven rows, empty names and names that stand twice lose no cell', () => {
   })
   expect(notes.join()).toContain('2 rows have another number of cells')
 })
+
+it.each([
+  ['objects', 'application/json', `[${'{},'.repeat(2_000_000)}{}]`, 'objects and lists'],
+  ['rows', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(1_000_000)}`, 'too many rows'],
+])('what would take too much memory parsed, with millions of %s, is read as text', (_what, mediaType, text, told) => {
+  const { document, notes } = parseAnswer(text, mediaType)
+  expect(document.kind).toBe('text')
+  expect(notes.join()).toContain(told)
+})

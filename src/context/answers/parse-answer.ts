@@ -1,5 +1,6 @@
 import type { AnswerDocument, Processed } from '../answer-document.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
+import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
 import { parseJsonAnswer, parseLines } from './parse-json-answer.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
 
@@ -13,6 +14,7 @@ const HTML_START = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|
 const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
 const SNIFFED_CHARACTERS = 1_000
+const TOO_MANY_ROWS = 'It is read as text, not as a table: it has too many rows.'
 
 const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): Processed => ({
   document: { kind: 'text', text, format },
@@ -23,12 +25,12 @@ const parseAsJson = (text: string, essence: string): Processed => {
   const parsed = parseJsonAnswer(text)
   if (parsed.ok)
     return { document: { kind: 'json', value: parsed.value.value, format: 'json' }, notes: parsed.value.notes }
-  const lines = text.includes('\n') ? parseLines(text, false) : undefined
+  const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseLines(text, false) : undefined
   if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
     return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
   // What only looked like JSON is a text like any other.
-  const isMeant = JSON_TYPE.test(essence) || parsed.error.reason === 'depth'
+  const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
   return asText(text, 'text', isMeant ? [`It is read as text, not as JSON: ${parsed.error.message}.`] : [])
 }
 
@@ -46,6 +48,7 @@ const parseText = (text: string, { essence }: MediaType): Processed => {
   const isTable = TABLE_TYPE.test(essence)
   if (!isTable && JSON_START.test(start)) return parseAsJson(text, essence)
   if (isTable || looksLikeTable(text)) {
+    if (heapOfTable(text) > MAX_HEAP_BYTES) return asText(text, 'text', [TOO_MANY_ROWS])
     const { value, notes } = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
     return { document: { kind: 'json', value, format: 'csv' }, notes }
   }

@@ -1,5 +1,6 @@
 import { failure, isJsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
+import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
 /**
  * Deepest nesting of an answer that is taken for JSON. Ten times what APIs answer, and so little that whoever walks
@@ -9,10 +10,11 @@ export const MAX_ANSWER_DEPTH = 200
 
 type JsonAnswer = { value: JsonValue; notes: readonly string[] }
 
-/** Deepest nesting, and how many members all objects have (each has a colon), outside of strings. */
-const shapeOf = (text: string): { deepest: number; members: number } => {
+/** Deepest nesting, how many arrays and objects there are, and members of these (each has a colon), outside of strings. */
+const shapeOf = (text: string): { deepest: number; containers: number; members: number } => {
   let depth = 0
   let deepest = 0
+  let containers = 0
   let members = 0
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
@@ -23,10 +25,11 @@ const shapeOf = (text: string): { deepest: number; members: number } => {
     } else if (char === 0x3a) members++
     else if (char === 0x7b || char === 0x5b) {
       depth++
+      containers++
       if (depth > deepest) deepest = depth
     } else if (char === 0x7d || char === 0x5d) depth--
   }
-  return { deepest, members }
+  return { deepest, containers, members }
 }
 
 const countMembers = (value: JsonValue): number => {
@@ -39,13 +42,16 @@ const countMembers = (value: JsonValue): number => {
 }
 
 /** Why a text is not read as JSON, in a clause. */
-export type NoJson = { reason: 'depth' | 'syntax'; message: string }
+export type NoJson = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
 /** One JSON text. */
 export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
-  const { deepest, members } = shapeOf(text)
+  const { deepest, containers, members } = shapeOf(text)
   if (deepest > MAX_ANSWER_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_ANSWER_DEPTH} deep` })
+  }
+  if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
+    return failure({ reason: 'size', message: `it has ${containers.toLocaleString('en')} objects and lists` })
   }
   try {
     const { value, hasExactNumbers } = parseExactly(text)
@@ -64,6 +70,12 @@ export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
 
 const BROKEN_LINES_SHOWN = 5
 
+const countLines = (text: string): number => {
+  let count = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
 /**
  * One JSON text a line, empty lines aside. Where it `isDeclared`, a broken line becomes a string and is noted; else a
  * single one means that the text is something else.
@@ -73,6 +85,10 @@ export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer
   const broken: number[] = []
   const notes = new Set<string>()
   let lineNumber = 0
+  const lines = countLines(text)
+  if (heapOfJson(text.length, shapeOf(text).containers, lines) > MAX_HEAP_BYTES) {
+    return failure(`it has ${lines.toLocaleString('en')} lines`)
+  }
   for (const line of text.split('\n')) {
     lineNumber++
     const trimmed = line.trim()

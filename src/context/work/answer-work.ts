@@ -11,12 +11,15 @@ import { type AnswerPool, openAnswerPool } from './answer-pool.ts'
 /** The source under Node's type stripping, its compiled form in dist: whichever this file is. */
 const WORKER_FILE = fileURLToPath(new URL(`./answer.worker${extname(import.meta.url)}`, import.meta.url))
 
-/** What one look may take: one at 10 MB takes a second or two. */
-const TIME_LIMIT_MS = 10_000
+/** What one look may take: one at 10 MB takes a second or two, ten on a machine that is busy. */
+const TIME_LIMIT_MS = 20_000
 /** From the job being given until a thread begins with it: threads take their time to start on a busy machine. */
 const START_LIMIT_MS = 20_000
-/** Memory of one thread, in MB: an answer of 10 MB that is all small members takes some 400. */
-const MEMORY_LIMIT_MB = 512
+/**
+ * Memory of one thread, in MB: twice what one answer may take parsed, and as much again for what is made of it. A real
+ * answer of 10 MB takes a tenth. It should never be reached: a thread that does so inside of V8 ends the process.
+ */
+const MEMORY_LIMIT_MB = 1_024
 /** How long a thread that has nothing to do is kept, and with it what it holds. */
 const IDLE_MS = 30_000
 /** One long look must not be all that runs; more of them at once would take the memory and the cores of calls. */

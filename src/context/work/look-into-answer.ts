@@ -3,14 +3,16 @@ import type { Processed } from '../answer-document.ts'
 import { createPipeline, type StepsOutcome } from '../answers/answer-steps.ts'
 import { beginAnswer } from '../answers/begin-answer.ts'
 import { decodeText, parseMediaType } from '../answers/decode-text.ts'
+import { heapOfDocument, MAX_HEAP_BYTES } from '../answers/heap-cost.ts'
 import { parseAnswer } from '../answers/parse-answer.ts'
 import { renderDocument } from '../answers/render-document.ts'
 import { countTokens } from '../tokens.ts'
 import { type AnswerFormat, type AnswerJob, type AnswerView, formatOf } from './answer-job.ts'
 
-/** Bytes of the answers one worker holds parsed; parsed they take some five times as much. */
-const MAX_HELD_BYTES = 24 * 1_024 * 1_024
-/** An answer of a few bytes takes room too. */
+/** Memory of the answers that one thread holds parsed: of one that is as large as may be, and no second one. */
+const MAX_HELD_BYTES = MAX_HEAP_BYTES
+/** Indices are held with a document, and the smallest one takes room. */
+const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
 /** As long as an answer is kept from its last use. */
 const HELD_MS = 300_000
@@ -51,7 +53,8 @@ export const createAnswerLook = () => {
     const parsed = parseAnswer(bytes, mediaType)
     const tokens = tokensBefore ?? (await countAnswer(bytes, mediaType, parsed))
     const answer = { parsed, bytes: bytes.byteLength, tokens }
-    if (key !== undefined) held.set(key, answer, { size: Math.max(MIN_ENTRY_BYTES, answer.bytes) })
+    if (key !== undefined)
+      held.set(key, answer, { size: MIN_ENTRY_BYTES + Math.ceil(heapOfDocument(parsed.document) * INDEX_SHARE) })
     return answer
   }
 

@@ -1,0 +1,47 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import type { AnswerDocument } from '../answer-document.ts'
+import { findExactNumber } from './exact-numbers.ts'
+
+// A thread whose memory runs out inside of JSON.parse takes the whole process with it: V8 has no way out of there. So
+// what an answer would take is reckoned before it is parsed, by the worst that was measured for its kind.
+
+/** Most that a parsed answer may take; 10 MB of an API's real records take a third of it at most. */
+export const MAX_HEAP_BYTES = 300_000_000
+/** An object or array of one small member. */
+const CONTAINER_BYTES = 200
+const CELL_BYTES = 48
+const CHARACTER_BYTES = 3
+/** A line that is cut out of a text, or a row. */
+const LINE_BYTES = 100
+
+/** Bytes of memory for a JSON text, or lines of it, with so many arrays and objects and lines. */
+export const heapOfJson = (characters: number, containers: number, lines = 1): number =>
+  characters * CHARACTER_BYTES + containers * CONTAINER_BYTES + lines * LINE_BYTES
+
+/** Bytes of memory for a table. */
+export const heapOfTable = (text: string): number => {
+  let rows = 1
+  let cells = 1
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === 0x0a || char === 0x0d) rows++
+    else if (char === 0x2c || char === 0x3b || char === 0x09 || char === 0x7c) cells++
+  }
+  return text.length * CHARACTER_BYTES + rows * (CONTAINER_BYTES + LINE_BYTES) + (cells + rows) * CELL_BYTES
+}
+
+const heapOfValue = (value: JsonValue): number => {
+  if (typeof value === 'string') return CELL_BYTES + value.length
+  if (typeof value !== 'object' || value === null) return CELL_BYTES
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + heapOfValue(item), CONTAINER_BYTES)
+  if (findExactNumber(value) !== undefined) return CONTAINER_BYTES
+  let sum = CONTAINER_BYTES
+  for (const name in value) sum += heapOfValue(value[name] ?? null)
+  return sum
+}
+
+/** Bytes of memory that a document takes, roughly and rather too many. */
+export const heapOfDocument = (document: AnswerDocument): number => {
+  if (document.kind === 'json') return heapOfValue(document.value)
+  return document.kind === 'text' ? document.text.length * 2 : CONTAINER_BYTES
+}

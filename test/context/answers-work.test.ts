@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process'
+import { afterAll, expect, it } from 'vitest'
+import { countTokens, createAnswerWork } from '../../src/context/index.ts'
+
+const RECORDS = Array.from({ length: 20_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
+const LARGE = Buffer.from(JSON.stringify(RECORDS))
+const SMALL = Buffer.from('{"users":[{"name":"Ann","age":3},{"name":"Bob","age":4}]}')
+
+const work = createAnswerWork()
+afterAll(() => work.close())
+
+type Job = Parameters<typeof work.look>[0]
+
+const look = async (job: Job, by = work) => {
+  const seen = await by.look(job)
+  if (!seen.ok) throw new Error(`${seen.error.reason}: ${seen.error.message}`)
+  return seen.value
+}
+
+const unread = (): Promise<Uint8Array> => Promise.reject(new Error('the bytes were asked for'))
+
+it('an answer over its budget is shown by its beginning, with what it counts before and after', async () => {
+  const seen = await look({ bytes: LARGE, mediaType: 'application/json', budgetTokens: 500 })
+  const tokens = await countTokens(LARGE.toString())
+  expect(seen).toMatchObject({
+    format: 'json',
+    isCut: true,
+    bytes: LARGE.length,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+  })
+  expect(seen.tokensShown).toBeLessThanOrEqual(500)
+  expect(seen.outline).toContain('of 20,000 items shown')
+  expect(RECORDS.slice(0, JSON.parse(seen.text).length)).toEqual(JSON.parse(seen.text))
+})
+
+it('steps go on from each other, and each says what it did', async () => {
+  const seen = await look({
+    bytes: LARGE,
+    steps: {
+      filter: { fields: ['[].title'], limit: 100, offset: 50 },
+      search: { pattern: 'number 77$', mode: 'regex' },
+    },
+  })
+  expect(seen.errors).toEqual([])
+  expect(seen.text).toContain('Item number 77')
+  expect(seen.text).not.toContain('group')
+  expect(seen.notes.join()).toContain('items 51 to 150 of 20,000')
+  expect(seen.tokensAfter).toBe(await countTokens(seen.text))
+})
+
+it('a step that fails reports its error and leaves the others their work', async () => {
+  const seen = await look({ bytes: SMALL, steps: { filter: { fields: ['users['] }, explore: { path: 'users' } } })
+  expect(seen.errors).toEqual([{ step: 'filter', message: expect.stringContaining('is no path') }])
+  expect(seen.text).toContain('name: text of 3 characters')
+})
+
+it('where every step fails nothing is shown but the errors', async () => {
+  const seen = await look({
+    bytes: SMALL,
+    budgetTokens: 100,
+    steps: { filter: { fields: ['['] }, search: { pattern: '' } },
+  })
+  expect(seen).toMatchObject({ text: '', isCut: false })
+  expect(seen.errors.map(({ step }) => step)).toEqual(['filter', 'search'])
+})
+
+it('all that was found is given when it is wanted, however much of it is shown', async () => {
+  const steps = { filter: { fields: ['[].id'] } }
+  const seen = await look({ bytes: LARGE, steps, budgetTokens: 50, keepsWhole: true })
+  expect(seen.isCut).toBe(true)
+  expect(seen.whole?.mediaType).toBe('application/json')
+  expect(JSON.parse(Buffer.from(seen.whole?.utf8 ?? []).toString())).toEqual(RECORDS.map(({ id }) => ({ id })))
+  expect((await look({ bytes: SMALL, keepsWhole: true })).whole).toBeUndefined()
+})
+
+it('an answer with a key is read and parsed once', async () => {
+  const own = createAnswerWork({ maxThreads: 1 })
+  try {
+    const first = await look({ bytes: async () => LARGE, key: 'large', budgetTokens: 100 }, own)
+    const second = await look({ bytes: unread, key: 'large', steps: { filter: { fields: ['[0].id'] } } }, own)
+    expect(second).toMatchObject({ text: '[{"id":0}]', bytes: LARGE.length, tokensBefore: first.tokensBefore })
+  } finally {
+    await own.close()
+  }
+})
+
+it('an answer that its thread no longer holds is read again', async () => {
+  const own = createAnswerWork({ maxThreads: 1 })
+  try {
+    const bulk = Buffer.from(`[${'{},'.repeat(700_000)}{}]`)
+    await look({ bytes: SMALL, key: 'small' }, own)
+    for (const key of ['a', 'b']) await look({ bytes: bulk, key, tokensBefore: 1, budgetTokens: 10 }, own)
+    expect(await look({ bytes: async () => SMALL, key: 'small' }, own)).toMatchObject({ bytes: SMALL.length })
+    await expect(look({ bytes: unread, key: 'never seen' }, own)).rejects.toThrow('the bytes were asked for')
+  } finally {
+    await own.close()
+  }
+})
+
+it('bytes that are shared are read where they are', async () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(SMALL.length))
+  shared.set(SMALL)
+  expect((await look({ bytes: shared })).text).toBe(SMALL.toString())
+})
+
+it('a look that was cancelled ends, and the next one works', async () => {
+  const end = new AbortController()
+  const seen = work.look({ bytes: LARGE, signal: end.signal })
+  end.abort()
+  expect(await seen).toEqual({ ok: false, error: { reason: 'aborted', message: expect.any(String) } })
+  expect(await work.look({ bytes: LARGE, signal: AbortSignal.abort() })).toMatchObject({ ok: false })
+  expect((await look({ bytes: SMALL })).format).toBe('json')
+})
+
+it('a look that takes too long is ended and says so', async () => {
+  const own = createAnswerWork({ timeLimitMs: 1 })
+  expect(await own.look({ bytes: LARGE })).toMatchObject({ ok: false, error: { reason: 'time' } })
+  await own.close()
+})
+
+it('an answer that would take too much memory parsed is read as text, and says so', async () => {
+  const seen = await look({ bytes: Buffer.from(`[${'{},'.repeat(3_000_000)}{}]`), tokensBefore: 1, budgetTokens: 50 })
+  expect(seen.format).toBe('text')
+  expect(seen.notes.join()).toContain('3,000,002 objects and lists')
+})
+
+it('looks under way when it closes are answered, and later ones refused', async () => {
+  const own = createAnswerWork()
+  const seen = own.look({ bytes: LARGE })
+  await own.close()
+  expect(await seen).toMatchObject({ ok: false, error: { reason: 'closed' } })
+  expect(await own.look({ bytes: SMALL })).toMatchObject({ ok: false, error: { reason: 'closed' } })
+})
+
+it('threads that have nothing to do keep no process alive', () => {
+  const script = `
+    const { createAnswerWork } = await import(${JSON.stringify(new URL('../../src/context/index.ts', import.meta.url).href)})
+    const work = createAnswerWork({ idleMs: 600_000 })
+    const seen = await work.look({ bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
+    console.log(seen.value.text)
+  `
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect({ stdout: stdout.trim(), status }).toEqual({ stdout: '{"a":1}', status: 0 })
+})
