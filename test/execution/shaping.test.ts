@@ -147,4 +147,87 @@ describe('answers that a tool shapes', () => {
     expect(text).not.toMatch(/s3cre|t-value/)
     expect(text).not.toContain(Buffer.from('s3cret-value-1').toString('base64'))
   })
+
+  it('a transform that never ends is an error of its own tool, and other tools and servers answer meanwhile', async () => {
+    const endless = jsonata('$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /(a+)+$/)')
+    const url = `${fake.origin}/users`
+    const first = await makeServer(builder, [
+      { name: 'endless', method: 'GET', url, ...endless },
+      { name: 'plain', method: 'GET', url },
+    ])
+    const second = await makeServer(builder, [{ name: 'shaped', method: 'GET', url, ...jmespath('total') }])
+    const callOne = async (id: string | undefined) =>
+      Result.parse((await builder.expectOk('POST', `/instances/${id}/call`, { arguments: {} })).body)
+    const ended = callOne(first.instanceIds.endless)
+    expect(JSON.parse(textOf(await callOne(first.instanceIds.plain))).total).toBe(40)
+    expect(textOf(await callOne(second.instanceIds.shaped))).toBe('40')
+    const result = await ended
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/^The transform of this tool \(JSONata\) took longer than 3000 ms and was ended/)
+  })
+
+  it.each([
+    [
+      'an expression of neither language',
+      { transform: { language: 'xpath', expression: '/a' } },
+      'response.transform.language',
+      /neither/,
+    ],
+    [
+      'an expression that cannot be read',
+      { transform: { language: 'jsonata', expression: 'a\n.b ]' } },
+      'response.transform.expression',
+      /^line 2, column 4: this is no JSONata: /,
+    ],
+    [
+      'one of the other language',
+      { transform: { language: 'jmespath', expression: 'a & b' } },
+      'response.transform.expression',
+      /^line 1, column 3: this is no JMESPath: /,
+    ],
+    ['an empty one', { transform: { language: 'jsonata', expression: '' } }, 'response.transform.expression', /empty/],
+    [
+      'one that is too long',
+      { transform: { language: 'jsonata', expression: `"${'x'.repeat(10_000)}"` } },
+      'response.transform.expression',
+      /longer than 10000/,
+    ],
+    ['a path that is none', { dropFields: ['a', 'b..c'] }, 'response.dropFields[1]', /^column 3: /],
+    ['a string of no length', { maxStringLength: 0 }, 'response.maxStringLength', /less than 20/],
+    ['what there is not', { filter: 'a' }, 'response', /filter/],
+  ])('%s is refused beside its field', async (_what, response, path, said) => {
+    const toolkit = await builder.create('/toolkits', { title: 'Refused' })
+    const refused = await builder.send('POST', `/toolkits/${toolkit.id}/tools`, {
+      name: 'tool',
+      method: 'GET',
+      url: 'https://a.example',
+      response,
+    })
+    expect(refused.status).toBe(400)
+    const { errors } = z
+      .object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
+      .parse(refused.body)
+    expect(errors.find(error => error.path === path)?.message).toMatch(said)
+  })
+
+  it('the rules are answered as they were given, and taken away with null', async () => {
+    const response = {
+      htmlToMarkdown: true,
+      dropFields: ['a.b'],
+      transform: { language: 'jsonata', expression: 'c' },
+      maxStringLength: 500,
+    }
+    const toolkit = await builder.create('/toolkits', { title: 'Kept' })
+    const tool = await builder.create(`/toolkits/${toolkit.id}/tools`, {
+      name: 'tool',
+      method: 'GET',
+      url: 'https://a.example',
+      response,
+    })
+    expect(tool.response).toEqual(response)
+    expect((await builder.expectOk('PATCH', `/tools/${tool.id}`, { title: 'T' })).body).toMatchObject({ response })
+    expect((await builder.expectOk('PATCH', `/tools/${tool.id}`, { response: null })).body).toMatchObject({
+      response: null,
+    })
+  })
 })
