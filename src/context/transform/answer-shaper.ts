@@ -11,7 +11,7 @@ import { createTurns, NoTurn } from './turns.ts'
 const WORKER_FILE = fileURLToPath(new URL(`./shaping.worker${extname(import.meta.url)}`, import.meta.url))
 
 /** What the shaping of one answer may take: an answer of 10 MB and a sensible expression need less than half of it. */
-const TIME_LIMIT_MS = 3_000
+const TIME_LIMIT_MS = 5_000
 /** From the thread being asked until it begins: on a busy machine it takes its time to start. */
 const START_LIMIT_MS = 20_000
 /** Memory of one thread, in MB: a few times what an answer of 10 MB takes as JSON. */
