@@ -5,12 +5,15 @@ export const SCENARIOS = [
   'calls',
   'lists',
   'access',
+  'budget',
   'memory',
   'start',
   'changes',
   'pages',
   'upstreams',
   'passthrough',
+  'answers',
+  'finding',
 ] as const
 export type Scenario = (typeof SCENARIOS)[number]
 

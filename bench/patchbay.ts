@@ -122,16 +122,20 @@ export const instanceOf = ({ instances }: HostedServer, name: string): { id: str
   return instance
 }
 
-/** Makes a toolkit of these tools against the API at `apiUrl`, and a public server that puts each of them to work. */
+/**
+ * Makes a toolkit of these tools against the API at `apiUrl`, and a public server that puts each of them to work. Its
+ * answers are sent whole unless a budget is given: what it is compared with has none.
+ */
 export const createHostedServer = async (
   send: Send,
   apiUrl: string,
   tools: readonly BenchTool[],
+  maxResponseTokens = 0,
 ): Promise<HostedServer> => {
   const toolkit = WithId.parse(await send('POST', '/toolkits', { title: 'Benchmark' }))
   const server = z
     .object({ id: z.string().optional(), uuid: z.string().optional(), url: z.string() })
-    .parse(await send('POST', '/servers', { name: 'Benchmark', access: 'public' }))
+    .parse(await send('POST', '/servers', { name: 'Benchmark', access: 'public', maxResponseTokens }))
   const uuid = server.uuid ?? server.id ?? ''
   await send('PUT', `/servers/${uuid}/toolkits/${toolkit.id}`)
   const instances = new Map<string, { id: string; toolId: string }>()

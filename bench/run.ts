@@ -7,8 +7,11 @@ import { createBench } from './bench.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { describeMachine, renderMachine, renderTable, toFigureTable, verdictOf } from './report.ts'
 import { runAccess } from './scenarios/access.ts'
+import { runAnswers } from './scenarios/answers.ts'
+import { runBudget } from './scenarios/budget.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
+import { runFinding } from './scenarios/finding.ts'
 import { runMemory } from './scenarios/memory.ts'
 import { runPages } from './scenarios/pages.ts'
 import { runPassthrough } from './scenarios/passthrough.ts'
@@ -28,6 +31,7 @@ const run = async (options: Options): Promise<number> => {
   const scenarios = [
     { title: 'calls and lists', isWanted: options.only.has('calls') || options.only.has('lists'), run: runCalls },
     { title: 'access', isWanted: options.only.has('access'), run: runAccess },
+    { title: 'budget', isWanted: options.only.has('budget'), run: runBudget },
     { title: 'memory of sessions and streams', isWanted: options.only.has('memory'), run: runMemory },
     { title: 'memory of servers in use', isWanted: options.only.has('memory'), run: runResident },
     { title: 'start', isWanted: options.only.has('start'), run: runStart },
@@ -35,7 +39,9 @@ const run = async (options: Options): Promise<number> => {
     { title: 'changes under load', isWanted: options.only.has('changes'), run: runChanges },
     { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
     { title: 'upstreams', isWanted: options.only.has('upstreams'), run: runUpstreams },
+    { title: 'answers', isWanted: options.only.has('answers'), run: runAnswers },
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
+    { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]
   const end = async () => {

@@ -5,17 +5,8 @@ import { createToken, EMAIL } from '../patchbay.ts'
 import { show } from '../report.ts'
 import { startOurs, type Target } from '../targets.ts'
 import { WORKS } from '../tools.ts'
-import {
-  COLUMNS,
-  FIRST_WARM_UP_MS,
-  type Load,
-  noteDisturbance,
-  runSlice,
-  type Slice,
-  summarize,
-  toRow,
-  WARM_UP_MS,
-} from './calls.ts'
+import { runBeside } from './beside.ts'
+import { COLUMNS, type Load, noteDisturbance, runSlice, type Slice, summarize, toRow, WARM_UP_MS } from './calls.ts'
 
 const LOAD: Load = { work: WORKS.user, connections: 16 }
 const MAX_TOKEN_COST = 1.05
@@ -48,34 +39,6 @@ const startFlood = (port: number) => {
     clearInterval(timer)
     await Promise.all(underWay)
     return statuses
-  }
-}
-
-const runTokens = async (bench: Bench, targets: readonly Target[]): Promise<void> => {
-  const slices = targets.map((): Slice[] => [])
-  for (let round = 1; round <= bench.options.rounds; round++) {
-    for (const [index, target] of targets.entries()) {
-      const isFirst = round === 1 && !bench.options.quick
-      const slice = await runSlice(bench, target, LOAD, isFirst ? FIRST_WARM_UP_MS : WARM_UP_MS)
-      slices[index]?.push(slice)
-      bench.say(`round ${round}: ${target.name}: ${show(slice.requestsPerSecond)} req/s, ${show(slice.cpuUs)} us`)
-    }
-  }
-  const summaries = slices.map(summarize)
-  const [base] = summaries
-  if (base === undefined) return
-  const rows = summaries.map((summary, index) => toRow(targets[index]?.name ?? '', summary, base))
-  bench.addTable({ title: `${LOAD.work.title}, by who calls`, columns: ['', ...COLUMNS], rows })
-  for (const [index, summary] of summaries.entries()) {
-    const name = targets[index]?.name ?? ''
-    for (const [fault, count] of summary.errors) bench.addBroken(`${name}: ${count} x ${fault}`)
-    if (index === 0) continue
-    bench.addFigure({
-      title: `tools/call with ${name}, beside without: CPU per request`,
-      required: { atMost: MAX_TOKEN_COST },
-      measured: summary.cpuUs / base.cpuUs,
-      unit: 'x',
-    })
   }
 }
 
@@ -133,6 +96,7 @@ export const runAccess = async (bench: Bench): Promise<void> => {
     endpoint: { ...ours.stateless.endpoint, authorization: `Bearer ${token}` },
   })
   const open = { ...ours.stateless, name: 'no token' }
-  await runTokens(bench, [open, withToken('a personal access token', personal), withToken('an OAuth token', oauth)])
+  const callers = [open, withToken('a personal access token', personal), withToken('an OAuth token', oauth)]
+  await runBeside(bench, callers, { load: LOAD, title: `${LOAD.work.title}, by who calls`, maxCost: MAX_TOKEN_COST })
   await runFlood(bench, open)
 }

@@ -47,20 +47,22 @@ export const readBody = (
   let first: Buffer | undefined
   let more: Buffer[] | undefined
   let size = 0
-  const refuseSize = (): void => {
-    if (!raw.headersSent) writeRefusal(exchange, tooLarge(maxBytes))
+  const refuseSize = (): void => writeRefusal(exchange, tooLarge(maxBytes))
+  const cutOff = (): void => {
+    if (raw.headersSent) return
+    refuseSize()
+    incoming.socket.destroySoon()
   }
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > maxBytes * MAX_DISCARDED_LIMITS) {
-      refuseSize()
-      incoming.socket.destroySoon()
-    } else if (size > maxBytes) first = more = undefined
+    if (size > maxBytes * MAX_DISCARDED_LIMITS) cutOff()
+    else if (size > maxBytes) first = more = undefined
     else if (first === undefined) first = chunk
     else if (more === undefined) more = [first, chunk]
     else more.push(chunk)
   })
   incoming.on('end', () => {
+    if (raw.headersSent) return
     if (size > maxBytes) return refuseSize()
     try {
       next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size))
