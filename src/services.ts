@@ -7,7 +7,7 @@ import {
   removeEndedSessions,
   removeExpiredLinks,
 } from './accounts/index.ts'
-import { createAnswerShaper, createTokenCounter, createToolFinder } from './context/index.ts'
+import { createAnswerShaper, createCatalogueWork, createTokenCounter, createToolFinder } from './context/index.ts'
 import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
@@ -206,6 +206,7 @@ export const buildServices = async (
   bus.subscribe('resync', keepings.forgetAll)
 
   const countCatalogueTokens = createTokenCounter()
+  const catalogueWork = createCatalogueWork()
   const finder = createToolFinder(error =>
     logger.error({ err: error }, 'the dictionary could not be read: tools are found in fewer words'),
   )
@@ -275,7 +276,7 @@ export const buildServices = async (
     execution,
     findShownAs: execution.findShownAs,
     toolLint: createToolLint({ db, tools, count: countCatalogueTokens }),
-    catalogueReports: createCatalogueReports({ execution, count: countCatalogueTokens, bus }),
+    catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
     changes,
     counters,
     documentClient,
@@ -295,6 +296,7 @@ export const buildServices = async (
       await shaper.close()
       await answerServices.close()
       await setImmediate()
+      await catalogueWork.close()
       await recorder.close()
       await upkeep.close()
       await serverRemoval.close()

@@ -9,13 +9,16 @@ export {
 } from './cache/index.ts'
 export {
   type CatalogueReport,
+  type CatalogueWork,
+  createCatalogueWork,
   type FindCatalogueReport,
   findCatalogueFindings,
+  findListCost,
+  joinList,
   LISTED_PRESENTATIONS,
   type ListCost,
   type ListedPresentation,
-  type ReportedTool,
-} from './catalogue-report.ts'
+} from './catalogue/index.ts'
 export {
   type Finding,
   LINT_FIELDS,

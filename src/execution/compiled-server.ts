@@ -163,3 +163,7 @@ export type CompiledServer = {
   /** Where it answers nothing itself, and passes all requests on. */
   passthrough?: CompiledPassthrough | undefined
 }
+
+/** A server as it would be compiled under each presentation; `shownAs`: which of them `auto` would come to. */
+export type PresentedServers = Readonly<Record<'flat' | 'grouped' | 'search', CompiledServer>> &
+  Pick<CompiledServer, 'shownAs'>

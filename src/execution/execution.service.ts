@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
@@ -22,35 +22,39 @@ import type {
   UpstreamOutages,
   UpstreamReviews,
 } from '../upstreams/index.ts'
+import type { BudgetParts } from './budget/answer-budget.ts'
+import type { AnswerPlaceParts } from './budget/answer-places.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
-import type { CompiledServer, ToolResult } from './compiled-server.ts'
+import type { CompiledServer, PresentedServers, ToolResult } from './compiled-server.ts'
 import { performCall } from './perform-call.ts'
 import { type PresentingParts, presentTools } from './search/present-tools.ts'
 import type { ShapingPlace } from './shape-by-rules.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
-export type ExecutionServiceParts = ExecutionParts & {
-  db: Database
-  sealing: Sealing
-  tools: ToolService
-  instances: InstanceService
-  connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
-  catalogues: Pick<UpstreamCatalogues, 'list'>
-  exchange: UpstreamExchange
-  outages: Pick<UpstreamOutages, 'find'>
-  reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
-  offers: Pick<UpstreamOffers, 'listPresented'>
-  passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
-  /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
-  loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
-  finder: PresentingParts['finder']
-  count: PresentingParts['count']
-  onSkipped: (serverId: string, tool: string, reason: string) => void
-}
+export type ExecutionServiceParts = ExecutionParts &
+  AnswerPlaceParts &
+  BudgetParts & {
+    db: Database
+    sealing: Sealing
+    tools: ToolService
+    instances: InstanceService
+    connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
+    catalogues: Pick<UpstreamCatalogues, 'list'>
+    exchange: UpstreamExchange
+    outages: Pick<UpstreamOutages, 'find'>
+    reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
+    offers: Pick<UpstreamOffers, 'listPresented'>
+    passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
+    /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
+    loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
+    finder: PresentingParts['finder']
+    count: PresentingParts['count']
+    onSkipped: (serverId: string, tool: string, reason: string) => void
+  }
 
 /** How long a reader of history waits for records on their way to the database. */
 const SETTLE_MS = 1_000
@@ -111,6 +115,23 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return presentTools(compiled, blueprint.server, silent)
   }
 
+  /** As `compileAs`, under each presentation whose lists are made here. */
+  const compilePresented = async (serverId: string): Promise<PresentedServers | undefined> => {
+    const forGroups = await readBlueprint(db, serverId, 'grouped')
+    const blueprint = await readBlueprint(db, serverId)
+    if (blueprint === undefined || forGroups === undefined) return undefined
+    const { server } = blueprint
+    const silent = { ...parts, onSkipped: () => {} }
+    const sources = await listKnownSources(serverId)
+    const flat = compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
+    // A turn for everybody else: a large server takes its time to compile.
+    await setImmediate()
+    const grouped = compileServer(forGroups, sources, silent)
+    const search = await presentTools(flat, { ...server, presentation: 'search' }, silent)
+    const shownAs = server.presentation === 'auto' ? (await presentTools(flat, server, silent)).shownAs : undefined
+    return { flat, grouped, search, shownAs }
+  }
+
   /** Secrets stay within their organization, whatever others the actor belongs to. */
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
     if (serverId === undefined) return openGlobals([], sealing)
@@ -134,7 +155,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
     /** The whole server as one value; undefined when there is none. For the runtime's registry. */
     compile,
-    compileAs,
+    compilePresented,
 
     /** Sends a tool once, as the builder would have it called; nothing is recorded. */
     testTool: async (

@@ -1,4 +1,4 @@
-import { type CatalogueReport, type Finding, findCatalogueFindings } from '../context/index.ts'
+import { type CatalogueReport, type Finding, findCatalogueFindings, findListCost } from '../context/index.ts'
 import { formatCount, formatNumber } from '../platform/http/index.ts'
 import { toPresentationChoices } from './presentation.view.ts'
 import type { Presentation } from './server.ts'
@@ -47,12 +47,13 @@ const differenceText = (tokens: number, flat: number): string => {
   return tokens < flat ? `${formatNumber(flat - tokens)} fewer` : `${formatNumber(tokens - flat)} more`
 }
 
-const toCostRows = ({ costs }: CatalogueReport, now: Presentation) => {
+const toCostRows = (report: CatalogueReport, now: Presentation) => {
+  const { costs } = report
   const texts = new Map<string, string>(toPresentationChoices(now).map(({ value, text }) => [value, text]))
   const flat = costs.find(({ presentation }) => presentation === 'flat')?.tokens ?? 0
   return costs.map(({ presentation, tools, tokens }) => ({
     text: texts.get(presentation) ?? presentation,
-    isNow: presentation === now,
+    isNow: presentation === findListCost(report, now)?.presentation,
     tools: formatNumber(tools),
     tokens: formatNumber(tokens),
     difference: presentation === 'flat' ? '' : differenceText(tokens, flat),
@@ -72,13 +73,14 @@ export const toCatalogueView = (
     ...findCatalogueFindings(report, presentation).map(finding => ({ tool: undefined, finding })),
     ...report.tools.flatMap(({ name, findings }) => findings.map(finding => ({ tool: name, finding }))),
   ].toSorted((a, b) => ORDER.indexOf(a.finding.level) - ORDER.indexOf(b.finding.level))
-  const now = report.costs.find(cost => cost.presentation === presentation)
+  const now = findListCost(report, presentation)
   return {
     encoding: report.encoding,
     tokens: now && formatNumber(now.tokens),
     costs: toCostRows(report, presentation),
+    why: presentation === 'auto' ? report.auto.why : undefined,
     /** Clients are shown each tool, so that what they refuse concerns them. */
-    isFlat: presentation === 'flat',
+    isFlat: now?.presentation === 'flat',
     passesOn: presentation === 'passthrough',
     count: countInWords(told),
     findings: told.slice(0, MAX_SHOWN).map(one => toFindingRow(one, hrefOf)),

@@ -86,9 +86,11 @@ describe('what the tools of a server cost, and what speaks against them', () => 
     const { serverId } = await makeServer(owner, [SOUND, REFUSED], { server: { name: 'Warehouse' } })
     const { page, complaints } = await open(owner.email, `/servers/${serverId}/tools`)
     await page.getByRole('heading', { name: 'What they cost a model' }).waitFor()
-    await page.getByText(`counted by ${TOKEN_ENCODING}`).waitFor()
-    const costs = page.getByRole('region', { name: 'Tokens by presentation' }).getByRole('row')
+    const table = page.getByRole('region', { name: 'Tokens by presentation' })
+    await table.waitFor()
+    const costs = table.getByRole('row')
     expect(await costs.filter({ hasText: 'Each tool by itself' }).getByText('now').count()).toBe(1)
+    await page.getByText(`counted by ${TOKEN_ENCODING}`).waitFor()
     const tokens = Number(await page.locator('.cost b').textContent())
     expect(tokens).toBeGreaterThan(100)
     const row = page.getByRole('region', { name: 'Tools at work' }).getByRole('row').filter({ hasText: REFUSED.name })
@@ -109,7 +111,7 @@ describe('what the tools of a server cost, and what speaks against them', () => 
     const session = await signInToPages(patchbay.origin, owner.email)
     await vi.waitFor(async () => {
       expect((await session.get(`/servers/${serverId}/tools`)).html).not.toContain('Being counted')
-    })
+    }, 30_000)
     const text = textOf((await session.get(`/servers/${serverId}/tools`)).html)
     expect(text).toMatch(/In groups, behind two tools 2 [\d,]+ [\d,]+ fewer/)
     expect(text).toContain('30 warnings')
@@ -117,8 +119,11 @@ describe('what the tools of a server cost, and what speaks against them', () => 
     expect(overview).toMatch(/The list of tools takes [\d,]+ tokens of every conversation \(counted by o200k_base\)/)
 
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
-    const grouped = textOf((await session.get(`/servers/${serverId}/tools`)).html)
-    expect(grouped).toMatch(/In groups, behind two tools now/)
+    const grouped = await vi.waitFor(async () => {
+      const shown = textOf((await session.get(`/servers/${serverId}/tools`)).html)
+      expect(shown).toMatch(/In groups, behind two tools now/)
+      return shown
+    }, 30_000)
     expect(grouped).toContain('Clients of this server are not shown each tool')
   })
 })

@@ -1,14 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../src/context/index.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { beginSession, post } from './wire.ts'
 
+// A thread is started for the first count: on a busy machine it takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
 const Listed = z.object({ result: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() }) })
 const Tokens = z.object({
   encoding: z.string(),
   presentation: z.string(),
+  shownAs: z.string().nullable(),
   presentations: z.array(
     z.object({ presentation: z.string(), tools: z.number(), tokens: z.number(), bytes: z.number() }),
   ),
@@ -105,6 +109,29 @@ describe('the tokens of a catalogue', () => {
     const flat = before.presentations.find(({ presentation }) => presentation === 'flat')
     expect(flat?.tokens).toBeGreaterThan(2 * (grouped?.tokens ?? Number.NaN))
     expect((await tokensOf(serverId)).presentation).toBe('grouped')
+  })
+
+  it('are those of the search where auto comes to it, with what is pinned and what goes on from answers', async () => {
+    const tools = Array.from({ length: 30 }, (_, index) => ({ name: `tool_${index}` }))
+    const serverId = await makeServer(tools, { presentation: 'auto', maxFlatTokens: 1_000, pinnedTools: ['tool_3'] })
+    const listed = await listTools(serverId)
+    expect(listed).toHaveLength(6)
+    const { presentation, shownAs, presentations } = await tokensOf(serverId)
+    expect({ presentation, shownAs }).toEqual({ presentation: 'auto', shownAs: 'search' })
+    const list = `[${listed.join(',')}]`
+    expect(presentations.find(each => each.presentation === 'search')).toEqual({
+      presentation: 'search',
+      tools: listed.length,
+      tokens: await countTokens(list),
+      bytes: Buffer.byteLength(list),
+    })
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { maxFlatTokens: 100_000 })
+    expect(await tokensOf(serverId)).toMatchObject({ presentation: 'auto', shownAs: 'flat' })
+  })
+
+  it('of a server that passes requests on are not claimed', async () => {
+    const serverId = await makeServer([], { presentation: 'passthrough' })
+    expect(await tokensOf(serverId)).toMatchObject({ presentation: 'passthrough', shownAs: null })
   })
 
   it('are counted anew once a tool has changed', async () => {

@@ -12,6 +12,10 @@ export const ServerLintView = z.object({
 export const ServerTokensView = z.object({
   encoding: z.string().describe('what the tokens were counted by'),
   presentation: z.string().describe('the one that the server has'),
+  shownAs: z
+    .enum(LISTED_PRESENTATIONS)
+    .nullable()
+    .describe('the list that clients get: what auto comes to; null where requests are passed on'),
   presentations: z
     .array(
       z.object({

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type CatalogueReport, findCatalogueFindings } from '../../context/index.ts'
+import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../context/index.ts'
 import { toFindingView } from '../../toolkits/index.ts'
 import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 
@@ -11,11 +11,12 @@ export const toServerLintView = (report: CatalogueReport, presentation: string):
 })
 
 export const toServerTokensView = (
-  { encoding, costs, tools }: CatalogueReport,
+  report: CatalogueReport,
   presentation: string,
 ): z.infer<typeof ServerTokensView> => ({
-  encoding,
+  encoding: report.encoding,
   presentation,
-  presentations: [...costs],
-  tools: tools.map(({ name, tokens }) => ({ name, tokens })),
+  shownAs: findListCost(report, presentation)?.presentation ?? null,
+  presentations: [...report.costs],
+  tools: report.tools.map(({ name, tokens }) => ({ name, tokens })),
 })

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { CatalogueReport, FindCatalogueReport, TokenCounter } from '../../context/index.ts'
+import type { CatalogueReport, CatalogueWork, FindCatalogueReport } from '../../context/index.ts'
 import type { ExecutionService } from '../../execution/index.ts'
 import type { EventBus } from '../../platform/events/index.ts'
 import { buildReport } from './report.ts'
 
 export type ReportParts = {
-  execution: Pick<ExecutionService, 'compileAs'>
-  count: TokenCounter
+  execution: Pick<ExecutionService, 'compilePresented'>
+  work: CatalogueWork
   bus: EventBus
 }
 
@@ -19,14 +19,13 @@ const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { find
  * Reports of servers' catalogues, each made when it is first asked for and kept until something changes that it is
  * made of. Whoever asks has looked whether they may.
  */
-export const createCatalogueReports = ({ execution, count, bus }: ReportParts) => {
+export const createCatalogueReports = ({ execution, work, bus }: ReportParts) => {
   const made = new LRUCache<string, CatalogueReport>({ maxSize: MAX_REMEMBERED, sizeCalculation: sizeOf })
   const running = new Map<string, Promise<CatalogueReport | undefined>>()
 
   const make = async (serverId: string): Promise<CatalogueReport | undefined> => {
-    const flat = await execution.compileAs(serverId, 'flat')
-    const grouped = await execution.compileAs(serverId, 'grouped')
-    return flat && grouped && (await buildReport({ flat, grouped }, count))
+    const servers = await execution.compilePresented(serverId)
+    return servers && buildReport(servers, work)
   }
 
   const start = async (serverId: string): Promise<CatalogueReport | undefined> => {
