@@ -1,0 +1,20 @@
+/** An MCP server over standard input and output that lists the frozen catalogue; nothing can be called. */
+import { createInterface } from 'node:readline'
+import { listCatalogue } from './catalogue.ts'
+
+const RESULTS: Readonly<Record<string, object>> = {
+  initialize: {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'catalogue', version: '0' },
+  },
+  'tools/list': { tools: listCatalogue() },
+}
+
+createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method } = JSON.parse(line)
+  if (id === undefined) return
+  const result = RESULTS[method]
+  const outcome = result === undefined ? { error: { code: -32_601, message: 'method not found' } } : { result }
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...outcome })}\n`)
+})

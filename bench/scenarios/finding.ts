@@ -1,0 +1,131 @@
+/** What a catalogue of a thousand real operations costs at start behind a search, and how well and fast its tools are found. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { countTokens, createToolFinder } from '../../src/context/index.ts'
+import type { Bench } from '../bench.ts'
+import {
+  type Asked,
+  askAll,
+  CATALOGUE_NAME,
+  CATALOGUE_SCRIPT,
+  isFound,
+  keptAside,
+  shareFound,
+  tunedOn,
+} from '../finding/asking.ts'
+import { listCatalogue } from '../finding/catalogue.ts'
+import { DIRECT, PARAPHRASED } from '../finding/questions.ts'
+import { signUp, startPatchbay } from '../patchbay.ts'
+import { show } from '../report.ts'
+import { median, quantile } from '../statistics.ts'
+import { attachUpstream, createServer } from '../upstreams.ts'
+
+const MAX_START_TOKENS = 1_000
+const MIN_DIRECT = 0.95
+const MIN_PARAPHRASED = 0.6
+const MANY_TOOLS = 10_000
+const MAX_SEARCH_MS = 10
+const REPEATS = 5
+
+const Found = z.object({ structuredContent: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
+
+const LEVELS = [
+  { name: 'shares a word', questions: DIRECT, required: MIN_DIRECT },
+  { name: 'paraphrase', questions: PARAPHRASED, required: MIN_PARAPHRASED },
+] as const
+
+const toRow = (name: string, asked: readonly Asked[]): string[] => {
+  const within = (places: number) => asked.filter(({ rank }) => rank !== undefined && rank <= places).length
+  const share = (count: number) => (count / asked.length).toFixed(3)
+  return [name, String(asked.length), share(within(1)), share(asked.filter(isFound).length), share(within(10))]
+}
+
+const missOf = ({ ask, tools, rank, found }: Asked): string[] => [
+  ask,
+  tools[0] ?? '',
+  rank === undefined ? 'not among the first 10' : `at ${rank}`,
+  found[0] ?? 'nothing',
+]
+
+const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
+  const send = await signUp(port)
+  const uuid = await createServer(send)
+  const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT] }
+  await attachUpstream(send, uuid, { name: CATALOGUE_NAME, ...upstream })
+  await send('PATCH', `/servers/${uuid}`, { presentation: 'search' })
+  const client = new Client({ name: 'bench', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/s/${uuid}`)))
+  const listed = await client.listTools()
+  bench.addFigure({
+    title: 'tokens of the list behind a search',
+    required: { atMost: MAX_START_TOKENS },
+    measured: await countTokens(JSON.stringify(listed.tools)),
+    unit: 'tokens',
+  })
+  const find = async (query: string): Promise<string[]> => {
+    const answer = await client.callTool({ name: 'find_tools', arguments: { query, limit: 10 } })
+    return Found.parse(answer).structuredContent.tools.map(({ name }) => name)
+  }
+  const rows: string[][] = []
+  const misses: string[][] = []
+  for (const { name, questions, required } of LEVELS) {
+    const [tuned, aside] = [await askAll(tunedOn(questions), find), await askAll(keptAside(questions), find)]
+    const all = [...tuned, ...aside]
+    rows.push(toRow(`${name}, tuned on`, tuned), toRow(`${name}, kept aside`, aside))
+    misses.push(...all.filter(asked => !isFound(asked)).map(missOf))
+    bench.addFigure({
+      title: `right tool among the first five: ${name}`,
+      required: { atLeast: required },
+      measured: shareFound(all),
+      unit: 'of the questions',
+      note: `kept aside ${shareFound(aside).toFixed(3)}`,
+    })
+  }
+  await client.close()
+  const columns = ['', 'questions', 'first', 'first five', 'first ten']
+  bench.addTable({ title: `Questions, asked among ${listCatalogue().length} operations`, columns, rows })
+  bench.addTable({ title: 'Questions that miss', columns: ['asked', 'wanted', 'found', 'found first'], rows: misses })
+}
+
+const measureMany = async (bench: Bench): Promise<void> => {
+  const catalogue = listCatalogue()
+  const copies = Math.ceil(MANY_TOOLS / catalogue.length)
+  const tools = Array.from({ length: copies }, (_, copy) =>
+    catalogue.map(tool => ({ ...tool, name: `${tool.name}_${copy}` })),
+  ).flat()
+  const finder = createToolFinder(error => {
+    throw error
+  })
+  const startedMs = performance.now()
+  const index = await finder.buildIndex(tools)
+  const builtMs = performance.now() - startedMs
+  const asked = [...DIRECT, ...PARAPHRASED].map(({ ask }) => ask)
+  const timesMs: number[] = []
+  for (const query of asked) index.find(query, 10)
+  for (let repeat = 0; repeat < REPEATS; repeat++) {
+    for (const query of asked) {
+      const from = performance.now()
+      index.find(query, 10)
+      timesMs.push(performance.now() - from)
+    }
+  }
+  bench.addTable({
+    title: `A search among ${tools.length} tools`,
+    columns: ['p50 ms', 'p95 ms', 'max ms', 'index built in ms, once'],
+    rows: [[show(median(timesMs)), show(quantile(timesMs, 0.95)), show(Math.max(...timesMs)), show(builtMs)]],
+  })
+  bench.addFigure({
+    title: `search among ${tools.length} tools, p95`,
+    required: { atMost: MAX_SEARCH_MS },
+    measured: quantile(timesMs, 0.95),
+    unit: 'ms',
+  })
+}
+
+export const runFinding = async (bench: Bench): Promise<void> => {
+  const directory = bench.createDirectory('patchbay')
+  const { child, port } = await startPatchbay(bench.rig, bench.options, directory, { PATCHBAY_ALLOW_STDIO: 'true' })
+  await askThroughClient(bench, port)
+  await child.stop()
+  await measureMany(bench)
+}
