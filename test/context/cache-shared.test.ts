@@ -203,9 +203,10 @@ describe('two processes that share PostgreSQL', () => {
 
   it('remove what has expired, however much it is, and nothing else', async () => {
     const { cache, clock, serverId } = await open()
-    const usedAt = new Date(clock.now)
-    const row = { serverId, holder: '', about: '{}', content: new Uint8Array(), usedAt }
+    const row = { serverId, holder: '', about: '{}', content: new Uint8Array(), usedAt: new Date(clock.now) }
     await db.cachedAnswer.createMany({ data: Array.from({ length: 250 }, (_, id) => ({ ...row, id: `old ${id}` })) })
+    // By a clock that was an hour fast.
+    await db.cachedAnswer.create({ data: { ...row, id: 'ahead', usedAt: new Date(clock.now + 60 * MINUTE_MS) } })
     clock.now += 1
     const fresh = await keepShared(cache, serverId, ANYONE, 'fresh')
     clock.now += 5 * MINUTE_MS - 1

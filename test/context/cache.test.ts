@@ -136,6 +136,16 @@ describe('the time to live of an answer', () => {
     const cacheId = await keep(cache, SERVER, ANYONE, 'here')
     clock.now -= 4 * MINUTE_MS
     expect(await findText(cache, SERVER, ANYONE, cacheId)).toBe('here')
+    clock.now += 5 * MINUTE_MS
+    expect(await findText(cache, SERVER, ANYONE, cacheId)).toBeUndefined()
+  })
+
+  it.each([1, -1])('is over where the clock is set by %s hour, and not longer for it', async hours => {
+    const { cache, clock } = createCacheWorld()
+    const before = await keep(cache, SERVER, ANYONE, 'before')
+    clock.now += hours * 60 * MINUTE_MS
+    expect(await findText(cache, SERVER, ANYONE, before)).toBeUndefined()
+    expect(await findText(cache, SERVER, ANYONE, await keep(cache, SERVER, ANYONE, 'after'))).toBe('after')
   })
 })
 

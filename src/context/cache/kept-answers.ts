@@ -51,7 +51,8 @@ export const createKeptAnswers = ({ limits, now, onLetGo }: KeptAnswersOptions) 
   let bytes = 0
   let memoryBytes = 0
 
-  const isExpired = ({ usedAt }: KeptAnswer, at: number): boolean => at - usedAt >= limits.ttlMs
+  /** Also by a clock that was set back: else an answer would be kept for as much longer. */
+  const isExpired = ({ usedAt }: KeptAnswer, at: number): boolean => Math.abs(at - usedAt) >= limits.ttlMs
 
   const letGo = (answer: KeptAnswer, why: LetGo): void => {
     if (answers.get(answer.key) !== answer) return
@@ -140,7 +141,7 @@ export const createKeptAnswers = ({ limits, now, onLetGo }: KeptAnswersOptions) 
         letGo(answer, 'expired')
         return undefined
       }
-      answer.usedAt = Math.max(answer.usedAt, at)
+      answer.usedAt = at
       return answer
     },
     letGo,

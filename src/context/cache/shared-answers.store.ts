@@ -15,12 +15,13 @@ const createStore = (db: Database) => ({
   put: async ({ key, usedAt, ...answer }: SharedAnswer): Promise<void> => {
     await db.cachedAnswer.create({ data: { id: key, ...answer, usedAt: new Date(usedAt) }, select: { id: true } })
   },
-  /** One that was used after `usedAfter`. */
+  /** One that was used within `ttlMs` of now, on either side: clocks differ, and are set back. */
   find: async (
     { key, serverId, holder }: Pick<SharedAnswer, 'key' | 'serverId' | 'holder'>,
-    usedAfter: number,
+    now: number,
+    ttlMs: number,
   ): Promise<Pick<SharedAnswer, 'about' | 'content'> | undefined> => {
-    const where = { id: key, serverId, holder, usedAt: { gt: new Date(usedAfter) } }
+    const where = { id: key, serverId, holder, usedAt: { gt: new Date(now - ttlMs), lt: new Date(now + ttlMs) } }
     return (await db.cachedAnswer.findFirst({ where, select: { about: true, content: true } })) ?? undefined
   },
   /** Begins their time to live anew, unless another process has done so later. */
@@ -33,8 +34,9 @@ const createStore = (db: Database) => ({
   },
   removeServer: (serverId: string, signal: AbortSignal): Promise<void> =>
     removeInBatches(limit => db.cachedAnswer.deleteMany({ where: { serverId }, limit }), signal, ROWS_PER_REMOVAL),
-  removeUnused: (since: number, signal: AbortSignal): Promise<void> => {
-    const where = { usedAt: { lte: new Date(since) } }
+  /** What `find` finds no more, whoever asks. */
+  removeExpired: (now: number, ttlMs: number, signal: AbortSignal): Promise<void> => {
+    const where = { OR: [{ usedAt: { lte: new Date(now - ttlMs) } }, { usedAt: { gte: new Date(now + ttlMs) } }] }
     return removeInBatches(limit => db.cachedAnswer.deleteMany({ where, limit }), signal, ROWS_PER_REMOVAL)
   },
 })

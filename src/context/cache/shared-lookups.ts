@@ -22,7 +22,7 @@ export const createSharedLookups = ({ store, limits, now, onFault }: SharedLooku
   const underWay = new Map<string, Promise<SharedFind | undefined>>()
 
   const read = async (place: Place): Promise<SharedFind | undefined> => {
-    const found = await store.find(place, now() - limits.ttlMs)
+    const found = await store.find(place, now(), limits.ttlMs)
     if (found === undefined) return undefined
     const content = await decompress(found.content, limits.maxBytesPerCaller)
     return content && { content, about: found.about }

@@ -134,7 +134,7 @@ export const createSharing = ({ store, limits, now, onFault }: SharingOptions) =
     },
     removeExpired: (): Promise<void> => {
       expiring ??= store
-        .removeUnused(now() - limits.ttlMs, stop.signal)
+        .removeExpired(now(), limits.ttlMs, stop.signal)
         .catch(onFault)
         .finally(() => {
           expiring = undefined
