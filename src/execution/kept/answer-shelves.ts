@@ -146,5 +146,3 @@ export const createAnswerShelves = ({ limits, now = () => performance.now() }: A
     stats: () => ({ answers: all.size, bytes: all.calculatedSize, servers: shelves.size }),
   }
 }
-
-export type AnswerShelves = ReturnType<typeof createAnswerShelves>
