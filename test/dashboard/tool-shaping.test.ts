@@ -1,0 +1,122 @@
+import { expect, it, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '"><script>alert(1)</script>'
+const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+const fake = runFakeApi()
+
+let people = 0
+const signUp = async () => {
+  const address = `198.51.100.${++people}`
+  const email = `person${people}@example.com`
+  const browser = createPageBrowser(patchbay.origin, { address })
+  await browser.get('/sign-up')
+  await browser.submit('/sign-up', { email, password: PASSWORD })
+  await browser.get('/toolkits/new-tool')
+  return browser
+}
+const form = (fields: Record<string, string> = {}) => ({
+  name: 'echo',
+  method: 'GET',
+  url: `${fake.origin}/things`,
+  toolkitTitle: 'Mine',
+  ...fields,
+})
+/** What stands in one of the two texts, without its markup. */
+const side = (html: string, title: 'Before' | 'After'): string | undefined =>
+  new RegExp(`<pre class="side-text"[^>]*aria-label="${title}">(.*?)</pre>`, 's')
+    .exec(html)?.[1]
+    ?.replaceAll(/<[^>]+>/g, '')
+const sampleIn = (html: string): string => /name="sample" value="([^"]*)"/.exec(html)?.[1] ?? ''
+const noteOf = (html: string, field: string): string =>
+  (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '').replaceAll(/<[^>]+>/g, '').trim()
+
+it('an answer that one was sent is shown with other rules to them, and to nobody else', async () => {
+  const person = await signUp()
+  const sent = await person.submit('/tool-send', form())
+  const sample = sampleIn(sent.html)
+  expect(sample).toMatch(/^[0-9a-f-]{36}$/)
+  const asked = fake.seen.length
+  const transform = { transformLanguage: 'jmespath', transform: 'method' }
+  const looked = await person.submit('/tool-preview', form({ sample, ...transform }))
+  expect(side(looked.html, 'After')).toBe('GET')
+  expect(side(looked.html, 'Before')).toContain('/things')
+  expect(fake.seen).toHaveLength(asked)
+
+  const stranger = await signUp()
+  for (const id of [sample, 'made-up', HOSTILE]) {
+    const { html } = await stranger.submit('/tool-preview', form({ sample: id, ...transform }))
+    expect(side(html, 'After')).toBeUndefined()
+    expect(html).toContain('Send it again: the answer that it was shown with is not kept any more')
+    expect(html).not.toContain('<script>alert')
+  }
+})
+
+it('rules that cannot be are refused beside their fields, and everything typed stays', async () => {
+  const person = await signUp()
+  const typed = {
+    transformLanguage: 'jsonata',
+    transform: `a ] ${HOSTILE}`,
+    dropFields: 'good\n\na..b',
+    maxStringLength: 'many',
+    htmlToMarkdown: 'yes',
+  }
+  const { status, html } = await person.submit('/toolkits/new-tool', form(typed))
+  expect(status).toBe(400)
+  expect(noteOf(html, 'transform')).toMatch(/^Line 1, column 3: this is no JSONata: /)
+  expect(noteOf(html, 'dropFields')).toMatch(/^Line 2, column 3: a path is written like items\[\]\.name/)
+  expect(noteOf(html, 'maxStringLength')).toBe('The length of strings must be a whole number of characters.')
+  expect(html).toContain('<option value="yes" selected>As Markdown</option>')
+  expect(html).toContain('a ] &quot;&gt;&lt;script&gt;')
+  expect(html).not.toContain('<script>alert')
+  const short = await person.submit('/toolkits/new-tool', form({ maxStringLength: '5' }))
+  expect(noteOf(short.html, 'maxStringLength')).toBe('The length of strings is less than 20.')
+})
+
+it('what is saved of the rules is in the form again, and taken away by emptying it', async () => {
+  const person = await signUp()
+  const rules = {
+    transformLanguage: 'jmespath',
+    transform: 'a.\r\nb',
+    dropFields: 'x\r\n  y[].z ',
+    maxStringLength: '1,000',
+  }
+  const made = await person.submit('/toolkits/new-tool', form({ ...rules, htmlToMarkdown: 'yes' }))
+  const id = /\/tools\/([0-9a-f-]{36})/.exec(made.location ?? '')?.[1] ?? ''
+  const { db } = patchbay.services
+  expect((await db.tool.findUniqueOrThrow({ where: { id } })).definition).toMatchObject({
+    response: {
+      htmlToMarkdown: true,
+      dropFields: ['x', 'y[].z'],
+      transform: { language: 'jmespath', expression: 'a.\nb' },
+      maxStringLength: 1_000,
+    },
+  })
+  const { html } = await person.get(`/tools/${id}`)
+  expect(html).toContain('<option value="jmespath" selected>JMESPath</option>')
+  expect(html).toMatch(/id="transform"[^>]*>\na\.\nb</)
+  await person.submit(`/tools/${id}`, form())
+  expect((await db.tool.findUniqueOrThrow({ where: { id } })).definition).not.toHaveProperty('response')
+})
+
+it('an answer whose tool is wired to a secret is kept with the secret masked', async () => {
+  const person = await signUp()
+  const server = await person.submit('/servers/new', { name: 'Desk', access: 'private' })
+  const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
+  const row = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })
+  const actor = await patchbay.services.accounts.findActorByUserId(row.ownerId)
+  if (actor === undefined) throw new Error('nobody')
+  await patchbay.services.globals.putGlobal(actor, serverId, 'key', { value: 'very-secret-value', secret: true })
+  const fields = form({ headers: 'X-Key: {{key}}', serverId })
+  const { html } = await person.submit('/tool-send', fields)
+  expect(fake.seen.at(-1)?.headers['x-key']).toBe('very-secret-value')
+  const transform = { transformLanguage: 'jsonata', transform: '$base64encode(headers.`x-key`)' }
+  const looked = await person.submit('/tool-preview', { ...fields, sample: sampleIn(html), ...transform })
+  expect(side(looked.html, 'Before')).toContain('•••')
+  expect(looked.html).not.toContain('very-secret')
+  expect(looked.html).not.toContain(Buffer.from('very-secret-value').toString('base64').slice(0, 12))
+})
