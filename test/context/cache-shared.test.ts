@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type AnswerCache, createSharedAnswerStore } from '../../src/context/index.ts'
@@ -13,6 +14,7 @@ import {
   findText,
   KIBIBYTE,
   keep,
+  listFiles,
   MINUTE_MS,
   makeDirectory,
   newHolder,
@@ -68,6 +70,19 @@ describe('two processes that share PostgreSQL', () => {
   }
   const countRows = (serverId: string): Promise<number> => db.cachedAnswer.count({ where: { serverId } })
 
+  it('finds for one what was kept there, while another guesses ids by the hundred', async () => {
+    const { cache, other, serverId } = await open()
+    const [guest, guesser] = [newHolder(), newHolder()]
+    const cacheId = await keepShared(cache, serverId, guest, 'here')
+    const guesses = Array.from({ length: 400 }, () =>
+      other.find(serverId, guesser, randomBytes(16).toString('base64url')),
+    )
+    expect(await findText(other, serverId, guest, cacheId)).toBe('here')
+    expect(await Promise.all(guesses)).toEqual(Array(400).fill(undefined))
+    const own = await keepShared(cache, serverId, guesser, 'found after it')
+    expect(await findText(other, serverId, guesser, own)).toBe('found after it')
+  })
+
   it.each([
     ['in memory', 'naïve 🧵'],
     ['empty', ''],
@@ -121,6 +136,16 @@ describe('two processes that share PostgreSQL', () => {
     expect(other.stats()).toMatchObject({ entries: 1, found: 100 })
     await db.cachedAnswer.deleteMany({ where: { serverId } })
     expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
+  })
+
+  it('have of each other what one of them has lost, also when that shows only as it is read', async () => {
+    const { cache, directory, serverId } = await open()
+    const content = 'l'.repeat(700 * KIBIBYTE)
+    const cacheId = await keepShared(cache, serverId, ANYONE, content)
+    const opened = await cache.open(serverId, ANYONE, cacheId)
+    for (const file of listFiles(directory)) rmSync(file)
+    expect((await opened?.read())?.toString()).toBe(content)
+    expect(listFiles(directory)).toHaveLength(1)
   })
 
   it('begin its time to live anew with its use at either', async () => {

@@ -39,6 +39,8 @@ const MAX_SHARED_BYTES = 4 * 1_024 * 1_024
 export const LOOKUPS_AT_ONCE = 4
 /** And those that wait for their turn; more are answered as if there was nothing. */
 export const MAX_WAITING_LOOKUPS = 256
+/** Of one caller, turns included: who guesses ids by the hundred leaves the queue to others. */
+export const MAX_LOOKUPS_PER_CALLER = 16
 /** A database that has not said by then whether it has an answer is taken to have none: somebody waits for a call. */
 const MAX_LOOKUP_MS = 5_000
 /** How long a stop waits for answers to be written, for the replicas that go on. */

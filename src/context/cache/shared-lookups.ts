@@ -1,5 +1,6 @@
 import { BulkheadRejectedError, bulkhead, TimeoutStrategy, timeout, wrap } from 'cockatiel'
-import { type CacheLimits, LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
+import { callerOf } from './answer-key.ts'
+import { type CacheLimits, LOOKUPS_AT_ONCE, MAX_LOOKUPS_PER_CALLER, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
 import { decompress } from './compression.ts'
 import type { SharedAnswer } from './shared-answers.store.ts'
 import type { SharingOptions } from './sharing.ts'
@@ -20,6 +21,7 @@ export const createSharedLookups = ({ store, limits, now, onFault }: SharedLooku
     bulkhead(LOOKUPS_AT_ONCE, MAX_WAITING_LOOKUPS),
   )
   const underWay = new Map<string, Promise<SharedFind | undefined>>()
+  const callers = new Map<string, number>()
 
   const read = async (place: Place): Promise<SharedFind | undefined> => {
     const found = await store.find(place, now(), limits.ttlMs)
@@ -28,25 +30,36 @@ export const createSharedLookups = ({ store, limits, now, onFault }: SharedLooku
     return content && { content, about: found.about }
   }
 
-  const readInTurn = async (place: Place): Promise<SharedFind | undefined> => {
+  /** How many lookups a caller has, who is not remembered without any. */
+  const count = (caller: string, change: 1 | -1): void => {
+    const lookups = (callers.get(caller) ?? 0) + change
+    if (lookups === 0) callers.delete(caller)
+    else callers.set(caller, lookups)
+  }
+
+  const readInTurn = async (place: Place, caller: string): Promise<SharedFind | undefined> => {
+    count(caller, 1)
     try {
       return await turns.execute(() => read(place))
     } catch (error) {
       if (!(error instanceof BulkheadRejectedError)) onFault(error)
       return undefined
     } finally {
+      count(caller, -1)
       underWay.delete(place.key)
     }
   }
 
   /**
-   * undefined also where the database cannot say, or too many ask. What is found is told to `onFound` once, before
+   * undefined also where the database cannot say, or too many ask, or one asks for too much at once. What is found is told to `onFound` once, before
    * anybody who waited has it. The content is shared by them.
    */
   return (place: Place, onFound: (found: SharedFind) => Promise<void>): Promise<SharedFind | undefined> => {
     const begun = underWay.get(place.key)
     if (begun !== undefined) return begun
-    const found = readInTurn(place).then(async one => {
+    const caller = callerOf(place.serverId, place.holder)
+    if ((callers.get(caller) ?? 0) >= MAX_LOOKUPS_PER_CALLER) return Promise.resolve(undefined)
+    const found = readInTurn(place, caller).then(async one => {
       if (one !== undefined) await onFound(one)
       return one
     })
