@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
@@ -146,6 +147,22 @@ describe('answers that a tool shapes', () => {
     const text = textOf(Result.parse(body))
     expect(text).not.toMatch(/s3cre|t-value/)
     expect(text).not.toContain(Buffer.from('s3cret-value-1').toString('base64'))
+  })
+
+  it('a client gets what is made of an answer, however long it is', async () => {
+    const { url } = await makeServer(
+      builder,
+      [
+        { name: 'names', method: 'GET', url: `${fake.origin}/users`, ...jmespath('users[:2].name') },
+        { name: 'long', method: 'GET', url: `${fake.origin}/users`, ...jsonata('$pad("", 20000, "né")') },
+      ],
+      { server: { maxResponseTokens: 0 } },
+    )
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    expect((await client.callTool({ name: 'names' })).content).toEqual([{ type: 'text', text: '["user 0","user 1"]' }])
+    expect((await client.callTool({ name: 'long' })).content).toEqual([{ type: 'text', text: 'né'.repeat(10_000) }])
+    await client.close()
   })
 
   it('a transform that never ends is an error of its own tool, and other tools and servers answer meanwhile', async () => {
