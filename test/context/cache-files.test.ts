@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runMark } from '../support/leftovers.ts'
 import {
+  ABOUT,
   ANYONE,
   createCacheWorld,
   findText,
@@ -14,6 +15,7 @@ import {
   listFiles,
   MINUTE_MS,
   makeDirectory,
+  newHolder,
 } from './cache-world.ts'
 
 const SERVER = 'server-1'
@@ -67,6 +69,23 @@ describe('a large answer', () => {
       await expect.poll(() => listFiles(directory)).toEqual([])
     }
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0, lost: 3 })
+  })
+
+  it('is not read before somebody needs it, and lives on for having been asked for', async () => {
+    const { cache, clock, directory } = createCacheWorld()
+    const content = randomBytes(LARGE)
+    const cacheId = await keep(cache, SERVER, ANYONE, content)
+    clock.now += 4 * MINUTE_MS
+    const opened = await cache.open(SERVER, ANYONE, cacheId)
+    expect(opened?.about).toEqual(ABOUT)
+    clock.now += 4 * MINUTE_MS
+    expect((await cache.open(SERVER, ANYONE, cacheId))?.about).toEqual(ABOUT)
+    expect((await opened?.read())?.equals(content)).toBe(true)
+    rmSync(onlyFileOf(directory))
+    expect(await opened?.read()).toBeUndefined()
+    expect(await cache.open(SERVER, ANYONE, cacheId)).toBeUndefined()
+    expect(await cache.open(SERVER, newHolder(), cacheId)).toBeUndefined()
+    expect(cache.stats()).toMatchObject({ entries: 0, found: 2, missed: 2, lost: 1 })
   })
 
   it('is kept again after somebody has cleared the directory away', async () => {

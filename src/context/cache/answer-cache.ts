@@ -21,6 +21,9 @@ export type AnswerToKeep = {
 /** `bytes` are the caller's own. */
 export type FoundAnswer = { bytes: Buffer; about: JsonValue }
 
+/** An answer that is there, and how to have it; by then it may be gone after all. */
+export type OpenedAnswer = { about: JsonValue; read: () => Promise<Buffer | undefined> }
+
 export type AnswerCacheOptions = {
   /** Where large answers are written; made when there is one. Several processes may have the same. */
   directory: string
@@ -103,26 +106,28 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
     return kept.has(held) ? held : undefined
   }
 
-  const findHere = async (key: string): Promise<FoundAnswer | undefined> => {
-    const answer = kept.use(key)
-    if (answer === undefined) return undefined
-    const bytes = await read(answer)
-    if (bytes === undefined) {
-      kept.letGo(answer, 'lost')
-      return undefined
-    }
-    sharing?.renew(key, answer.usedAt)
-    return { bytes, about: JSON.parse(answer.about) }
-  }
-
-  const findElsewhere = async (key: string, serverId: string, holder: string): Promise<FoundAnswer | undefined> => {
+  const openElsewhere = async (key: string, serverId: string, holder: string): Promise<OpenedAnswer | undefined> => {
     const found = await lookUp?.({ key, serverId, holder }, async ({ content, about }) => {
       sharing?.note(key)
       sharing?.renew(key, now())
       const held = await hold({ key, serverId, holder, bytes: content.length, about, isOwn: false }, content)
       if (held === undefined) sharing?.forget(key)
     })
-    return found && { bytes: Buffer.from(found.content), about: JSON.parse(found.about) }
+    return found && { about: JSON.parse(found.about), read: async () => Buffer.from(found.content) }
+  }
+
+  const open = async (serverId: string, holder: string, cacheId: string): Promise<OpenedAnswer | undefined> => {
+    if (isClosed || !isCacheId(cacheId)) return undefined
+    const key = answerKeyOf(serverId, holder, cacheId)
+    const answer = kept.use(key)
+    if (answer === undefined) return openElsewhere(key, serverId, holder)
+    sharing?.renew(key, answer.usedAt)
+    const readHere = async (): Promise<Buffer | undefined> => {
+      const bytes = await read(answer)
+      if (bytes === undefined) kept.letGo(answer, 'lost')
+      return bytes ?? (await openElsewhere(key, serverId, holder))?.read()
+    }
+    return { about: JSON.parse(answer.about), read: readHere }
   }
 
   const keep = async ({ serverId, holder, content, about }: AnswerToKeep): Promise<string | undefined> => {
@@ -160,11 +165,16 @@ export const createAnswerCache = (options: AnswerCacheOptions) => {
      * for whatever else the id may be: unknown, expired, somebody else's, another server's.
      */
     find: async (serverId: string, holder: string, cacheId: string): Promise<FoundAnswer | undefined> => {
-      if (isClosed || !isCacheId(cacheId)) return undefined
-      const key = answerKeyOf(serverId, holder, cacheId)
-      const found = (await findHere(key)) ?? (await findElsewhere(key, serverId, holder))
-      counts[found === undefined ? 'missed' : 'found']++
-      return found
+      const opened = await open(serverId, holder, cacheId)
+      const bytes = await opened?.read()
+      counts[bytes === undefined ? 'missed' : 'found']++
+      return bytes && opened && { bytes, about: opened.about }
+    },
+    /** As `find`, for who may need no more than to know that it is theirs: nothing is read yet. */
+    open: async (serverId: string, holder: string, cacheId: string): Promise<OpenedAnswer | undefined> => {
+      const opened = await open(serverId, holder, cacheId)
+      counts[opened === undefined ? 'missed' : 'found']++
+      return opened
     },
     /** Lets go of all that was kept of a server, in the database as well. */
     dropServer: (serverId: string): void => {
