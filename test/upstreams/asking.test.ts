@@ -168,12 +168,12 @@ describe('a client with a session that can be asked', () => {
   })
 
   it('keeps its call up while it thinks', async () => {
-    const serverId = await makeServer('talks', { ...commandOf('talks-old'), timeoutMs: 500 })
+    const serverId = await makeServer('talks', { ...commandOf('talks-old'), timeoutMs: 1_500 })
     const client = await connect('sdk 2', serverId, {
       capabilities: { elicitation: {} },
       prepare2: asked => {
         asked.setRequestHandler('elicitation/create', async () => {
-          await new Promise(resolve => setTimeout(resolve, 1_200))
+          await new Promise(resolve => setTimeout(resolve, 2_500))
           return ANSWER
         })
       },

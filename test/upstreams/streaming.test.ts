@@ -86,10 +86,10 @@ describe('what an upstream says while it works', () => {
   })
 
   it('keeps a call up that takes longer than one operation may', async () => {
-    const serverId = await makeServer({ every: { ...everythingCommand(), timeoutMs: 700 } })
+    const serverId = await makeServer({ every: { ...everythingCommand(), timeoutMs: 2_000 } })
     const client = await connect('sdk 2', serverId)
     const steps: unknown[] = []
-    const args = { duration: 1.5, steps: 5 }
+    const args = { duration: 3, steps: 5 }
     const done = await client.callTool('every_trigger-long-running-operation', args, { onprogress: s => steps.push(s) })
     expect(done).toMatchObject({ content: [{ text: expect.stringContaining('completed') }] })
     expect(steps).toEqual([1, 2, 3, 4, 5].map(progress => ({ progress, total: 5 })))
