@@ -35,7 +35,7 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     expect(text).toMatch(kind.kind === 'sqlite' ? /SQLite, [\d.]+ (kB|MB)/ : /PostgreSQL, [\d.]+ (kB|MB)/)
     expect(text).toContain(process.version)
     expect(text).toMatch(/Up for \d+ (s|min)/)
-    expect(text).toMatch(/Memory [\d.]+ MB/)
+    expect(text).toMatch(/Memory [\d.,]+ MB/)
     expect(text).toMatch(/Event loop delay, p99 [\d.]+ (ms|s)/)
     expect(text).toMatch(/Missing 0 /)
     expect(text).toContain('complete since the start')
