@@ -1,6 +1,6 @@
 export type { Authorize } from './admission.ts'
 export { catalogueRoutes } from './catalogue/catalogue.routes.ts'
-export { type CatalogueReports, createCatalogueReports } from './catalogue/reports.ts'
+export { createCatalogueReports } from './catalogue/reports.ts'
 export { createInProcessClient, type InProcessClient } from './in-process-client.ts'
 export { inspectorPages } from './inspector.pages.ts'
 export { encodeParamHeaders, type ParamHeader, paramHeadersOf } from './param-headers.ts'

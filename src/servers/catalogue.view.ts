@@ -84,6 +84,8 @@ export const toCatalogueView = (
     passesOn: presentation === 'passthrough',
     count: countInWords(told),
     findings: told.slice(0, MAX_SHOWN).map(one => toFindingRow(one, hrefOf)),
+    /** Some stand on tools that are made elsewhere. */
+    hasForeign: told.some(({ tool }) => tool !== undefined && hrefOf(tool) === undefined),
     more: told.length > MAX_SHOWN ? formatNumber(told.length - MAX_SHOWN) : undefined,
   }
 }

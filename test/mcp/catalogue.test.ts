@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../src/context/index.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { beginSession, post } from './wire.ts'
 
 // A thread is started for the first count: on a busy machine it takes its time.
@@ -185,6 +186,42 @@ describe('the lint of a server', () => {
     const serverId = await makeServer([{ name: 'bad', description: '', inputSchema: { type: 'object' } }])
     expect((await lintOf(serverId)).tools[0]?.findings[0]).toMatchObject({ rule: 'no-properties', level: 'error' })
     expect(await listTools(serverId)).toHaveLength(1)
+  })
+})
+
+describe('the tools of an attached MCP server', () => {
+  const HOSTILE = '<b>draft</b> 4 '.repeat(200)
+  const upstreams = runScriptedUpstreams({
+    odd: {
+      tools: () => [
+        { name: 'odd.name', description: HOSTILE, inputSchema: { type: 'object', oneOf: [{ required: ['a'] }] } },
+        {
+          name: 'old',
+          description: 'Counts what is there, up to a limit that is not told.',
+          inputSchema: {
+            type: 'object',
+            properties: { upTo: { type: 'integer', minimum: 1, exclusiveMinimum: true, description: 'The limit.' } },
+          },
+        },
+      ],
+    },
+  })
+
+  it('are counted and linted with the others, as clients get them', async () => {
+    const serverId = await makeServer([{ name: 'list_events' }])
+    const odd = { name: 'odd', transport: 'http', url: upstreams.urlOf('odd') }
+    const { id } = await owner.create(`/servers/${serverId}/upstreams`, odd)
+    await owner.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { tools } = await lintOf(serverId)
+    expect(tools.map(({ name, findings }) => [name, findings.map(({ rule }) => rule)])).toEqual([
+      [expect.stringMatching(/^odd_odd_name_/), ['no-properties', 'root-combination', 'long-description', 'costly']],
+      ['odd_old', ['invalid-schema']],
+    ])
+    const listed = await listTools(serverId)
+    const counted = await tokensOf(serverId)
+    expect(counted.tools.map(({ tokens }) => tokens)).toEqual(await Promise.all(listed.map(countTokens)))
+    await owner.expectOk('DELETE', `/upstreams/${id}`)
+    expect((await lintOf(serverId)).tools).toEqual([])
   })
 })
 
