@@ -59,8 +59,6 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['presented', 'Saved. Clients that are connected have been told.'],
   ['tabled', 'Saved. Lists of like objects are tables from the next answer on.'],
   ['untabled', 'Saved. Lists are sent as the API answers them.'],
-  ['tabled', 'Saved. Lists of like objects are tables from the next answer on.'],
-  ['untabled', 'Saved. Lists are sent as the API answers them.'],
   ['reviewed', 'Saved. What clients see of attached MCP servers now stays so until you approve what changes.'],
   ['unreviewed', 'Saved. Changes of attached MCP servers are live at once.'],
   ['answers', 'Saved. It holds from the next call on.'],
@@ -142,7 +140,6 @@ export const settingsPages =
               ])
             : undefined,
           isReviewed: saved.reviewUpstreamChanges,
-          isTabled: saved.compactTables,
           isTabled: saved.compactTables,
           answers: toAnswersForm(saved),
           presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs)),
