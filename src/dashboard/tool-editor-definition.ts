@@ -9,12 +9,10 @@ import {
 } from '../kernel/index.ts'
 import { readTemplate } from '../templates/index.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../toolkits/index.ts'
+import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
 import { readResponse } from './tool-editor-response.ts'
-
-/** A header of the form's text: where its name and value begin, for what is wrong with them. */
-export type HeaderLine = { line: number; valueColumn: number }
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 

@@ -1,5 +1,7 @@
 import { AppError, type FieldError } from '../kernel/index.ts'
-import type { HeaderLine } from './tool-editor-definition.ts'
+
+/** A header of the form's text: where its name and value begin, for what is wrong with them. */
+export type HeaderLine = { line: number; valueColumn: number }
 
 /** Sentences by the field of the form that they stand beside; `''` for those that belong to none. */
 export type PlacedErrors = ReadonlyMap<string, readonly string[]>

@@ -759,12 +759,6 @@ const settings: Row[] = [
     form: () => ({ tables: 'on' }),
   },
   {
-    route: 'POST /servers/:uuid/settings/tables',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/tables`,
-    statuses: asPage(build(303)),
-    form: () => ({ tables: 'on' }),
-  },
-  {
     route: 'POST /servers/:uuid/settings/presentation',
     path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/presentation`,
     statuses: asPage(build(303)),

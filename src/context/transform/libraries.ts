@@ -6,13 +6,13 @@ type Token = { start: number; value: unknown }
 type Jmespath = { compile: (expression: string) => unknown; tokenize: (expression: string) => Token[] }
 
 // Loaded with the first expression: most installations have none. They are files of CommonJS.
-const load = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
-export const loadJsonata = (): typeof jsonata => load('jsonata')
-export const loadJmespath = (): Jmespath => load('jmespath')
+export const loadJsonata = (): typeof jsonata => require('jsonata')
+export const loadJmespath = (): Jmespath => require('jmespath')
 
 /** Where each library is, for a sandbox to run it in. */
 export const libraryFiles = (): Readonly<Record<'jsonata' | 'jmespath', string>> => ({
-  jsonata: load.resolve('jsonata'),
-  jmespath: load.resolve('jmespath'),
+  jsonata: require.resolve('jsonata'),
+  jmespath: require.resolve('jmespath'),
 })
