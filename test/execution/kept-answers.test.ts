@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { callText, connect } from '../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { type FakeApi, type SeenRequest, startFakeApi } from '../support/fake-api.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../support/fake-api.ts'
 
 const SECOND_MS = 1_000
 
@@ -435,6 +436,14 @@ describe('answers kept for the next call', () => {
     expect(await countRequests(call)).toBe(0)
   })
 
+  it('is the same where tools are called by their group', async () => {
+    const { caller } = await make({}, { access: 'private', presentation: 'grouped' })
+    const client = await caller()
+    const call = () => callText(client, 'call_dynamic_tool', { group: 'Toolkit', name: 'tool', args: { path: 'a' } })
+    expect(await countRequests(call)).toBe(1)
+    expect(await countRequests(call)).toBe(0)
+  })
+
   it('is passed by where a tool is tried', async () => {
     const { caller, serverId, toolId } = await make()
     await callText(await caller(), 'tool', { path: 'a' })
@@ -474,5 +483,28 @@ describe('answers kept for the next call', () => {
       expect((await builder.expectOk('GET', path)).body).toMatchObject({ cacheSeconds: 60, cacheShared: null })
       await builder.expectOk('PATCH', path, { annotations: null, cacheSeconds: null })
     })
+  })
+})
+
+describe('answers kept by two processes that share a database', () => {
+  it('are let go by both when one of them changes the tool', async () => {
+    const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
+    if (postgres === undefined) throw new Error('there is no database to test on')
+    const database = await postgres.create()
+    onTestFinished(database.drop)
+    const fake = await startFakeApi((_, response) => answerJson(response, { number: fake.seen.length }))
+    onTestFinished(fake.close)
+    const here = await startTestApp({ databaseUrl: database.url })
+    onTestFinished(here.close)
+    const there = await startTestApp({ databaseUrl: database.url })
+    onTestFinished(there.close)
+    const builder = await signUp(here.origin)
+    const kept = { annotations: { readOnlyHint: true }, cacheSeconds: 3_600, cacheShared: true }
+    const made = await makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}/a`, ...kept }])
+    const elsewhere = await connect(made.url.replace(here.origin, there.origin))
+    const first = await callText(elsewhere, 'tool')
+    expect(await callText(elsewhere, 'tool')).toEqual(first)
+    await builder.expectOk('PATCH', `/tools/${made.toolIds.tool}`, { description: 'other' })
+    await expect.poll(() => callText(elsewhere, 'tool')).not.toEqual(first)
   })
 })
