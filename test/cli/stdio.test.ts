@@ -265,7 +265,7 @@ describe('a configuration file over standard input and output', () => {
   it.each(CLIENTS)('is listed and called by a client of $name, and leaves no process behind', async ({ connect }) => {
     const client = await connect({ args: ['--config', fileOf({ mcpServers: { it: reporter(['a']) } })] })
     onTestFinished(() => client.close())
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['it_report'])
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('it_report')
     const report = reportIn(await client.callTool({ name: 'it_report' }))
     expect(report.args).toEqual(['a'])
     await client.close()

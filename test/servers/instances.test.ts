@@ -84,7 +84,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
 
   it('hold one instance of a name, also when ten are made at once', async () => {
     const { toolId } = await makeTool()
-    const server = await ada.create('/servers', { name: 'Race' })
+    const server = await ada.create('/servers', { name: 'Race', maxResponseTokens: 0 })
     const make = (name: string) => ada.send('POST', `/servers/${server.id}/instances`, { toolId, name })
     const answers = await Promise.all(numbers(10).map(() => make('same')))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...numbers(9).map(() => 409)])
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
   })
 
   it('take ten tools at once, each from a toolkit that none of them used before', async () => {
-    const server = await ada.create('/servers', { name: 'Busy', access: 'public' })
+    const server = await ada.create('/servers', { name: 'Busy', maxResponseTokens: 0, access: 'public' })
     const { toolId } = await makeTool()
     const answers = await Promise.all(
       numbers(10).map(number =>
@@ -112,7 +112,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
   })
 
   it('hold as many tools as the setting says, and not one more when many are made at once', async () => {
-    const server = await ada.create('/servers', { name: 'Full' })
+    const server = await ada.create('/servers', { name: 'Full', maxResponseTokens: 0 })
     const { toolId } = await makeTool()
     const answers = await Promise.all(
       numbers(16).map(number =>
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
 
   it('keep a tool that is at work: neither it nor its toolkit goes, and the answer names the server', async () => {
     const { toolId, toolkitId } = await makeTool()
-    const server = await ada.create('/servers', { name: 'Weather station' })
+    const server = await ada.create('/servers', { name: 'Weather station', maxResponseTokens: 0 })
     const instance = await ada.create(`/servers/${server.id}/instances`, { toolId, name: 'tool' })
     for (const path of [`/tools/${toolId}`, `/toolkits/${toolkitId}`]) {
       expect(await ada.send('DELETE', path)).toMatchObject({
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
   })
 
   it('list the toolkits that they use page by page, also those without a tool at work', async () => {
-    const server = await ada.create('/servers', { name: 'Toolkits' })
+    const server = await ada.create('/servers', { name: 'Toolkits', maxResponseTokens: 0 })
     const ids: string[] = []
     for (const title of ['A', 'B', 'C']) {
       const { id } = await ada.create('/toolkits', { title })
@@ -228,7 +228,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
   })
 
   it('answer each route about globals as it should, and never with a secret', async () => {
-    const server = await ada.create('/servers', { name: 'Globals' })
+    const server = await ada.create('/servers', { name: 'Globals', maxResponseTokens: 0 })
     const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)
     const times = { createdAt: expect.any(String), updatedAt: expect.any(String) }
     expect(await put('plain', { value: 'v' })).toMatchObject({
@@ -375,7 +375,7 @@ describe('an instance', () => {
   })
 
   it('is in the matrix of its server, by parameter and type', async () => {
-    const server = await ada.create('/servers', { name: 'Matrix' })
+    const server = await ada.create('/servers', { name: 'Matrix', maxResponseTokens: 0 })
     await ada.expectOk('PUT', `/servers/${server.id}/globals/pageSize`, { value: 'sk-canary', secret: true })
     const ids: string[] = []
     for (const [toolId, name, bindings] of [

@@ -44,7 +44,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     const toolkit = await ada.create('/toolkits', { title: 'Weather', visibility: 'public' })
     const forecast = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('forecast'))
     const history = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('history'))
-    const server = await bob.create('/servers', { name: 'Bob’s', access: 'public' })
+    const server = await bob.create('/servers', { name: 'Bob’s', maxResponseTokens: 0, access: 'public' })
     const use = `/servers/${server.id}/toolkits/${toolkit.id}`
     expect((await bob.send('PUT', use)).status).toBe(204)
     const work = { toolId: forecast.id, name: 'forecast', description: 'Ask for the weather' }
@@ -196,7 +196,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
       url: 'https://{{region}}.a.example/{{town}}',
       allowedOrigins: ['https://eu.a.example'],
     })
-    const server = await bob.create('/servers', { name: 'Regional' })
+    const server = await bob.create('/servers', { name: 'Regional', maxResponseTokens: 0 })
     const use = `/servers/${server.id}/toolkits/${toolkit.id}`
     await bob.expectOk('PUT', use)
     await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
@@ -242,7 +242,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
     expect(await used()).toMatchObject({ title: 'Weather', snapshot: { update: null } })
     expect((await bob.send('PUT', use)).status).toBe(404)
-    const other = await bob.create('/servers', { name: 'Other' })
+    const other = await bob.create('/servers', { name: 'Other', maxResponseTokens: 0 })
     expect((await bob.send('PUT', `/servers/${other.id}/toolkits/${toolkit.id}`)).status).toBe(404)
     expect((await bob.send('GET', `/toolkits/${toolkit.id}`)).status).toBe(404)
     const instances = await bob.send('GET', `/servers/${server.id}/instances`)
@@ -269,7 +269,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
 
   it('cannot be deleted by its owner while servers of their own use it: the answer names those alone', async () => {
     const { toolkit, forecast } = await share()
-    const mine = await ada.create('/servers', { name: 'Ada’s own' })
+    const mine = await ada.create('/servers', { name: 'Ada’s own', maxResponseTokens: 0 })
     await ada.expectOk('POST', `/servers/${mine.id}/instances`, { toolId: forecast.id, name: 'forecast' })
     for (const path of [`/toolkits/${toolkit.id}`, `/tools/${forecast.id}`]) {
       const { status, body } = await ada.send('DELETE', path)
@@ -329,7 +329,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
 
   it('is one snapshot, also when it is asked for ten times at once', async () => {
     const { toolkit } = await share()
-    const server = await bob.create('/servers', { name: 'Race' })
+    const server = await bob.create('/servers', { name: 'Race', maxResponseTokens: 0 })
     const put = () => bob.send('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
     const answers = await Promise.all(Array.from({ length: 10 }, put))
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 204))
@@ -344,7 +344,7 @@ describe('a private toolkit', () => {
     const [ada, bob] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
     const { db } = patchbay.services
     const toolkit = await ada.create('/toolkits', { title: 'Private' })
-    const server = await bob.create('/servers', { name: 'Bob’s' })
+    const server = await bob.create('/servers', { name: 'Bob’s', maxResponseTokens: 0 })
     const { organizationId } = await db.toolkit.findUniqueOrThrow({ where: { id: toolkit.id } })
     await db.membership.create({ data: { organizationId, userId: bob.userId, role: 'viewer' } })
     expect((await bob.send('GET', `/toolkits/${toolkit.id}`)).status).toBe(200)

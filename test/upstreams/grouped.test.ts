@@ -45,7 +45,7 @@ describe('a server that groups', () => {
   })
 
   const makeGrouped = async (access = 'public'): Promise<string> =>
-    (await operator.create('/servers', { name: 'Grouped', access, presentation: 'grouped' })).id
+    (await operator.create('/servers', { name: 'Grouped', maxResponseTokens: 0, access, presentation: 'grouped' })).id
   const attach = async (serverId: string, body: object): Promise<string> =>
     (await operator.create(`/servers/${serverId}/upstreams`, body)).id
   const attachKnown = async (serverId: string, body: object): Promise<string> => {
@@ -435,7 +435,12 @@ describe('an upstream that fails', () => {
     const folder = mkdtempSync(join(tmpdir(), 'patchbay-late-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'ready')
-    const { id: serverId } = await operator.create('/servers', { name: 'Failing', access: 'public', presentation })
+    const { id: serverId } = await operator.create('/servers', {
+      name: 'Failing',
+      maxResponseTokens: 0,
+      access: 'public',
+      presentation,
+    })
     const good = await operator.create(`/servers/${serverId}/upstreams`, { name: 'good', ...commandOf('sdk-old') })
     await operator.expectOk('POST', `/upstreams/${good.id}/refresh`)
     const body = { name: 'late', description: 'Comes late.', ...whileThere(file, commandOf('hostile')) }

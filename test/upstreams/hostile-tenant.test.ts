@@ -95,7 +95,7 @@ beforeAll(async () => {
 })
 
 const attach = async (path: string) => {
-  const { id: serverId } = await builder.create('/servers', { name: path, access: 'public' })
+  const { id: serverId } = await builder.create('/servers', { name: path, maxResponseTokens: 0, access: 'public' })
   const { id } = await builder.create(`/servers/${serverId}/upstreams`, {
     name: 'up',
     transport: 'http',

@@ -126,7 +126,12 @@ export const attach = async (
   auth: object,
   { server = {}, ...upstream }: { server?: object; [field: string]: unknown } = {},
 ): Promise<Attached> => {
-  const made = await owner.create('/servers', { name: `Front ${randomUUID()}`, access: 'private', ...server })
+  const made = await owner.create('/servers', {
+    name: `Front ${randomUUID()}`,
+    maxResponseTokens: 0,
+    access: 'private',
+    ...server,
+  })
   const { id } = await owner.create(`/servers/${made.id}/upstreams`, {
     name: 'back',
     transport: 'http',

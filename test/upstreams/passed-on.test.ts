@@ -17,7 +17,8 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     operator = await signUp(patchbay.origin, 'operator@example.com')
   })
 
-  const makeServer = async () => (await operator.create('/servers', { name: 'Attached', access: 'public' })).id
+  const makeServer = async () =>
+    (await operator.create('/servers', { name: 'Attached', maxResponseTokens: 0, access: 'public' })).id
   const attach = (serverId: string, body: object) => operator.create(`/servers/${serverId}/upstreams`, body)
   const connect = async (serverId: string, mode: 'legacy' | 'auto' = 'legacy'): Promise<AnyClient> => {
     const changes: string[][] = []

@@ -46,7 +46,12 @@ describe.each(databaseKinds)('changes of upstreams that are reviewed, on $kind',
     const file = join(FOLDER, `${kind.kind}-${made++}.json`)
     const write = (now: readonly object[]): void => writeFileSync(file, JSON.stringify(now))
     write(tools)
-    const { id: serverId } = await operator.create('/servers', { name: 'Reviewed', access: 'public', ...settings })
+    const { id: serverId } = await operator.create('/servers', {
+      name: 'Reviewed',
+      maxResponseTokens: 0,
+      access: 'public',
+      ...settings,
+    })
     const { id } = await operator.create(`/servers/${serverId}/upstreams`, {
       name: 'far',
       transport: 'stdio',

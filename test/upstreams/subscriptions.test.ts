@@ -17,7 +17,7 @@ const attach = async (serverId: string, name: string, body: object): Promise<str
   return id
 }
 const makeServer = async (): Promise<string> =>
-  (await operator.create('/servers', { name: 'Streaming', access: 'public' })).id
+  (await operator.create('/servers', { name: 'Streaming', maxResponseTokens: 0, access: 'public' })).id
 const connect = (kind: ClientKind, serverId: string) => connectClient(kind, `${patchbay.origin}/s/${serverId}`)
 
 const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
