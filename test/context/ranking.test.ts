@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createToolFinder, type ToolIndex, type ToolText } from '../../src/context/index.ts'
+import { spreadOut } from '../../src/context/ranking/spread-out.ts'
 
 const tool = (name: string, description?: string, more: Partial<ToolText> = {}): ToolText => ({
   name,
@@ -56,6 +57,8 @@ describe('finding tools', () => {
     ['two typing errors in a long word', 'fahrenhiet', 'weather'],
     ['a word of the same meaning, by WordNet', 'metropolis', 'weather'],
     ['a word of the same meaning where APIs are spoken of', 'throw a codebase away', 'delete-repository'],
+    ['what people say in several words', 'get rid of a repository', 'delete-repository'],
+    ['what a word is short for', 'repo search', 'searchRepositories'],
     ['a form that no rule leads back from', 'what have customers bought', 'createInvoice'],
   ])('finds by %s', (_what, query, expected) => {
     expect(find(query)[0]).toBe(expected)
@@ -76,6 +79,15 @@ describe('finding tools', () => {
     const allowed = index.find('invoice', 5, place => place !== 0).map(place => TOOLS[place]?.name)
     expect(allowed).toContain('list_invoices')
     expect(allowed).not.toContain('createInvoice')
+  })
+
+  it('leaves room among the first for another kind where many are variants of one', () => {
+    const variant = new Set(['list', 'token', 'user'])
+    const ranked = [1, 0.99, 0.98].map((score, at) => ({ tool: at, score, called: variant }))
+    const other = { tool: 3, score: 0.85, called: new Set(['export']) }
+    expect(spreadOut([...ranked, other], 3)).toEqual([0, 1, 3])
+    expect(spreadOut([...ranked, { ...other, score: 0.5 }], 3)).toEqual([0, 1, 2])
+    expect(spreadOut([], 3)).toEqual([])
   })
 
   it('finds nothing among no tools', async () => {

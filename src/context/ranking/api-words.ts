@@ -41,7 +41,7 @@ notification inbox message mail email > unread news letter
 thread conversation discussion comment > talk chat debate
 comment reply answer remark note review > say said opinion feedback tell write speak
 reaction emoji > smiley thumbs like heart face emoticon react
-user person member people account profile > somebody someone colleague individual human employee friend customer login troublemaker
+user person member people account profile > who whom whose somebody someone colleague individual human employee friend customer login troublemaker
 collaborator member contributor > colleague coworker partner helper friend person people
 contributor author committer > working work wrote written people person
 reviewer review > colleague look check examine read
@@ -110,9 +110,46 @@ message chat channel post > talk write tell send
 alert incident monitor > warning alarm outage problem
 server instance machine host > computer box
 translate language locale > speak tongue
-weather forecast > rain temperature
+weather forecast > rain temperature sky
 map route location > way distance where direction
 `
+
+/** Short forms that names are made of, each behind the word that it stands for: as good as the word itself. */
+const SHORT_FORMS = `
+administrator admin · application app · argument arg · attribute attr · authentication auth · authorization auth ·
+calculate calc · category cat · certificate cert · character char · configuration config · connection conn · count cnt ·
+database db · delete del · description desc · destination dest · development dev · directory dir · document doc ·
+documentation docs · environment env · error err · execute exec · extension ext · function fn · generate gen ·
+identifier id · image img · information info · initialize init · language lang · library lib · maximum max ·
+message msg · minimum min · number num · object obj · organization org · package pkg · parameter param ·
+password pwd · permission perm · picture pic · previous prev · production prod · property prop · quantity qty ·
+reference ref · repository repo · request req · response resp · sequence seq · source src · specification spec ·
+statistic stat · synchronize sync · system sys · temporary tmp · transaction tx · user usr · utility util ·
+value val · variable var · version ver
+`
+
+/** What people say in several words, and APIs in one. */
+const PHRASES: readonly (readonly [phrase: RegExp, words: string])[] = [
+  [/\b(?:get|gets|getting) rid of\b/gi, 'delete'],
+  [/\b(?:throw|take|put|give|clear) (?:it |them )?away\b/gi, 'delete'],
+  [/\b(?:turn|switch)(?:ed|ing)? (?:it |them )?on\b/gi, 'enable'],
+  [/\b(?:turn|switch)(?:ed|ing)? (?:it |them )?off\b/gi, 'disable'],
+  [/\b(?:go|going|roll) back\b/gi, 'rollback'],
+  [/\b(?:sign|log)(?:ged|ging|ing|ed)? in(?:to)?\b/gi, 'login'],
+  [/\b(?:sign|log)(?:ged|ging|ing|ed)? out\b/gi, 'logout'],
+  [/\bset(?:ting)? up\b/gi, 'create'],
+  [/\bcode base\b/gi, 'codebase'],
+  [/\b(?:look|looking) for\b/gi, 'search'],
+  [/\bbuilding blocks?\b/gi, 'component'],
+  [/\bput to (?:use|work)\b/gi, 'usage'],
+  [/\bno longer\b/gi, ''],
+  [/\bup to date\b/gi, 'update'],
+  [/\bunder way\b/gi, 'running'],
+]
+
+/** The text with the one word that an API would have in place of several. */
+export const replacePhrases = (text: string): string =>
+  PHRASES.reduce((told, [phrase, word]) => told.replaceAll(phrase, word), text)
 
 type Group = { here: readonly string[]; leading: readonly string[] }
 
@@ -130,7 +167,7 @@ const parseGroups = (): Group[] =>
     })
 
 /** Of the words of one group, the first are nearest to what it is about. */
-const WEIGHTS = { same: 0.85, led: 0.8 }
+const WEIGHTS = { same: 0.85, led: 0.8, short: 1 }
 
 const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
   const table = new Map<string, Map<string, number>>()
@@ -145,6 +182,11 @@ const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
       for (const from of here) add(from, to, WEIGHTS.same)
       for (const from of leading) add(from, to, WEIGHTS.led)
     }
+  }
+  for (const pair of SHORT_FORMS.split('·')) {
+    const [long = '', short = ''] = pair.trim().split(' ')
+    add(long, short, WEIGHTS.short)
+    add(short, long, WEIGHTS.short)
   }
   return new Map([...table].map(([from, words]) => [from, [...words].map(([word, weight]) => ({ word, weight }))]))
 }

@@ -28,6 +28,8 @@ const LONG_CHARACTERS = 8
 const TYPO_WEIGHT = 0.75
 const SECOND_TYPO_WEIGHT = 0.5
 const API_WEIGHT = 0.8
+/** Of what a word is short for, or the other way round. */
+const SHORT_WEIGHT = 0.95
 const LEXICON_WEIGHT = 0.5
 /** What is left of words of the same meaning where tools have the very word: who uses it mostly means it. */
 const OWN_EFFECT = 0.7
@@ -55,7 +57,9 @@ export const expandWord = (
     }
   }
   for (const form of baseForms(word)) {
-    for (const { word: near, weight } of apiWordsNear(form)) add(stemOf(near), effect * API_WEIGHT * weight)
+    for (const { word: near, weight } of apiWordsNear(form)) {
+      add(stemOf(near), weight === 1 ? SHORT_WEIGHT : effect * API_WEIGHT * weight)
+    }
   }
   const related = lexicon?.relatedTo(word) ?? []
   for (const { word: near, weight } of related) add(stemOf(near), effect * LEXICON_WEIGHT * weight)

@@ -1,5 +1,7 @@
 import SearchableMap from 'minisearch/SearchableMap'
+import { replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary, type WordMeaning, type WordSources } from './expansion.ts'
+import { CANDIDATES_PER_PLACE, spreadOut } from './spread-out.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, splitWords, stemOf } from './words.ts'
 
@@ -66,7 +68,11 @@ const averageLengths = (lengths: readonly Record<Field, number>[]): Record<Field
   }
 }
 
-type Counted = { stems: Map<string, Partial<Record<Field, number>>>; lengths: Record<Field, number> }
+type Counted = {
+  called: ReadonlySet<string>
+  stems: Map<string, Partial<Record<Field, number>>>
+  lengths: Record<Field, number>
+}
 
 const countWords = (tool: ToolText, toStem: (word: string) => string, originals: Map<string, string>): Counted => {
   const words = wordsOfTool(tool)
@@ -81,6 +87,7 @@ const countWords = (tool: ToolText, toStem: (word: string) => string, originals:
     }
   }
   return {
+    called: new Set(words.name.map(toStem)),
     stems,
     lengths: {
       name: words.name.length,
@@ -121,7 +128,7 @@ const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): Searchable
 
 /** What the words of a question say, each with the stems that stand for it; the same word counts once. */
 const readQuery = (query: string): string[] => {
-  const words = splitWords(query.slice(0, MAX_QUERY_CHARACTERS))
+  const words = splitWords(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
   const telling = words.filter(word => !isStopWord(word))
   return [...new Set(telling.length > 0 ? telling : words)].slice(0, MAX_WORDS)
 }
@@ -143,7 +150,8 @@ const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Arra
   return sums
 }
 
-const createRanking = (map: SearchableMap<Postings>, toolCount: number) => {
+const createRanking = (map: SearchableMap<Postings>, names: readonly ReadonlySet<string>[]) => {
+  const toolCount = names.length
   const calledBy = sumCalled(map, toolCount)
   const scores = new Float64Array(toolCount)
   const best = new Float64Array(toolCount)
@@ -201,10 +209,11 @@ const createRanking = (map: SearchableMap<Postings>, toolCount: number) => {
       scores[tool] = covered[tool] = called[tool] = 0
       if (isAllowed(tool)) ranked.push({ tool, score })
     }
-    return ranked
-      .sort((a, b) => b.score - a.score || a.tool - b.tool)
-      .slice(0, limit)
-      .map(({ tool }) => tool)
+    ranked.sort((a, b) => b.score - a.score || a.tool - b.tool)
+    return spreadOut(
+      ranked.slice(0, limit * CANDIDATES_PER_PLACE).map(one => ({ ...one, called: names[one.tool] ?? new Set() })),
+      limit,
+    )
   }
 }
 
@@ -233,7 +242,10 @@ export const buildToolIndex = async (tools: readonly ToolText[], sources: WordSo
     }
   }
   const map = seal(drafts, tools.length)
-  const rank = createRanking(map, tools.length)
+  const rank = createRanking(
+    map,
+    counted.map(({ called }) => called),
+  )
   const vocabulary: Vocabulary = {
     has: stem => map.has(stem),
     withPrefix: prefix => [...map.atPrefix(prefix).keys()],

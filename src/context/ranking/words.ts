@@ -5,7 +5,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about all also am an and any are as at be been being but by can could did do does doing for from had has have having
   he her here him his how i if in into is it its itself just let lets may me might more most must my of on once only or
   our out over own please shall she should so some such than that the their them then there these they this those to too
-  under up us very want wants was we were what when where which while who whom whose why will with within would you your
+  under up us very want wants was we were what when where which while why will with within would you your
   s t re ve ll d m e g eg ie etc i'd need needs via per each every`.split(/\s+/),
 )
 
