@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { findExactNumber } from '../answers/exact-numbers.ts'
+import { hasMembers } from '../answers/path.ts'
 import type { Span } from './matcher.ts'
 
 /** A value that is no longer is shown whole. */
@@ -31,11 +32,28 @@ const outline = (value: JsonValue[] | JsonObject): string => {
   return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
 }
 
+/** Whether a text is what is looked for, so that it is shown before others. */
+export type IsWanted = (text: string) => boolean
+
+const holds = (value: JsonValue, isWanted: IsWanted): boolean => {
+  if (typeof value === 'string') return isWanted(value)
+  if (Array.isArray(value)) return value.some(item => holds(item, isWanted))
+  if (hasMembers(value)) return Object.values(value).some(member => holds(member, isWanted))
+  return value !== null && isWanted(String(value))
+}
+
+/** What holds something wanted before what does not; else as it was. */
+const wantedFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, isWanted: IsWanted): readonly T[] => {
+  const isHolding = items.map(item => holds(toValue(item), isWanted))
+  return [...items.filter((_, index) => isHolding[index]), ...items.filter((_, index) => !isHolding[index])]
+}
+
 /**
  * A value cut to about `maxChars` of JSON: long strings and lists end in an ellipsis, and what no longer fits is told by
- * its size. Keys stay, as long as there is room for their names.
+ * its size. What is wanted comes first where not all has room; keys stay, as long as there is room for their names.
  */
-export const previewOf = (value: JsonValue, maxChars: number): JsonValue => {
+export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWanted): JsonValue => {
+  const isAll = isWanted === undefined || isWithin(value, maxChars)
   let left = maxChars
   const cut = (each: JsonValue, depth: number): JsonValue => {
     if (typeof each === 'string') {
@@ -56,7 +74,7 @@ export const previewOf = (value: JsonValue, maxChars: number): JsonValue => {
   }
   const cutItems = (items: readonly JsonValue[], depth: number): JsonValue[] => {
     const shown: JsonValue[] = []
-    for (const item of items) {
+    for (const item of isAll ? items : wantedFirst(items, each => each, isWanted)) {
       if (shown.length >= MAX_PREVIEW_ITEMS || left <= 0) break
       shown.push(cut(item, depth + 1))
     }
@@ -66,7 +84,7 @@ export const previewOf = (value: JsonValue, maxChars: number): JsonValue => {
   const cutMembers = (object: JsonObject, depth: number): JsonObject => {
     const shown: [string, JsonValue][] = []
     const names = Object.keys(object)
-    for (const name of names) {
+    for (const name of isAll ? names : wantedFirst(names, each => object[each] ?? null, isWanted)) {
       if (left <= 0) break
       left -= name.length + 4
       shown.push([name, cut(object[name] ?? null, depth + 1)])

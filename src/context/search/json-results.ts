@@ -1,18 +1,23 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import { hasMembers } from '../answers/path.ts'
-import { excerptOf, isWithin, previewOf } from './excerpt.ts'
+import { excerptOf, type IsWanted, isWithin, previewOf } from './excerpt.ts'
 import type { Hit } from './find-hits.ts'
 import type { Leaf, Place } from './leaves.ts'
 import { findSpans, type Matcher, type Span } from './matcher.ts'
 import { fieldOf, pathOf } from './path.ts'
+import { MAX_ITEM_CHARS } from './records.ts'
 import { contextAround } from './sentences.ts'
 
 /** Characters shown of what stands under a name that was found. */
 const NAMED_CHARS = 300
 /** Characters shown of each neighbour. */
 const NEIGHBOUR_CHARS = 120
-/** Characters shown of a record; one that is not larger is shown with what it stands in. */
-export const RECORD_CHARS = 800
+/** A record that is not larger is shown with what it stands in. */
+const SMALL_RECORD_CHARS = 800
+/** Characters shown of all records together, and of each at least and at most. */
+const RECORDS_CHARS = 8_000
+const MIN_RECORD_CHARS = 800
+const MAX_RECORD_CHARS = 4_000
 /** A text that is longer is read by its sentences, not by the record that it stands in. */
 const PROSE_CHARS = 200
 
@@ -70,22 +75,34 @@ export const toResult = (leaf: Leaf, unit: Span, span: Span | undefined, context
 /** The object or list that a match is understood by: as far out as it stays small, at most to the item of a list. */
 const recordOf = (place: Place): Place => {
   let record = place.parent ?? place
-  while (record.parent !== undefined && typeof record.key !== 'number' && isWithin(record.parent.value, RECORD_CHARS)) {
+  while (
+    record.parent !== undefined &&
+    typeof record.key !== 'number' &&
+    isWithin(record.parent.value, SMALL_RECORD_CHARS)
+  ) {
     record = record.parent
   }
   return record
 }
 
-const toRecordResult = (place: Place, matches: readonly string[]): JsonObject => ({
-  path: pathOf(place),
-  matches: [...matches],
-  record: previewOf(place.value, RECORD_CHARS),
-})
+/** What stands directly in an object; what is below may be nearly all of the document. */
+const ownMembers = (value: JsonValue): JsonValue => {
+  if (!hasMembers(value) || isWithin(value, MAX_ITEM_CHARS)) return value
+  const own = Object.entries(value).filter(([, member]) => isWithin(member, MAX_RECORD_CHARS))
+  return Object.fromEntries(own)
+}
+
+/** As much of a record as there is room for with so many of them, what is wanted first. */
+export const showRecord = (place: Place, count: number, isWanted: IsWanted): JsonValue => {
+  const share = Math.floor(RECORDS_CHARS / Math.max(1, count))
+  return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isWanted)
+}
 
 /** What is around matches: the sentences of a long text, else the record, once for all matches in it. */
 export const toContextResults = (
   found: readonly { leaf: Leaf; span: Span | undefined }[],
   sentences: number,
+  isWanted: IsWanted,
 ): readonly JsonObject[] => {
   const byRecord = new Map<Place, string[]>()
   const results: (() => JsonObject)[] = []
@@ -108,7 +125,7 @@ export const toContextResults = (
     }
     const matches = [match]
     byRecord.set(record, matches)
-    results.push(() => toRecordResult(record, matches))
+    results.push(() => ({ path: pathOf(record), matches, record: showRecord(record, results.length, isWanted) }))
   }
   return results.map(render => render())
 }

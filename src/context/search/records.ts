@@ -7,7 +7,7 @@ import { keysTo } from './path.ts'
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
 
 /** An item of a list is one record up to here; of a larger one its own items and members are. */
-const MAX_ITEM_CHARS = 8_000
+export const MAX_ITEM_CHARS = 8_000
 /** A member of an object is one record up to here. */
 const MAX_MEMBER_CHARS = 2_000
 

@@ -2,14 +2,14 @@ import { type JsonObject, type JsonValue, type Result, success } from '../../ker
 import type { Processed } from '../answer-document.ts'
 import type { Path } from '../answers/path.ts'
 import { describeMiss, matches } from '../answers/what-there-is.ts'
-import { previewOf } from './excerpt.ts'
 import { findHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
-import { locate, RECORD_CHARS, toContextResults, toResult } from './json-results.ts'
+import { locate, showRecord, toContextResults, toResult } from './json-results.ts'
 import type { Leaf } from './leaves.ts'
 import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
 import { fieldOf, pathOf } from './path.ts'
 import type { JsonIndex, LeafIndex } from './search-index.ts'
+import { foldPlural, wordsOf } from './words.ts'
 
 /** All results together, as JSON: what no model reads at once anyway. */
 const MAX_RESULTS_CHARS = 200_000
@@ -81,7 +81,7 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
   const located = shown.map(({ leaf, hit }) => ({ leaf, unit: hit.unit, span: locate(hit, leaf.text, matcher) }))
   const results =
     look.mode === 'context'
-      ? fitting(toContextResults(located, look.contextLines ?? 1))
+      ? fitting(toContextResults(located, look.contextLines ?? 1, matcher.test))
       : fitting(located.map(({ leaf, unit, span }) => toResult(leaf, unit, span, look.contextLines ?? 0)))
   const count = look.mode === 'context' ? shown.length : results.length
   return success(
@@ -143,13 +143,15 @@ const searchRanked = (index: LeafIndex, look: Look): Result<Processed, string> =
   )
   if (ranked.length === 0)
     return success(toDocument({ matches: 0, results: [] }, describeNothing(index, look.pattern, [])))
+  const words = new Set([...wordsOf(look.pattern), ...[...standIns.values()].flat()].map(foldPlural))
+  const isWanted = (text: string) => wordsOf(text).some(word => words.has(foldPlural(word)))
+  const best = ranked.slice(0, look.topK)
   const results = fitting(
-    ranked.slice(0, look.topK).flatMap(({ index: at, score }) => {
+    best.flatMap(({ index: at, score }) => {
       const place = records[at]?.place
       if (place === undefined) return []
-      return [
-        { path: pathOf(place), score: Math.round(score * 100) / 100, record: previewOf(place.value, RECORD_CHARS) },
-      ]
+      const record = showRecord(place, best.length, isWanted)
+      return [{ path: pathOf(place), score: Math.round(score * 100) / 100, record }]
     }),
   )
   return success(
