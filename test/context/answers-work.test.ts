@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, expect, it } from 'vitest'
 import { countTokens, createAnswerWork } from '../../src/context/index.ts'
 
-const RECORDS = Array.from({ length: 20_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
+const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
 const LARGE = Buffer.from(JSON.stringify(RECORDS))
 const SMALL = Buffer.from('{"users":[{"name":"Ann","age":3},{"name":"Bob","age":4}]}')
 
@@ -30,7 +30,7 @@ it('an answer over its budget is shown by its beginning, with what it counts bef
     tokensAfter: tokens,
   })
   expect(seen.tokensShown).toBeLessThanOrEqual(500)
-  expect(seen.outline).toContain('of 20,000 items shown')
+  expect(seen.outline).toContain('of 4,000 items shown')
   expect(RECORDS.slice(0, JSON.parse(seen.text).length)).toEqual(JSON.parse(seen.text))
 })
 
@@ -45,7 +45,7 @@ it('steps go on from each other, and each says what it did', async () => {
   expect(seen.errors).toEqual([])
   expect(seen.text).toContain('Item number 77')
   expect(seen.text).not.toContain('group')
-  expect(seen.notes.join()).toContain('items 51 to 150 of 20,000')
+  expect(seen.notes.join()).toContain('items 51 to 150 of 4,000')
   expect(seen.tokensAfter).toBe(await countTokens(seen.text))
 })
 
@@ -120,7 +120,7 @@ it('a look that takes too long is ended and says so', async () => {
 })
 
 it('an answer that would take too much memory parsed is read as text, and says so', async () => {
-  const seen = await look({ bytes: Buffer.from(`[${'{},'.repeat(3_000_000)}{}]`), tokensBefore: 1, budgetTokens: 50 })
+  const seen = await look({ bytes: Buffer.from(`[${'{},'.repeat(3_000_000)}{}]`), tokensBefore: 1, budgetTokens: 200 })
   expect(seen.format).toBe('text')
   expect(seen.notes.join()).toContain('3,000,002 objects and lists')
 })
@@ -142,4 +142,23 @@ it('threads that have nothing to do keep no process alive', () => {
   `
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   expect({ stdout: stdout.trim(), status }).toEqual({ stdout: '{"a":1}', status: 0 })
+})
+
+it('more than can be looked into at once is refused, and what was begun is finished', async () => {
+  const own = createAnswerWork()
+  try {
+    const seen = await Promise.all(Array.from({ length: 250 }, () => own.look({ bytes: SMALL, tokensBefore: 1 })))
+    expect(seen.filter(one => one.ok)).toHaveLength(200)
+    expect(seen.at(-1)).toMatchObject({ ok: false, error: { reason: 'busy' } })
+    expect(await own.look({ bytes: SMALL })).toMatchObject({ ok: true })
+  } finally {
+    await own.close()
+  }
+})
+
+it('notes take no more than their part of the budget', async () => {
+  const fields = Array.from({ length: 20 }, (_, index) => `users[].nothing${index}`)
+  const seen = await look({ bytes: SMALL, steps: { filter: { fields } }, budgetTokens: 60 })
+  expect(seen.notes.join()).toContain('matches nothing')
+  expect(seen.tokensShown).toBeLessThanOrEqual(60)
 })

@@ -5,8 +5,6 @@ import type { AnswerJob, AnswerReply } from './answer-job.ts'
 /** A job, and where the thread says that it begins with it. */
 export type SentJob = { job: AnswerJob; began: MessagePort }
 
-/** Looks that wait for a thread; more are refused at once. */
-const MAX_WAITING = 200
 /** Of the memory that is young: beside the limit of what is old. */
 const YOUNG_MB = 64
 /** Answers are urgent, and looks into them are not: where the system knows priorities, these have less. */
@@ -38,7 +36,6 @@ export const openAnswerPool = (options: {
     minThreads: 0,
     maxThreads: options.maxThreads,
     idleTimeout: options.idleMs,
-    maxQueue: MAX_WAITING,
     niceIncrement: NICENESS,
     loadBalancer: balance,
     // A thread that sleeps between jobs without its event loop would not notice that it is to go.

@@ -25,6 +25,9 @@ const IDLE_MS = 30_000
 /** One long look must not be all that runs; more of them at once would take the memory and the cores of calls. */
 const MIN_THREADS = 2
 const MAX_THREADS = 4
+/** Looks that are under way or wait, and bytes of their answers: more are refused at once. */
+const MAX_LOOKS = 200
+const MAX_LOOK_BYTES = 200 * 1_024 * 1_024
 /** Answers of which it is known which thread holds them. */
 const MAX_KNOWN_ANSWERS = 1_000
 
@@ -71,9 +74,6 @@ const share = (bytes: Uint8Array): Uint8Array => {
   return shared
 }
 
-const isQueueFull = (error: unknown): boolean =>
-  error instanceof Error && /queue is at limit|No task queue/.test(error.message)
-
 /**
  * Looks into answers in threads, off the event loop: parses them, runs the steps, counts tokens, cuts to the budget.
  * No thread is there before the first look, and none stays that has nothing to do.
@@ -84,6 +84,8 @@ export const createAnswerWork = (options: AnswerWorkOptions = {}) => {
   const holders = new LRUCache<string, number>({ max: MAX_KNOWN_ANSWERS })
   let pool: AnswerPool | undefined
   let isClosed = false
+  let looks = 0
+  let lookBytes = 0
 
   const open = () =>
     openAnswerPool({
@@ -98,8 +100,6 @@ export const createAnswerWork = (options: AnswerWorkOptions = {}) => {
       const message = `Looking into this answer takes more than ${memoryLimitMb} MB of memory: ask the tool for less of it.`
       return { reason: 'memory', message }
     }
-    if (isQueueFull(error))
-      return { reason: 'busy', message: 'Too many answers are being looked into. Try again later.' }
     if (isClosed) return { reason: 'closed', message: 'Patchbay is being stopped. Try again later.' }
     if (!isTimeout) return undefined
     if (!hasBegun) return { reason: 'busy', message: 'The machine is too busy to look into answers. Try again later.' }
@@ -147,6 +147,20 @@ export const createAnswerWork = (options: AnswerWorkOptions = {}) => {
     }
   }
 
+  const inTurn = async (bytes: number, begin: () => ReturnType<typeof run>): ReturnType<typeof run> => {
+    if (looks >= MAX_LOOKS || lookBytes + bytes > MAX_LOOK_BYTES) {
+      return failure({ reason: 'busy', message: 'Too many answers are being looked into. Try again later.' })
+    }
+    looks++
+    lookBytes += bytes
+    try {
+      return await begin()
+    } finally {
+      looks--
+      lookBytes -= bytes
+    }
+  }
+
   return {
     /** Rejects only for what should never happen, and with what reading the bytes rejects with. */
     look: async (asked: AnswerLookJob): Promise<Result<AnswerView, AnswerWorkRefusal>> => {
@@ -163,10 +177,10 @@ export const createAnswerWork = (options: AnswerWorkOptions = {}) => {
       } = asked
       const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
       const holder = key === undefined ? undefined : holders.get(key)
-      let outcome = holder === undefined ? undefined : await run(job, holder, signal)
+      let outcome = holder === undefined ? undefined : await inTurn(0, () => run(job, holder, signal))
       if (outcome === undefined || (outcome.ok && outcome.value.kind === 'unknown')) {
-        const read = share(typeof bytes === 'function' ? await bytes() : bytes)
-        outcome = await run({ ...job, bytes: read }, holder, signal)
+        const read = typeof bytes === 'function' ? await bytes() : bytes
+        outcome = await inTurn(read.byteLength, () => run({ ...job, bytes: share(read) }, holder, signal))
       }
       if (!outcome.ok) return outcome
       if (outcome.value.kind === 'unknown') throw new Error('a thread that was given an answer does not know it')

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Processed } from '../answer-document.ts'
 import { createPipeline, type StepsOutcome } from '../answers/answer-steps.ts'
 import { beginAnswer } from '../answers/begin-answer.ts'
+import { cutText } from '../answers/cut-text.ts'
 import { decodeText, parseMediaType } from '../answers/decode-text.ts'
 import { heapOfDocument, MAX_HEAP_BYTES } from '../answers/heap-cost.ts'
 import { parseAnswer } from '../answers/parse-answer.ts'
@@ -16,8 +17,9 @@ const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
 /** As long as an answer is kept from its last use. */
 const HELD_MS = 300_000
-/** What is left for the text whatever there is to say besides. */
-const MIN_TEXT_SHARE = 0.5
+/** The part of the budget that notes may take, and what a token of them is taken for at least. */
+const NOTES_SHARE = 0.4
+const CHARACTERS_PER_TOKEN = 2
 
 type HeldAnswer = { parsed: Processed; bytes: number; tokens: number }
 
@@ -38,6 +40,22 @@ const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: Process
 
 const renderAsides = ({ errors }: StepsOutcome, notes: readonly string[]): string =>
   [...notes, ...errors.map(error => error.message)].join('\n')
+
+/** The first notes that fit, the last of them cut where need be. */
+const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise<readonly string[]> => {
+  const kept: string[] = []
+  let left = Math.floor(budgetTokens * NOTES_SHARE)
+  for (const note of notes) {
+    const tokens = await countTokens(note)
+    if (tokens > left) {
+      const beginning = cutText(note, left * CHARACTERS_PER_TOKEN, 'text')
+      return beginning === '' ? kept : [...kept, `${beginning}…`]
+    }
+    kept.push(note)
+    left -= tokens
+  }
+  return kept
+}
 
 /**
  * Looks into answers one after the other, and holds what it has parsed by key, so that the next look at the same answer
@@ -60,13 +78,14 @@ export const createAnswerLook = () => {
 
   const show = async (answer: HeldAnswer, outcome: StepsOutcome, job: AnswerJob): Promise<AnswerView> => {
     const { document, errors, wanted } = outcome
-    const notes = [...answer.parsed.notes, ...outcome.notes]
+    const said = [...answer.parsed.notes, ...outcome.notes]
+    const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
     const isNothing = wanted > 0 && errors.length === wanted
     const isChanged = wanted > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
     const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
     const asideTokens = await countTokens(renderAsides(outcome, notes))
-    const room = Math.max(job.budgetTokens - asideTokens, Math.ceil(job.budgetTokens * MIN_TEXT_SHARE))
+    const room = Math.max(1, job.budgetTokens - asideTokens)
     const whole = { text: rendered, outline: '', tokensShown: tokensAfter, isCut: false }
     const nothing = { text: '', outline: '', tokensShown: 0, isCut: false }
     const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await beginAnswer(document, room)
