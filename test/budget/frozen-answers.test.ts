@@ -1,0 +1,76 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ANSWERS, readAnswer } from '../../bench/answers/answers.ts'
+import { QUESTIONS } from '../../bench/answers/questions.ts'
+import { countTokens } from '../../src/context/index.ts'
+import { connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+
+const BUDGET = 1_000
+const MIN_BYTES = 100_000
+const MAX_BYTES = 10_000_000
+/** Tokens of the first reply, as a share of the whole. */
+const MAX_MEDIAN_SHARE = 0.05
+
+const Meta = z.object({ 'patchbay/answer': z.looseObject({ cacheId: z.string(), tokens: z.int() }) })
+
+describe('real answers of 100 kB to 10 MB, under a budget of 1,000 tokens', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(({ url }, response) => {
+    const answer = ANSWERS.find(({ name }) => url === `/${name}`)
+    if (answer === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': answer.mediaType }).end(readAnswer(answer))
+  })
+  let url = ''
+  beforeAll(async () => {
+    const tools = ANSWERS.map(({ name }) => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
+    ;({ url } = await makeServer(await signUp(patchbay.origin), tools, { server: { maxResponseTokens: BUDGET } }))
+  })
+
+  const call = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
+    const result = await client.callTool({ name, arguments: args }, { timeout: 60_000 })
+    const text = result.content.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
+    if (result.isError === true) throw new Error(`${name} ${JSON.stringify(args)}: ${text}`)
+    return { text, about: Meta.safeParse(result._meta).data?.['patchbay/answer'] }
+  }
+  const shares: number[] = []
+
+  it('are at least twenty, each with three questions', () => {
+    expect(ANSWERS.length).toBeGreaterThanOrEqual(20)
+    expect(Object.keys(QUESTIONS).sort()).toEqual(ANSWERS.map(({ name }) => name).sort())
+  })
+
+  it.each(ANSWERS)('$name: little is sent first, and every fact asked for can be found', async answer => {
+    const { length } = readAnswer(answer)
+    expect(length).toBeGreaterThan(MIN_BYTES)
+    expect(length).toBeLessThan(MAX_BYTES)
+    const client = await connect(url)
+    const first = await call(client, answer.name)
+    if (first.about === undefined) throw new Error('it was not cut')
+    const shown = await countTokens(first.text)
+    expect(shown).toBeLessThanOrEqual(BUDGET)
+    shares.push(shown / first.about.tokens)
+
+    const missed: string[] = []
+    for (const { ask, fact, calls } of QUESTIONS[answer.name] ?? []) {
+      let cacheId: string | undefined = first.about.cacheId
+      let text = ''
+      for (const each of calls) {
+        const [[tool, args] = ['', {}]] = Object.entries(each)
+        const reply = await call(client, `proxy_${tool}`, { ...args, cache_id: cacheId })
+        cacheId = reply.about?.cacheId
+        text = reply.text
+        expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
+      }
+      if (!text.includes(fact)) missed.push(`${ask} ${fact} is not in: ${text.slice(0, 1_500)}`)
+    }
+    expect(missed).toEqual([])
+  })
+
+  it('take at the median five hundredths of their tokens in the first reply, at most', () => {
+    const ordered = shares.sort((one, other) => one - other)
+    expect(ordered[Math.floor(ordered.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_SHARE)
+  })
+})
