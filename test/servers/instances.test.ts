@@ -44,6 +44,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
       compactTables: false,
       pinnedTools: [],
       maxFlatTokens: 4_000,
+      shownAs: null,
       url: `${patchbay.settings.baseUrl}/s/${id}`,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
