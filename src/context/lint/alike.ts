@@ -10,40 +10,50 @@ const MAX_COMPARED = 300_000
 /** Of a tool as much as is read to choose by. */
 export type ToolText = Pick<ShownTool, 'name' | 'description'>
 
-type Read = { index: number; name: string; description: string; words: readonly string[]; set: ReadonlySet<string> }
-
-const readTools = (tools: readonly ToolText[]): Read[] => {
-  const frequency = new Map<string, number>()
-  const read = tools.map(({ name, description = '' }, index) => {
-    const words = [...new Set([...wordsOf(name), ...wordsOf(description)])]
-    for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1)
-    return { index, name, description: description.trim().toLowerCase(), words, set: new Set(words) }
-  })
-  const rarity = (word: string): number => frequency.get(word) ?? 0
-  // The rarest first: two tools that are alike share one of the first few of them.
-  return read.map(tool => ({
-    ...tool,
-    words: tool.words.toSorted((a, b) => rarity(a) - rarity(b) || (a < b ? -1 : 1)),
-  }))
+type Read = {
+  name: string
+  /** Trimmed, in lower case. */
+  description: string
+  words: ReadonlySet<string>
 }
 
-const countShared = (a: ReadonlySet<string>, b: readonly string[]): number =>
-  b.reduce((sum, word) => sum + (a.has(word) ? 1 : 0), 0)
+const read = ({ name, description = '' }: ToolText): Read => ({
+  name,
+  description: description.trim().toLowerCase(),
+  words: new Set([...wordsOf(name), ...wordsOf(description)]),
+})
 
 const isAlike = (a: Read, b: Read): boolean => {
-  const shared = countShared(a.set, b.words)
-  return shared >= ALIKE * (a.words.length + b.words.length - shared)
+  let shared = 0
+  for (const word of a.words) if (b.words.has(word)) shared++
+  return shared > 0 && shared >= ALIKE * (a.words.size + b.words.size - shared)
 }
 
-/** How many of a tool's words, the rarest first, one that is alike must have one of. */
-const prefixLength = ({ words }: Read): number => words.length - Math.ceil(ALIKE * words.length) + 1
+const isDescribedAlike = (a: Read, b: Read): boolean => a.description !== '' && a.description === b.description
+
+type Placed = Read & {
+  index: number
+  /** Its rarest words, as many as that one that is alike must have one of them. */
+  prefix: readonly string[]
+}
+
+const placeAll = (tools: readonly ToolText[]): Placed[] => {
+  const frequency = new Map<string, number>()
+  const all = tools.map(read)
+  for (const { words } of all) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1)
+  const rarity = (word: string): number => frequency.get(word) ?? 0
+  return all.map((tool, index) => {
+    const rarest = [...tool.words].sort((a, b) => rarity(a) - rarity(b) || (a < b ? -1 : 1))
+    return { ...tool, index, prefix: rarest.slice(0, rarest.length - Math.ceil(ALIKE * rarest.length) + 1) }
+  })
+}
 
 /** By word, the tools that have it among their rarest. */
-type Seen = Map<string, Read[]>
+type Seen = Map<string, Placed[]>
 
 /** Finds whoever of those that were seen reads like a tool, in `budget.left` comparisons of all together. */
-const findAlike = (tool: Read, prefix: readonly string[], seen: Seen, budget: { left: number }): Read | undefined => {
-  for (const word of prefix) {
+const findAlike = (tool: Placed, seen: Seen, budget: { left: number }): Placed | undefined => {
+  for (const word of tool.prefix) {
     for (const other of seen.get(word) ?? []) {
       if (budget.left-- <= 0) return undefined
       if (isAlike(tool, other)) return other
@@ -53,22 +63,21 @@ const findAlike = (tool: Read, prefix: readonly string[], seen: Seen, budget: { 
 }
 
 /** By the position of a tool: the position of the first that reads like it. */
-const pairAlike = async (read: readonly Read[]): Promise<Map<number, number>> => {
+const pairAlike = async (tools: readonly Placed[]): Promise<Map<number, number>> => {
   const pause = createPause()
   const pairs = new Map<number, number>()
   const described = new Map<string, number>()
   const seen: Seen = new Map()
   const budget = { left: MAX_COMPARED }
-  for (const tool of read) {
+  for (const tool of tools) {
     await pause()
     const same = tool.description === '' ? undefined : described.get(tool.description)
-    const prefix = tool.words.slice(0, prefixLength(tool))
-    const found = same ?? findAlike(tool, prefix, seen, budget)?.index
+    const found = same ?? findAlike(tool, seen, budget)?.index
     if (same === undefined) described.set(tool.description, tool.index)
     // Of several that are alike the first stands for all.
     if (found !== undefined) pairs.set(tool.index, found)
     else
-      for (const word of prefix) {
+      for (const word of tool.prefix) {
         const there = seen.get(word)
         if (there === undefined) seen.set(word, [tool])
         else there.push(tool)
@@ -78,7 +87,7 @@ const pairAlike = async (read: readonly Read[]): Promise<Map<number, number>> =>
 }
 
 const toFinding = (own: Read, other: Read): Finding => {
-  const isSame = own.description !== '' && own.description === other.description
+  const isSame = isDescribedAlike(own, other)
   return {
     rule: isSame ? 'same-description' : 'reads-alike',
     level: isSame ? 'warning' : 'hint',
@@ -93,10 +102,10 @@ const toFinding = (own: Read, other: Read): Finding => {
 
 /** By the position of a tool: what is said of it where another of the same catalogue reads like it. Takes turns. */
 export const lintAlike = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
-  const read = readTools(tools)
+  const placed = placeAll(tools)
   const found = new Map<number, Finding>()
-  for (const [index, otherIndex] of await pairAlike(read)) {
-    const [own, other] = [read[index], read[otherIndex]]
+  for (const [index, otherIndex] of await pairAlike(placed)) {
+    const [own, other] = [placed[index], placed[otherIndex]]
     if (own === undefined || other === undefined) continue
     found.set(index, toFinding(own, other))
     if (!found.has(otherIndex)) found.set(otherIndex, toFinding(other, own))
@@ -107,12 +116,11 @@ export const lintAlike = async (tools: readonly ToolText[]): Promise<ReadonlyMap
 /** What is said of one tool where another of its toolkit reads like it: the first that does. Linear in the others. */
 export const lintWhoReadsAlike = async (tool: ToolText, others: readonly ToolText[]): Promise<Finding | undefined> => {
   const pause = createPause()
-  for (const other of others) {
+  const own = read(tool)
+  for (const text of others) {
     await pause()
-    const [own, read] = readTools([tool, other])
-    if (own === undefined || read === undefined) continue
-    if ((own.description !== '' && own.description === read.description) || isAlike(own, read))
-      return toFinding(own, read)
+    const other = read(text)
+    if (isDescribedAlike(own, other) || isAlike(own, other)) return toFinding(own, other)
   }
   return undefined
 }
