@@ -162,3 +162,9 @@ it('notes take no more than their part of the budget', async () => {
   expect(seen.notes.join()).toContain('matches nothing')
   expect(seen.tokensShown).toBeLessThanOrEqual(60)
 })
+
+it('what is shown is counted as it is shown: without the blanks that the answer came with', async () => {
+  const seen = await look({ bytes: Buffer.from(JSON.stringify(RECORDS.slice(0, 50), null, 8)) })
+  expect(seen.tokensShown).toBe(await countTokens(seen.text))
+  expect(seen.tokensShown).toBeLessThan(seen.tokensBefore)
+})

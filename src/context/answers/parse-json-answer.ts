@@ -6,7 +6,7 @@ import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
  * Deepest nesting of an answer that is taken for JSON. Ten times what APIs answer, and so little that whoever walks
  * over a document may do it by recursion.
  */
-export const MAX_ANSWER_DEPTH = 200
+const MAX_ANSWER_DEPTH = 200
 
 type JsonAnswer = { value: JsonValue; notes: readonly string[] }
 

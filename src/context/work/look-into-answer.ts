@@ -86,7 +86,8 @@ export const createAnswerLook = () => {
     const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
     const asideTokens = await countTokens(renderAsides(outcome, notes))
     const room = Math.max(1, job.budgetTokens - asideTokens)
-    const whole = { text: rendered, outline: '', tokensShown: tokensAfter, isCut: false }
+    const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)
+    const whole = { text: rendered, outline: '', tokensShown: tokensOfAll, isCut: false }
     const nothing = { text: '', outline: '', tokensShown: 0, isCut: false }
     const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await beginAnswer(document, room)
     const format = formatOf(document)
