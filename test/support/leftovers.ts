@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { compileCache } from './compile-cache.ts'
 
 /** In the environment of all that a run of the tests starts, commands of upstreams included: by it they are told apart. */
 const VARIABLE = 'TEST_RUN_MARK'
@@ -9,10 +10,10 @@ const VARIABLE = 'TEST_RUN_MARK'
 const PATIENCE_MS = 10_000
 const LOOK_EVERY_MS = 100
 
-/** Of a test that starts something with an environment of its own: what has to be in that. */
+/** Of a test that starts something with an environment of its own: what has to be in that. It starts faster, too. */
 export const runMark = (): Record<string, string> => {
   const mark = process.env[VARIABLE]
-  return mark === undefined ? {} : { [VARIABLE]: mark }
+  return { ...compileCache(), ...(mark !== undefined && { [VARIABLE]: mark }) }
 }
 
 const readText = (path: string): string => {

@@ -97,13 +97,8 @@ describe('a server over stdio', () => {
     const upstream = openUpstream({ ...hostile(), env: { SHOWN: 'yes; rm -rf /' } })
     const seen: Record<string, string> = JSON.parse(await callTool(upstream, 'environment'))
     delete process.env.PATCHBAY_TEST_SECRET
-    expect(Object.keys(seen).sort()).toEqual([
-      'HOME',
-      'PATH',
-      'SHOWN',
-      'STARTED_BY_PATCHBAY',
-      ...Object.keys(runMark()),
-    ])
+    const given = ['HOME', 'PATH', 'SHOWN', 'STARTED_BY_PATCHBAY', ...Object.keys(runMark())]
+    expect(Object.keys(seen).sort()).toEqual(given.sort())
     expect(seen.SHOWN).toBe('yes; rm -rf /')
   })
 
