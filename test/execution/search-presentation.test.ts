@@ -1,12 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../src/context/index.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { type ClientExtras, connectClient } from '../upstreams/clients.ts'
-import { commandOf } from '../upstreams/support.ts'
+import { type ClientExtras, connectClient, jsonOf } from '../upstreams/clients.ts'
+import { commandOf, everythingCommand } from '../upstreams/support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -153,6 +154,45 @@ describe('a server whose tools are found by search', () => {
     const names = await client.namesFor('talks', { limit: 20 })
     expect(names.length).toBeGreaterThan(1)
     expect(names.every(name => name.startsWith('talks_'))).toBe(true)
+  })
+
+  it.each(ERAS)('lets an upstream ask the client whose call it is (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+    const answer = { action: 'accept' as const, content: { name: 'Ada' } }
+    const client = await open(kind, serverId, {
+      capabilities: { elicitation: { form: {} } },
+      prepare1: asked => asked.setRequestHandler(ElicitRequestSchema, () => answer),
+      prepare2: asked => asked.setRequestHandler('elicitation/create', () => answer),
+    })
+    expect(jsonOf(await client.call('talks_ask'))).toEqual(answer)
+  })
+
+  it('finds and calls tools that an upstream has for clients alone that can be asked something', async () => {
+    const { serverId } = await makeSearched()
+    await attachKnown(serverId, { name: 'every', ...everythingCommand() })
+    const answer = { action: 'accept' as const, content: { name: 'Ada' } }
+    const asked = await open('sdk 1', serverId, {
+      capabilities: { elicitation: { form: {} } },
+      prepare1: client => client.setRequestHandler(ElicitRequestSchema, () => answer),
+    })
+    const name = 'every_trigger-elicitation-request'
+    expect(JSON.stringify(await asked.call(name))).toContain('Name: Ada')
+    await vi.waitFor(async () => expect(await asked.namesFor('trigger elicitation')).toContain(name), 10_000)
+    const other = await open('sdk 1', serverId)
+    expect(await other.namesFor('trigger elicitation')).not.toContain(name)
+    expect(textOf(await other.call(name))).toContain('There is no tool')
+  })
+
+  it('says in its list which upstreams it lacks, and why none of their tools can be called', async () => {
+    const { serverId } = await makeSearched()
+    const away = { name: 'away', transport: 'http', url: 'http://127.0.0.1:1/mcp' }
+    await operator.create(`/servers/${serverId}/upstreams`, away)
+    const client = await open('sdk 2 stateless', serverId)
+    const missing = async () =>
+      z.looseObject({ _meta: z.looseObject({}) }).parse(await client.request('tools/list'))._meta
+    expect(await missing()).toMatchObject({ 'patchbay/missing': [{ upstream: 'away' }] })
+    expect(textOf(await client.call('away_thing'))).toContain('The upstream "away" cannot be used now')
   })
 
   it('costs at most a thousand tokens with a thousand tools, of which it finds each', async () => {

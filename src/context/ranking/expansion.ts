@@ -56,21 +56,23 @@ export const expandWord = (
       add(stem, PREFIX_WEIGHT * (own.length / stem.length))
     }
   }
-  for (const form of baseForms(word)) {
-    for (const { word: near, weight } of apiWordsNear(form)) {
-      add(stemOf(near), weight === 1 ? SHORT_WEIGHT : effect * API_WEIGHT * weight)
-    }
+  const asOfApis = baseForms(word).flatMap(form => apiWordsNear(form))
+  for (const { word: near, weight } of asOfApis) {
+    add(stemOf(near), weight === 1 ? SHORT_WEIGHT : effect * API_WEIGHT * weight)
   }
-  const related = lexicon?.relatedTo(word) ?? []
+  // What a word means where APIs are spoken of is nearer than what else it may mean: a branch is no bough.
+  const asOfLife = asOfApis.length === 0 ? lexicon : undefined
+  const related = asOfLife?.relatedTo(word) ?? []
   for (const { word: near, weight } of related) add(stemOf(near), effect * LEXICON_WEIGHT * weight)
-  const isKnown = vocabulary.has(own) || related.length > 0
+  const isKnown = vocabulary.has(own) || asOfApis.length > 0 || related.length > 0
   if (!isKnown && own.length >= MIN_TYPO_CHARACTERS) {
     const edits = own.length >= LONG_CHARACTERS ? 2 : 1
     for (const { stem, edits: made } of vocabulary.near(own, edits)) {
       add(stem, made <= 1 ? TYPO_WEIGHT : SECOND_TYPO_WEIGHT)
     }
   }
-  if (!vocabulary.has(own)) for (const { word: told, weight } of lexicon?.glossOf(word) ?? []) add(stemOf(told), weight)
+  if (!vocabulary.has(own))
+    for (const { word: told, weight } of asOfLife?.glossOf(word) ?? []) add(stemOf(told), weight)
   return [...meanings]
     .map(([stem, weight]) => ({ stem, weight }))
     .sort((a, b) => b.weight - a.weight)
