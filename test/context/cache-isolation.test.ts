@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -27,7 +29,8 @@ type Person = ApiClient & { email: string; userId: string }
 const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
 if (postgres === undefined) throw new Error('there is no database to test on')
 
-describe('an answer that was cut, at two processes that share PostgreSQL', () => {
+// Both count tokens, and load the tables for that, which on a busy machine takes its time.
+describe('an answer that was cut, at two processes that share PostgreSQL', { timeout: 60_000 }, () => {
   let database: TestDatabase
   let here: TestApp
   let there: TestApp
@@ -130,6 +133,17 @@ describe('an answer that was cut, at two processes that share PostgreSQL', () =>
     expect((await goOn(client, cacheId)).isError).toBe(false)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
     await expect(goOn(client, cacheId)).rejects.toThrow()
+  })
+
+  it('is nobody’s any more where it is lost on disk and in the database: its caller is told what all others are', async () => {
+    const { url, serverId } = await make({ access: 'private' })
+    const client = await connect(url, owner.token)
+    const cacheId = await callForId(client)
+    await shared(serverId)
+    await here.services.db.cachedAnswer.deleteMany({ where: { serverId } })
+    await rm(join(here.settings.dataDirectory, 'answers'), { recursive: true })
+    expect(await goOn(client, cacheId)).toEqual(await goOn(client, 'AAAAAAAAAAAAAAAAAAAAAA'))
+    expect((await goOn(client, await callForId(client))).text).toContain('4999')
   })
 
   it('leaves the database with its server', async () => {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { AnswerCache, AnswerSteps, AnswerView, AnswerWork } from '../../context/index.ts'
 import type { JsonObject, JsonValue, Result } from '../../kernel/index.ts'
 import { formatNumber } from '../../platform/http/index.ts'
@@ -34,7 +35,7 @@ export type AnswerToolParts = {
   /** Whether one of those may speak to its client while it runs. */
   isLinked: boolean
   reading: Pick<AnswerWork, 'look'>
-  answers: Pick<AnswerCache, 'find' | 'keep'>
+  answers: Pick<AnswerCache, 'keep' | 'open'>
   onInternalError: (error: unknown) => void
 }
 
@@ -49,8 +50,22 @@ const NOT_KEPT =
   'There is no answer with this cache_id for you: it was never given to you, or is no longer kept. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to look into this answer. The operator finds the reason in its log.'
 
-type WholeAnswer = { utf8: Buffer; cacheId: string | undefined }
+type WholeAnswer = {
+  /** Read where no thread holds the answer already. */
+  utf8: Uint8Array | (() => Promise<Uint8Array>)
+  cacheId: string | undefined
+  /** Where they were counted before. */
+  tokens?: number | undefined
+}
 type Fetched = { kind: 'answer'; answer: WholeAnswer } | { kind: 'result'; result: ToolResult | PassedAnswer }
+
+/** What is kept with an answer that spares work later. */
+const About = z.looseObject({ tokens: z.int().nonnegative().optional() })
+
+/** It was let go after it was found. */
+class NoLongerKept extends Error {
+  override readonly name = 'NoLongerKept'
+}
 
 /** What failed, or is no result yet, is not looked into. */
 const isNoAnswer = (rest: JsonObject): boolean => rest.isError === true || rest.resultType === 'input_required'
@@ -63,9 +78,14 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     answers.keep({ serverId: server.id, holder: holderOf(context.caller), content, about })
 
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
-    const found = await answers.find(server.id, holderOf(caller), cacheId)
+    const found = await answers.open(server.id, holderOf(caller), cacheId)
     if (found === undefined) return { kind: 'result', result: errorResult(NOT_KEPT) }
-    return { kind: 'answer', answer: { utf8: found.bytes, cacheId } }
+    const utf8 = async (): Promise<Uint8Array> => {
+      const read = await found.read()
+      if (read === undefined) throw new NoLongerKept()
+      return read
+    }
+    return { kind: 'answer', answer: { utf8, cacheId, tokens: About.safeParse(found.about).data?.tokens } }
   }
 
   const fetchFresh = async (
@@ -85,7 +105,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
   const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<PassedResult> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
-    const found = isCut && whole !== undefined ? await keep(context, whole.utf8, {}) : undefined
+    const found = isCut && whole !== undefined ? await keep(context, whole.utf8, { tokens: tokensAfter }) : undefined
     const sizes = `${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
@@ -101,15 +121,16 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     source: WholeAnswer,
     context: CallContext,
   ): Promise<ToolResult | PassedResult> => {
-    const { utf8: bytes, cacheId: key } = source
+    const { utf8: bytes, cacheId: key, tokens: tokensBefore } = source
     const budgetTokens = Math.max(server.maxResponseTokens - NOTICE_TOKENS, 0)
     try {
-      const seen = await reading.look({ bytes, key, steps, budgetTokens, keepsWhole: true })
+      const seen = await reading.look({ bytes, key, steps, budgetTokens, tokensBefore, keepsWhole: true })
       if (!seen.ok) return errorResult(boundError(seen.error.message))
       const [fault] = seen.value.errors
       if (fault !== undefined && seen.value.text === '') return errorResult(boundError(fault.message))
       return await render(seen.value, source, context)
     } catch (error) {
+      if (error instanceof NoLongerKept) return errorResult(NOT_KEPT)
       onInternalError(error)
       return errorResult(NOT_READ)
     }
