@@ -71,7 +71,7 @@ export const createAnswerShaper = ({
     return `${what} took longer than ${timeLimitMs} ms and was ended. Its builder has to make it do less.`
   }
 
-  const run = async (job: ShapingJob): Promise<ShapingOutcome> => {
+  const run = async (owner: string, job: ShapingJob): Promise<ShapingOutcome> => {
     pool ??= open()
     const end = new AbortController()
     const { port1, port2 } = new MessageChannel()
@@ -86,6 +86,7 @@ export const createAnswerShaper = ({
       return await pool.run({ job, began: port2 }, { signal: end.signal, transferList: [port2] })
     } catch (error) {
       if (!end.signal.aborted && codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
+      if (hasBegun) turns.suspect(owner)
       return { kind: 'failed', message: explain(job, error, hasBegun) }
     } finally {
       clearTimeout(timer)
@@ -97,7 +98,7 @@ export const createAnswerShaper = ({
     /** `owner`: whose job it is; of each one runs at a time. Rejects for what should not happen alone. */
     shape: async (owner: string, job: ShapingJob): Promise<ShapingOutcome> => {
       try {
-        return await turns.take(owner, () => run(job))
+        return await turns.take(owner, () => run(owner, job))
       } catch (error) {
         if (!(error instanceof NoTurn)) throw error
         return { kind: 'failed', message: 'Too many answers of this server wait to be shaped. Try again later.' }
