@@ -8,6 +8,8 @@ import { createAnswerWork } from '../../src/context/index.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'
 import { median, quantile } from '../statistics.ts'
+import { measureFrozen } from './answers-frozen.ts'
+import { measureSearch } from './answers-search.ts'
 
 const RECORDS_PER_MB = 5_000
 const LARGE_MB = 10
@@ -126,6 +128,9 @@ const measureBlocking = async (bench: Bench, bytes: Buffer): Promise<void> => {
 }
 
 export const runAnswers = async (bench: Bench): Promise<void> => {
-  measureProcessors(bench, answerOf(1))
+  const bytes = answerOf(1)
+  measureProcessors(bench, bytes)
+  measureSearch(bench, parseAnswer(bytes, 'application/json').document)
   await measureBlocking(bench, answerOf(bench.options.quick ? 1 : LARGE_MB))
+  await measureFrozen(bench)
 }

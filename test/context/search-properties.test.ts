@@ -61,7 +61,7 @@ it('texts that are left out unread hold no match, whatever the pattern', () => {
   const texts = fc.array(shortText, { minLength: 2, maxLength: 10 })
   fc.assert(
     fc.property(safePattern, texts, fc.boolean(), (pattern, contents, caseInsensitive) => {
-      const padded = [...contents, '-'.repeat(10_000)]
+      const padded = [...contents, '-']
       const matcher = matcherOf(pattern, caseInsensitive)
       const candidates = new Set(createPassages(padded).candidates(matcher) ?? padded.keys())
       const matching = [...padded.keys()].filter(index => matcher.test(padded[index] ?? ''))
@@ -72,9 +72,8 @@ it('texts that are left out unread hold no match, whatever the pattern', () => {
 })
 
 it('a letter with two small forms, or one that is longer in lower case, hides no match', () => {
-  const filler = '-'.repeat(10_000)
   const candidates = (contents: readonly string[]) =>
-    createPassages([...contents, filler]).candidates(matcherOf('sink', true)) ?? 'all'
+    createPassages([...contents, '-']).candidates(matcherOf('sink', true)) ?? 'all'
   expect(candidates(['ſink', 'SINK', 'sin\u212a', 'sing'])).toEqual([0, 1, 2])
   expect(candidates(['İ', 'sink'])).toBe('all')
 })

@@ -50,8 +50,8 @@ export const readLeaves = (root: JsonValue): Leaves => {
       size = exact.length
     } else if (Array.isArray(value)) {
       shape.items ??= newShape()
-      for (const [index, item] of value.entries()) {
-        size += read({ parent: place, key: index, value: item, size: 0 }, shape.items)
+      for (let index = 0; index < value.length; index++) {
+        size += read({ parent: place, key: index, value: value[index] ?? null, size: 0 }, shape.items)
       }
     } else if (hasMembers(value)) {
       for (const key of Object.keys(value)) {

@@ -8,18 +8,15 @@ export type Passages = {
   candidates: (matcher: Matcher) => readonly number[] | undefined
 }
 
-/** Below so many characters in all, to look for the needles would take longer than it saves. */
-const MIN_JOINED_CHARS = 10_000
-
 /** One text of all, with where each begins. */
 type Joined = { text: string; starts: Uint32Array }
 
 const joinTexts = (texts: readonly string[]): Joined => {
   const starts = new Uint32Array(texts.length)
   let at = 0
-  for (const [index, text] of texts.entries()) {
+  for (let index = 0; index < texts.length; index++) {
     starts[index] = at
-    at += text.length + 1
+    at += (texts[index] ?? '').length + 1
   }
   return { text: texts.join('\n'), starts }
 }
@@ -42,22 +39,33 @@ const collect = (haystack: string, starts: Uint32Array, needle: string, into: Se
   }
 }
 
-/** What is made for looking is made with the first search that needs it, and kept. */
+/** What looking in any case takes is made with the first search that needs it, and kept. */
 export const createPassages = (texts: readonly string[]): Passages => {
-  const joined = once(() => joinTexts(texts))
-  const folded = once(() => foldCase(joined().text))
-  const isWorthwhile = once(
-    () => texts.length > 1 && texts.reduce((sum, { length }) => sum + length, 0) > MIN_JOINED_CHARS,
-  )
+  const folded = once((): Joined | undefined => {
+    const { text, starts } = joinTexts(texts)
+    const lower = foldCase(text)
+    return lower === undefined ? undefined : { text: lower, starts }
+  })
+  const inAnyCase = (needles: readonly string[]): readonly number[] | undefined => {
+    const all = folded()
+    if (all === undefined) return undefined
+    const found = new Set<number>()
+    for (const needle of needles) collect(all.text, all.starts, needle, found)
+    return [...found].sort((one, other) => one - other)
+  }
+  const asWritten = (needles: readonly string[]): readonly number[] => {
+    const found: number[] = []
+    for (let index = 0; index < texts.length; index++) {
+      const text = texts[index] ?? ''
+      if (needles.some(needle => text.includes(needle))) found.push(index)
+    }
+    return found
+  }
   return {
     texts,
     candidates: ({ needles, foldsCase }) => {
-      if (needles === undefined || !isWorthwhile()) return undefined
-      const haystack = foldsCase ? folded() : joined().text
-      if (haystack === undefined) return undefined
-      const found = new Set<number>()
-      for (const needle of needles) collect(haystack, joined().starts, needle, found)
-      return needles.length === 1 ? [...found] : [...found].sort((one, other) => one - other)
+      if (needles === undefined || texts.length < 2) return undefined
+      return foldsCase ? inAnyCase(needles) : asWritten(needles)
     },
   }
 }

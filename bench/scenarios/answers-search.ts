@@ -1,0 +1,57 @@
+/** What searching an answer of 1 MB takes: with an index made for it, and with one that is kept. */
+import type { AnswerDocument } from '../../src/context/answer-document.ts'
+import { buildIndex, type SearchParams, searchIndex } from '../../src/context/search/index.ts'
+import type { Bench } from '../bench.ts'
+import { show } from '../report.ts'
+import { median, quantile } from '../statistics.ts'
+
+const LOOKS: readonly { name: string; params: SearchParams; firstMs?: number; laterMs?: number }[] = [
+  { name: 'regular expression with a literal', params: { pattern: 'number \\d*77$', mode: 'regex' }, firstMs: 10 },
+  {
+    name: 'regular expression with a literal in any case',
+    params: { pattern: 'NUMBER \\d*77$', mode: 'regex', caseInsensitive: true },
+    firstMs: 10,
+  },
+  { name: 'regular expression without', params: { pattern: '\\b[a-z]+\\d{2}[.,]?$', mode: 'regex' }, firstMs: 100 },
+  { name: 'regular expression (a+)+$', params: { pattern: '(a+)+$', mode: 'regex' }, firstMs: 100 },
+  { name: 'BM25', params: { pattern: 'item maker 77 lorem', mode: 'bm25' }, firstMs: 60, laterMs: 10 },
+  { name: 'fuzzy', params: { pattern: 'nmuber', mode: 'fuzzy' } },
+  { name: 'text', params: { pattern: 'Maker 112', mode: 'text' } },
+  { name: 'context', params: { pattern: 'Maker 112', mode: 'context' } },
+]
+
+const took = (work: () => { ok: boolean }): number => {
+  const from = performance.now()
+  if (!work().ok) throw new Error('a search was refused')
+  return performance.now() - from
+}
+
+export const measureSearch = (bench: Bench, document: AnswerDocument): void => {
+  const rounds = bench.options.quick ? 3 : 30
+  const rows = LOOKS.map(({ name, params, firstMs, laterMs }) => {
+    const first: number[] = []
+    const later: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      let index = buildIndex({ kind: 'text', text: '', format: 'text' })
+      const makeAndSearch = () => {
+        index = buildIndex(document)
+        return searchIndex(index, params)
+      }
+      first.push(took(makeAndSearch))
+      later.push(took(() => searchIndex(index, params)))
+    }
+    const add = (when: string, required: number | undefined, times: readonly number[]) => {
+      if (required === undefined) return
+      const measured = median([...times])
+      bench.addFigure({ title: `${name}, 1 MB, ${when}, p50`, required: { atMost: required }, measured, unit: 'ms' })
+    }
+    add('first', firstMs, first)
+    add('after', laterMs, later)
+    return [name, show(median(first)), show(quantile(first, 0.95)), show(median(later)), show(quantile(later, 0.95))]
+  })
+  bench.addTable({
+    title: `Searches of the same answer, ${rounds} times each, in one thread`,
+    columns: ['', 'first: median ms', 'p95 ms', 'after: median ms', 'p95 ms'],
+    rows,
+  })
+}
