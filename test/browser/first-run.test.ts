@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
@@ -9,18 +7,16 @@ import { createBrowser } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
 import { checkPage, watchComplaints } from './check-page.ts'
+import { isEachPictured, takePicture } from './pictures.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-/** Left there to be looked at; not in git. */
-const SHOTS = join(import.meta.dirname, '../../test-output/pages')
 const PASSWORD = 'correct horse battery staple'
 const Token = z.object({ token: z.string() })
 const AMOUNT = { from: 'EUR', to: 'JPY', amount: 100 }
 
 let browser: Browser
 beforeAll(async () => {
-  mkdirSync(SHOTS, { recursive: true })
   browser = await launchChromium()
 })
 afterAll(() => browser?.close())
@@ -48,9 +44,7 @@ const signUp = async (page: Page, email = 'ada@example.com'): Promise<void> => {
 }
 
 const check = (page: Page, name: string): Promise<string[]> =>
-  checkPage(page, async (scheme, width) => {
-    await page.screenshot({ path: join(SHOTS, `${name}_${scheme}_${width}.png`), fullPage: true })
-  })
+  checkPage(page, isEachPictured ? (scheme, width) => takePicture(page, name, scheme, width) : undefined)
 
 /** What a client without a browser shows for the person who signed up. */
 const makeToken = async (origin: string): Promise<string> => {

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launchChromium } from '../support/chromium.ts'
@@ -8,12 +6,9 @@ import { checkPage, watchComplaints } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
+import { isEachPictured, takePicture } from './pictures.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
-
-/** Left there to be looked at; not in git. Of every page when they are asked for, else of those with faults. */
-const SHOTS = join(import.meta.dirname, '../../test-output/pages')
-const isEachPictured = process.env.TEST_PICTURES !== undefined
 
 const nameOf = ({ route, state }: PageRow): string => {
   const path = route.replace('GET /', '').replaceAll(/[/:* ]+/g, '-')
@@ -25,7 +20,6 @@ let browser: Browser
 const tabs = new Map<string, { page: Page; complaints: ReturnType<typeof watchComplaints> }>()
 
 beforeAll(async () => {
-  mkdirSync(SHOTS, { recursive: true })
   ;[world, browser] = await Promise.all([startDashboardWorld(), launchChromium()])
 })
 afterAll(async () => {
@@ -60,9 +54,7 @@ describe('every page of the dashboard', () => {
     const answer = await page.goto(await row.path(world))
     if (row.act === undefined) expect(answer?.status()).toBe(row.status ?? 200)
     await row.act?.(page)
-    const picture = async (scheme: string, width: number) => {
-      await page.screenshot({ path: join(SHOTS, `${name}_${scheme}_${width}.jpg`), fullPage: true, quality: 80 })
-    }
+    const picture = (scheme: string, width: number) => takePicture(page, name, scheme, width)
     const found = await checkPage(page, isEachPictured ? picture : undefined)
     const faults = [...complaints.take(row.status), ...found]
     if (faults.length > 0 && !isEachPictured) await picture('light', 1_280)
