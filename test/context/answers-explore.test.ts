@@ -35,9 +35,9 @@ it('what there is stands in an outline: kinds, counts, ranges, how often, sample
     left: always null
     address (in 1 of 3): object
       city: text of 5 characters: "Delft"
-    tags (in 1 of 3): list of 1 items, each text of 1 characters: "x"
+    tags (in 1 of 3): list of 1 item, each text of 1 character: "x"
   none: empty list
-  mixed: list of 3 items, each text of 1 characters: "a"; or integer: 1; or null in 1 of 3`)
+  mixed: list of 3 items, each text of 1 character: "a"; or integer: 1; or null in 1 of 3`)
 })
 
 it('a path begins there, for all values it leads to', () => {

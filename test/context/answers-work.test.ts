@@ -168,3 +168,16 @@ it('what is shown is counted as it is shown: without the blanks that the answer 
   expect(seen.tokensShown).toBe(await countTokens(seen.text))
   expect(seen.tokensShown).toBeLessThan(seen.tokensBefore)
 })
+
+it.each([
+  ['JSON', 'application/json', `[${'{"id":1,"note":"Some words of a note, and more of them."},'.repeat(180_000)}{}]`],
+  ['one line of text', 'text/plain', 'word '.repeat(2_000_000)],
+  ['one string', 'application/json', `"${'x'.repeat(10_000_000)}"`],
+])('of 10 MB of %s the beginning is shown and the rest can be reached', async (_what, mediaType, text) => {
+  const answer = { bytes: Buffer.from(text), mediaType, key: mediaType + text.length, tokensBefore: 1 }
+  const begun = await look({ ...answer, budgetTokens: 300 })
+  expect(begun.isCut).toBe(true)
+  expect(begun.tokensShown).toBeLessThanOrEqual(300)
+  expect(begun.outline).toContain('shown')
+  expect((await look({ ...answer, steps: { explore: {} }, budgetTokens: 300 })).text).not.toBe('')
+})

@@ -1,5 +1,6 @@
 import type { AnswerDocument } from '../answer-document.ts'
 import { countTokens } from '../tokens.ts'
+import { formatNumber } from './amounts.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText } from './cut-text.ts'
 import { renderPath } from './path.ts'
@@ -32,12 +33,10 @@ const MAX_OUTLINE_LINES = 12
 
 type Candidate = { text: string; outline: string }
 
-const number = (count: number): string => count.toLocaleString('en')
-
 const describeCut = (root: AnswerDocument, { path, what, shown, total, places }: Cut): string => {
   const where = path.length === 0 ? 'the whole' : renderPath(path)
-  const unit = places > 1 ? `${what} in ${number(places)} places` : what
-  const line = `${where}: ${number(shown)} of ${number(total)} ${unit} shown`
+  const unit = places > 1 ? `${what} in ${formatNumber(places)} places` : what
+  const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${unit} shown`
   if (what === 'characters' || root.kind !== 'json') return line
   const names = nameMembers(root.value, path, what)
   return names === '' ? line : `${line}; ${names}`
@@ -55,7 +54,7 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   }
   const more = lines.length - kept.length
   if (kept.length === 0) return ''
-  return ['This is a part:', ...kept, ...(more > 0 ? [`and ${number(more)} more places`] : [])].join('\n')
+  return ['This is a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
 }
 
 const countLines = (text: string): number => {
@@ -65,8 +64,8 @@ const countLines = (text: string): number => {
 }
 
 const describeTextCut = (whole: string, shown: string, lines: number): string => {
-  const characters = `${number(shown.length)} of ${number(whole.length)} characters shown`
-  return lines > 1 ? `${number(countLines(shown))} of ${number(lines)} lines, ${characters}` : characters
+  const characters = `${formatNumber(shown.length)} of ${formatNumber(whole.length)} characters shown`
+  return lines > 1 ? `${formatNumber(countLines(shown))} of ${formatNumber(lines)} lines, ${characters}` : characters
 }
 
 /** A way to make the beginning for a room of so many characters. */

@@ -1,4 +1,5 @@
 import type { AnswerDocument } from '../answer-document.ts'
+import { formatAmount, formatNumber } from './amounts.ts'
 
 type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
 
@@ -10,8 +11,6 @@ const ELEMENT = /<([a-z][\w:.-]*)/gi
 /** Headings of HTML and of Markdown; bounded, so that one left open costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
 const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
-
-const number = (count: number): string => count.toLocaleString('en')
 
 const cut = (line: string): string =>
   line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line
@@ -26,7 +25,9 @@ const describeElements = (text: string): readonly string[] => {
   const counts = new Map<string, number>()
   for (const [, name = ''] of text.matchAll(ELEMENT)) counts.set(name, (counts.get(name) ?? 0) + 1)
   const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_ELEMENTS)
-  return most.length === 0 ? [] : [`elements: ${most.map(([name, count]) => `${name} ${number(count)}`).join(', ')}`]
+  return most.length === 0
+    ? []
+    : [`elements: ${most.map(([name, count]) => `${name} ${formatNumber(count)}`).join(', ')}`]
 }
 
 const describeHeadings = ({ text, format }: TextDocument): readonly string[] => {
@@ -50,7 +51,7 @@ export const describeText = (document: TextDocument): string => {
     .split('\n')
     .filter(line => line.trim() !== '')
   return [
-    `${format}: ${number(lines)} lines, ${number(words)} words, ${number(text.length)} characters`,
+    `${format}: ${formatAmount(lines, lines, 'line')}, ${formatAmount(words, words, 'word')}, ${formatAmount(text.length, text.length, 'character')}`,
     ...(format === 'text' ? [] : describeElements(text)),
     ...describeHeadings(document),
     'it begins:',

@@ -1,6 +1,7 @@
 import { failure, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import type { AnswerDocument, Processed } from '../answer-document.ts'
 import type { Processor } from '../processor.ts'
+import { formatNumber } from './amounts.ts'
 import { describeText } from './describe-text.ts'
 import { follow, type Path, parsePath, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
@@ -32,7 +33,7 @@ const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Res
   const shape = createShape()
   for (const value of values) addValue(shape, value, depth)
   const [first = '', ...rest] = renderShape(shape, samples)
-  const many = values.length > 1 ? `${values.length.toLocaleString('en')} places, each ` : ''
+  const many = values.length > 1 ? `${formatNumber(values.length)} places, each ` : ''
   const lines = [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest]
   return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
 }

@@ -72,5 +72,5 @@ export const parseAnswer = (source: Uint8Array | string, mediaType = ''): Proces
   if (decoded === undefined) return { document: toBinary(type.essence, source.byteLength), notes: [] }
   const { document, notes } = parseText(decoded.text, type)
   if (decoded.broken === 0) return { document, notes }
-  return { document, notes: [...notes, `${decoded.broken} places are not in its charset and stand as U+FFFD.`] }
+  return { document, notes: [...notes, `Places that are not in its charset and stand as U+FFFD: ${decoded.broken}.`] }
 }

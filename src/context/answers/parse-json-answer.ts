@@ -59,7 +59,7 @@ export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
     return success({
       value,
       notes: [
-        ...(repeated > 0 ? [`${repeated} keys stand twice in their object: the last one of each is taken.`] : []),
+        ...(repeated > 0 ? [`Keys that stand twice in their object: ${repeated}. The last one of each is taken.`] : []),
         ...(hasExactNumbers ? ['It holds numbers too long for a double: their digits are kept as they are.'] : []),
       ],
     })
@@ -105,7 +105,8 @@ export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer
   }
   if (broken.length > 0) {
     const shown = broken.slice(0, BROKEN_LINES_SHOWN).join(', ')
-    notes.add(`${broken.length} lines are no JSON and stand as strings: ${shown}${broken.length > 5 ? ', …' : ''}.`)
+    const all = broken.length > BROKEN_LINES_SHOWN ? `, … (${broken.length} in all)` : ''
+    notes.add(`Lines that are no JSON and stand as strings: ${shown}${all}.`)
   }
   return success({ value, notes: [...notes] })
 }

@@ -1,3 +1,4 @@
+import { formatAmount, formatNumber } from './amounts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
 const MAX_SHOWN_CHARACTERS = 60
@@ -7,13 +8,8 @@ const MAX_MEMBERS_SHOWN = 60
 const MAX_CHOICES = 8
 const INDENT = '  '
 
-const number = (count: number): string => count.toLocaleString('en')
-
 const quote = (text: string): string =>
   JSON.stringify(text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text)
-
-const range = (least: number, most: number): string =>
-  least === most ? number(least) : `${number(least)} to ${number(most)}`
 
 /** The values themselves: all where there are few, else some. */
 const renderSamples = (
@@ -42,20 +38,20 @@ const renderNumbers = (
 }
 
 const renderTexts = ({ count, shortest, longest, samples: values }: ValueShape['texts'], samples: number): string => {
-  const length = longest === 0 ? 'empty text' : `text of ${range(shortest, longest)} characters`
+  const length = longest === 0 ? 'empty text' : `text of ${formatAmount(shortest, longest, 'character')}`
   return longest === 0 ? length : `${length}${renderSamples(values, count, samples, quote)}`
 }
 
 const renderLists = ({ count, shortest, longest, item }: ValueShape['lists'], samples: number): string => {
-  const length = count === 0 ? '' : range(shortest, longest)
+  const length = count === 0 ? '' : formatAmount(shortest, longest, 'item')
   if (longest === 0) return 'empty list'
-  return item === undefined ? `list of ${length} items` : `list of ${length} items, each ${renderKinds(item, samples)}`
+  return item === undefined ? `list of ${length}` : `list of ${length}, each ${renderKinds(item, samples)}`
 }
 
 const renderObjects = ({ count, members, table }: ValueShape['objects'], samples: number): string => {
   if (table === undefined) return members.size === 0 ? 'empty object' : 'object'
   const keys = [...table.keys].slice(0, Math.max(1, samples)).map(quote).join(', ')
-  const named = `table of ${range(table.fewest, table.most)} keys such as ${keys}`
+  const named = `table of ${formatAmount(table.fewest, table.most, 'key')} such as ${keys}`
   return count > table.count ? `object or ${named}` : named
 }
 
@@ -70,9 +66,10 @@ const renderKinds = (shape: ValueShape, samples: number): string => {
   if (booleans.count > 0) {
     const { trues } = booleans
     if (trues === 0 || trues === booleans.count) kinds.push(`always ${trues > 0}`)
-    else kinds.push(`boolean, true in ${number(trues)} of ${number(booleans.count)}`)
+    else kinds.push(`boolean, true in ${formatNumber(trues)} of ${formatNumber(booleans.count)}`)
   }
-  if (nulls > 0) kinds.push(nulls === count ? 'always null' : `null in ${number(nulls)} of ${number(count)}`)
+  if (nulls > 0)
+    kinds.push(nulls === count ? 'always null' : `null in ${formatNumber(nulls)} of ${formatNumber(count)}`)
   return kinds.length === 0 ? 'something' : kinds.join('; or ')
 }
 
@@ -87,7 +84,7 @@ const renderBelow = (shape: ValueShape, samples: number, indent: string): readon
   const plain = objects.count - (objects.table?.count ?? 0)
   const members = [...objects.members].slice(0, MAX_MEMBERS_SHOWN).flatMap(([name, member]) => {
     const isLooked = member.count > member.nulls + countKinds(member) ? '' : `: ${renderKinds(member, samples)}`
-    const often = member.count < plain ? ` (in ${number(member.count)} of ${number(plain)})` : ''
+    const often = member.count < plain ? ` (in ${formatNumber(member.count)} of ${formatNumber(plain)})` : ''
     return [
       `${indent}${JSON.stringify(name).slice(1, -1)}${often}${isLooked}`,
       ...renderBelow(member, samples, indent + INDENT),
@@ -97,7 +94,7 @@ const renderBelow = (shape: ValueShape, samples: number, indent: string): readon
   const { table } = objects
   return [
     ...members,
-    ...(more > 0 ? [`${indent}and ${number(more)} more members`] : []),
+    ...(more > 0 ? [`${indent}and ${formatNumber(more)} more members`] : []),
     ...(table?.each === undefined
       ? []
       : [`${indent}*: ${renderKinds(table.each, samples)}`, ...renderBelow(table.each, samples, indent + INDENT)]),

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../kernel/index.ts'
+import { formatAmount } from './amounts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
 /** What a path that matches nothing is answered by: enough to write the right one, and no more. */
@@ -37,7 +38,7 @@ const describeValues = (values: readonly JsonValue[]): string => {
   if (array !== undefined)
     return array.length === 0
       ? 'no items: it is an empty array'
-      : `${array.length.toLocaleString('en')} items of an array`
+      : `${formatAmount(array.length, array.length, 'item')} of an array`
   if (values.some(hasMembers)) return 'no members: it is an empty object'
   return values.some(value => typeof value === 'string')
     ? 'no members: it is a text'

@@ -1,0 +1,8 @@
+/** `1,204`. */
+export const formatNumber = (count: number): string => count.toLocaleString('en')
+
+/** `1 item`, `3 items`, `0 to 1,204 items`. */
+export const formatAmount = (least: number, most: number, one: string): string => {
+  const amount = least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
+  return `${amount} ${one}${most === 1 ? '' : 's'}`
+}
