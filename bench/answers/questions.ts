@@ -119,8 +119,8 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
       ask: 'Which earthquakes near Kodiak are marked for a tsunami?',
       fact: '288km ESE of Kodiak, Alaska',
       calls: [
-        { search: { pattern: '^1$', mode: 'regex', fields: ['features[].properties.tsunami'], context_lines: 20 } },
-        { search: { pattern: 'Kodiak' } },
+        { filter: { fields: ['features[].properties.place', 'features[].properties.tsunami'] } },
+        { search: { pattern: '^1$', mode: 'regex', context_lines: 1 } },
       ],
     },
     {
