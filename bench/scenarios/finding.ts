@@ -21,6 +21,8 @@ import { median, quantile } from '../statistics.ts'
 import { attachUpstream, createServer } from '../upstreams.ts'
 
 const MAX_START_TOKENS = 1_000
+/** Of a new server. */
+const BUDGET_TOKENS = 8_000
 const MIN_DIRECT = 0.95
 const MIN_PARAPHRASED = 0.6
 const MANY_TOOLS = 10_000
@@ -52,7 +54,8 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
   const uuid = await createServer(send)
   const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT] }
   await attachUpstream(send, uuid, { name: CATALOGUE_NAME, ...upstream })
-  await send('PATCH', `/servers/${uuid}`, { presentation: 'search' })
+  // With the three tools for answers that were cut: they are listed too.
+  await send('PATCH', `/servers/${uuid}`, { presentation: 'search', maxResponseTokens: BUDGET_TOKENS })
   const client = new Client({ name: 'bench', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/s/${uuid}`)))
   const listed = await client.listTools()

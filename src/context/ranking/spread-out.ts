@@ -1,8 +1,8 @@
 /** A tool that was found: the words that it is called by, and how well it fits. */
 export type Candidate = { tool: number; score: number; called: ReadonlySet<string> }
 
-/** As many of the best are looked at, for each place that there is. */
-export const CANDIDATES_PER_PLACE = 6
+/** As many of the best are looked at, however few are wanted: so that the first are the same with every limit. */
+export const CANDIDATES = 30
 /** From as many of their words in common on, two tools do nearly the same: the variants of one for users, teams, … */
 const ALIKE = 0.6
 /** What is left of a score for each tool before it that does nearly the same. */

@@ -1,7 +1,7 @@
 import SearchableMap from 'minisearch/SearchableMap'
 import { replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary, type WordMeaning, type WordSources } from './expansion.ts'
-import { CANDIDATES_PER_PLACE, spreadOut } from './spread-out.ts'
+import { CANDIDATES, spreadOut } from './spread-out.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, splitWords, stemOf } from './words.ts'
 
@@ -211,7 +211,7 @@ const createRanking = (map: SearchableMap<Postings>, names: readonly ReadonlySet
     }
     ranked.sort((a, b) => b.score - a.score || a.tool - b.tool)
     return spreadOut(
-      ranked.slice(0, limit * CANDIDATES_PER_PLACE).map(one => ({ ...one, called: names[one.tool] ?? new Set() })),
+      ranked.slice(0, Math.max(limit, CANDIDATES)).map(one => ({ ...one, called: names[one.tool] ?? new Set() })),
       limit,
     )
   }
