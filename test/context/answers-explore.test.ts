@@ -87,3 +87,8 @@ it('any JSON can be explored', () => {
     }),
   )
 })
+
+it.each(['<h1 ', '<', '# ', '<h1>', '\n', ' '])('a text of nothing but %j is described while one waits', piece => {
+  expect(run(`<html>${piece.repeat(500_000)}`)).toContain('html: ')
+  expect(run(`x\n${piece.repeat(500_000)}`)).toContain('text: ')
+})

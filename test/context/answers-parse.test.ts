@@ -155,3 +155,10 @@ it.each([
   expect(document.kind).toBe('text')
   expect(notes.join()).toContain(told)
 })
+
+it.each([
+  ['a number of a million digits', `[1${'0'.repeat(1_000_000)}1]`],
+  ['a fraction of a million digits', `{"a":0.${'0'.repeat(1_000_000)}1e5}`],
+])('%s keeps all of them, and takes no longer than they are many', (_what, text) => {
+  expect(renderDocument(parseAnswer(text).document)).toBe(text)
+})

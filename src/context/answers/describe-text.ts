@@ -7,6 +7,8 @@ const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
 const MAX_ELEMENTS = 15
 const MAX_HEADINGS = 20
+/** Headings are looked for in so much of the beginning: markup that is never closed costs time wherever it begins. */
+const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
 /** Headings of HTML and of Markdown; bounded, so that one left open costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
@@ -30,7 +32,8 @@ const describeElements = (text: string): readonly string[] => {
     : [`elements: ${most.map(([name, count]) => `${name} ${formatNumber(count)}`).join(', ')}`]
 }
 
-const describeHeadings = ({ text, format }: TextDocument): readonly string[] => {
+const describeHeadings = ({ text: whole, format }: TextDocument): readonly string[] => {
+  const text = whole.slice(0, HEADINGS_WITHIN)
   const headings: string[] = []
   const found = format === 'html' ? text.matchAll(HTML_HEADING) : text.matchAll(MARKDOWN_HEADING)
   for (const match of found) {

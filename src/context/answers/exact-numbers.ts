@@ -17,12 +17,19 @@ declare global {
 const DOUBTFUL = /(?:^|[:,[\s])(-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d[\d.]{15,})/g
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/
 
+/** A loop, for an expression would begin anew at every zero of a long number. */
+const withoutLastZeros = (digits: string): string => {
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === 0x30) end--
+  return digits.slice(0, end)
+}
+
 /** Digits without zeros around them, and where the point stands: the same for every way to write one number. */
 const normalize = (text: string): string | undefined => {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   if (whole === undefined) return undefined
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const kept = digits.replace(/0+$/, '')
+  const kept = withoutLastZeros(digits)
   if (kept === '') return '0'
   return `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
 }
