@@ -13,7 +13,7 @@ export { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk } from
 export { readBlueprint } from './blueprint.store.ts'
 export { toCatalogueSentence } from './catalogue.view.ts'
 export { clientNameOf } from './client-name.ts'
-export { CACHE_ID_PLACE, type ContextRules } from './context-rules.ts'
+export { CACHE_ID_PLACE } from './context-rules.ts'
 export { findReportSoon } from './find-report-soon.ts'
 export { globalsPages } from './globals.pages.ts'
 export { createGlobalService } from './globals.service.ts'
