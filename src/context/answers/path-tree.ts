@@ -9,15 +9,16 @@ export type PathTree = {
   everyItem: PathTree | undefined
   /** Every member of an object, every item of an array. */
   every: PathTree | undefined
+  /** The tree as the only one of a list: made once, for it is asked for at every value. */
+  alone: readonly PathTree[]
 }
 
-const createTree = (): PathTree => ({
-  isWhole: false,
-  members: new Map(),
-  items: new Map(),
-  everyItem: undefined,
-  every: undefined,
-})
+export const createTree = (members = new Map<string, PathTree>()): PathTree => {
+  const alone: PathTree[] = []
+  const tree: PathTree = { isWhole: false, members, items: new Map(), everyItem: undefined, every: undefined, alone }
+  alone.push(tree)
+  return tree
+}
 
 const childIn = <Key>(map: Map<Key, PathTree>, key: Key): PathTree => {
   const child = map.get(key) ?? createTree()

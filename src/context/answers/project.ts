@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import { hasMembers, indexOfName, type Path } from './path.ts'
-import { buildPathTree, type PathTree } from './path-tree.ts'
+import { buildPathTree, createTree, type PathTree } from './path-tree.ts'
 
 type Trees = readonly PathTree[]
 
@@ -18,7 +18,7 @@ const treesOfEach = (trees: Trees): Trees => {
     if (every !== undefined) each.push(every)
     const names = [...members].filter(([name]) => indexOfName(name) === undefined)
     if (names.length > 0) {
-      each.push({ isWhole: false, members: new Map(names), items: new Map(), everyItem: undefined, every: undefined })
+      each.push(createTree(new Map(names)))
     }
   }
   return each
@@ -42,12 +42,20 @@ const treesOfItems = (trees: Trees, length: number): ReadonlyMap<number, Trees> 
 
 const isWhole = (trees: Trees): boolean => trees.some(tree => tree.isWhole)
 
-const treesOfMember = (trees: Trees, name: string): Trees =>
-  trees.flatMap(({ members, every }) => [members.get(name), every].filter(tree => tree !== undefined))
+const treesOfMember = (trees: Trees, name: string): Trees => {
+  const [only, second] = trees
+  if (only !== undefined && second === undefined && only.every === undefined) return only.members.get(name)?.alone ?? []
+  return trees.flatMap(({ members, every }) => [members.get(name), every].filter(tree => tree !== undefined))
+}
 
 /** The names that the trees ask for in an object; undefined when they ask for every one. */
-const wantedNames = (trees: Trees): ReadonlySet<string> | undefined =>
-  trees.some(tree => tree.every !== undefined) ? undefined : new Set(trees.flatMap(tree => [...tree.members.keys()]))
+const wantedNames = (trees: Trees): Iterable<string> | undefined => {
+  if (trees.some(tree => tree.every !== undefined)) return undefined
+  const [only, second] = trees
+  return only !== undefined && second === undefined
+    ? only.members.keys()
+    : new Set(trees.flatMap(tree => [...tree.members.keys()]))
+}
 
 const includeItems = (items: readonly JsonValue[], trees: Trees): JsonValue | undefined => {
   const each = treesOfEach(trees)
