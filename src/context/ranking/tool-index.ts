@@ -1,7 +1,7 @@
 import SearchableMap from 'minisearch/SearchableMap'
 import { replacePhrases } from './api-words.ts'
-import { expandWord, type Vocabulary, type WordMeaning, type WordSources } from './expansion.ts'
-import { CANDIDATES, spreadOut } from './spread-out.ts'
+import { expandWord, type Vocabulary, type WordSources } from './expansion.ts'
+import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, splitWords, stemOf } from './words.ts'
 
@@ -23,15 +23,10 @@ const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   parameters: 0.6,
   details: 0.6,
 }
-/** How soon more of the same word adds nothing more (BM25's k1). */
-const SATURATION = 1.2
 /** Words of a question that are looked at. */
 const MAX_WORDS = 24
 /** A question that is longer says no more, in characters. */
 const MAX_QUERY_CHARACTERS = 1_000
-
-/** The tools that have a word, how much it counts in each, and whether it is in what the tool is called. */
-type Postings = { tools: Uint32Array; counts: Float32Array; called: Uint8Array; idf: number }
 
 export type ToolIndex = {
   /** Places of the tools in the list that the index was made of, the best first; none that has nothing of the question. */
@@ -131,90 +126,6 @@ const readQuery = (query: string): string[] => {
   const words = splitWords(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
   const telling = words.filter(word => !isStopWord(word))
   return [...new Set(telling.length > 0 ? telling : words)].slice(0, MAX_WORDS)
-}
-
-/** What it counts for that a tool has all of a question, in place of one word of it. */
-const COVERAGE = 0.6
-/** What it counts for that a question has all of what a tool is called. */
-const EXACTNESS = 0.8
-
-/** A word of the same meaning is less of a name than the word itself: its weight to this power. */
-const NEAR_NAME_POWER = 1.5
-
-/** For each tool, what the words that it is called by say together. */
-const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Array => {
-  const sums = new Float64Array(toolCount)
-  for (const { tools, called, idf } of map.values()) {
-    for (const [at, tool] of tools.entries()) if (called[at] === 1) sums[tool] = (sums[tool] ?? 0) + idf
-  }
-  return sums
-}
-
-const createRanking = (map: SearchableMap<Postings>, names: readonly ReadonlySet<string>[]) => {
-  const toolCount = names.length
-  const calledBy = sumCalled(map, toolCount)
-  const scores = new Float64Array(toolCount)
-  const best = new Float64Array(toolCount)
-  const bestCalled = new Float64Array(toolCount)
-  const covered = new Float64Array(toolCount)
-  const called = new Float64Array(toolCount)
-
-  /** Adds to each tool what the best of a word's meanings counts there; answers what it counts at most. */
-  const addWord = (meanings: readonly WordMeaning[], touched: Set<number>): number => {
-    const found: number[] = []
-    const own = meanings.find(({ weight }) => weight === 1)
-    // A rare word that means the same must not say more than the one that was asked for.
-    const most = own === undefined ? Number.POSITIVE_INFINITY : (map.get(own.stem)?.idf ?? 0)
-    let weight = 0
-    for (const meaning of meanings) {
-      const postings = map.get(meaning.stem)
-      if (postings === undefined) continue
-      const { tools, counts } = postings
-      const full = meaning.weight * Math.min(postings.idf, most)
-      weight = Math.max(weight, full)
-      for (let at = 0; at < tools.length; at++) {
-        const tool = tools[at] ?? 0
-        const count = counts[at] ?? 0
-        const score = full * ((count * (SATURATION + 1)) / (count + SATURATION))
-        if (best[tool] === 0) found.push(tool)
-        if (score > (best[tool] ?? 0)) best[tool] = score
-        if (postings.called[at] === 1) {
-          bestCalled[tool] = Math.max(bestCalled[tool] ?? 0, meaning.weight ** NEAR_NAME_POWER * postings.idf)
-        }
-      }
-    }
-    for (const tool of found) {
-      const score = best[tool] ?? 0
-      scores[tool] = (scores[tool] ?? 0) + score
-      covered[tool] = (covered[tool] ?? 0) + Math.min(score, weight)
-      called[tool] = (called[tool] ?? 0) + (bestCalled[tool] ?? 0)
-      best[tool] = bestCalled[tool] = 0
-      touched.add(tool)
-    }
-    return weight
-  }
-
-  return (
-    words: readonly (readonly WordMeaning[])[],
-    limit: number,
-    isAllowed: (place: number) => boolean,
-  ): number[] => {
-    const touched = new Set<number>()
-    const total = words.reduce((sum, meanings) => sum + addWord(meanings, touched), 0)
-    const ranked: { tool: number; score: number }[] = []
-    for (const tool of touched) {
-      const share = total === 0 ? 1 : (covered[tool] ?? 0) / total
-      const exactness = Math.min((called[tool] ?? 0) / Math.max(calledBy[tool] ?? 0, 1), 1)
-      const score = (scores[tool] ?? 0) * (1 - COVERAGE + COVERAGE * share) * (1 + EXACTNESS * exactness)
-      scores[tool] = covered[tool] = called[tool] = 0
-      if (isAllowed(tool)) ranked.push({ tool, score })
-    }
-    ranked.sort((a, b) => b.score - a.score || a.tool - b.tool)
-    return spreadOut(
-      ranked.slice(0, Math.max(limit, CANDIDATES)).map(one => ({ ...one, called: names[one.tool] ?? new Set() })),
-      limit,
-    )
-  }
 }
 
 /**
