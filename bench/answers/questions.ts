@@ -29,19 +29,19 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'At what hour did the only flight over 1125 miles leave?',
-      fact: '11.6',
+      fact: '"time":11.6',
       calls: [{ search: { pattern: '^1125$', mode: 'regex', fields: ['[].distance'], context_lines: 2 } }],
     },
     {
       ask: 'How far did the flight in place 123457 go?',
-      fact: '998',
+      fact: '"distance":998',
       calls: [{ filter: { offset: 123_456, limit: 1 } }],
     },
   ],
   'flights-by-date': [
     {
       ask: 'Where did the flight of 25 February 2001 at 14:50 go to?',
-      fact: 'ORD',
+      fact: '"destination":"ORD"',
       calls: [{ search: { pattern: '2001/02/25 14:50', mode: 'text', context_lines: 4 } }],
     },
     {
@@ -51,7 +51,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'From where did the flight leave that was 522 minutes late?',
-      fact: 'BMI',
+      fact: '"origin":"BMI"',
       calls: [{ search: { pattern: '^522$', mode: 'regex', fields: ['[].delay'], context_lines: 2 } }],
     },
   ],
@@ -68,19 +68,19 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'In which county is Santa Claus, Indiana?',
-      fact: 'Spencer',
+      fact: '"county":"Spencer"',
       calls: [{ search: { pattern: '^Santa Claus$', mode: 'regex', fields: ['[].city'], context_lines: 2 } }],
     },
   ],
   movies: [
     {
       ask: 'What did Spirited Away earn in the whole world?',
-      fact: '274949886',
+      fact: '"Worldwide Gross":274949886',
       calls: [{ search: { pattern: 'Spirited Away', mode: 'context' } }],
     },
     {
       ask: 'Who directed Finding Nemo?',
-      fact: 'Andrew Stanton',
+      fact: '"Director":"Andrew Stanton"',
       calls: [{ search: { pattern: 'findng nemo', mode: 'fuzzy', fields: ['[].Title'], context_lines: 12 } }],
     },
     {
@@ -125,7 +125,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'How many earthquakes does the feed count?',
-      fact: '1707',
+      fact: '"count":1707',
       calls: [{ filter: { fields: ['metadata'] } }],
     },
   ],
@@ -169,7 +169,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   jobs: [
     {
       ask: 'How many men were blacksmiths in 1900?',
-      fact: '220322',
+      fact: '"count":220322',
       calls: [
         { search: { pattern: 'Blacksmith', top_k: 30, context_lines: 3 } },
         { search: { pattern: '^1900$', mode: 'regex', fields: ['results[].near.year'], context_lines: 2 } },
@@ -177,7 +177,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'How many women drove locomotives in 1900?',
-      fact: '100',
+      fact: '"count":100',
       calls: [
         { search: { pattern: 'Locomotive Engineer', top_k: 50, context_lines: 3 } },
         { search: { pattern: '"?women', mode: 'context', top_k: 50 } },
@@ -227,12 +227,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   'hourly-weather': [
     {
       ask: 'How warm is it usually on 4 July at noon?',
-      fact: '19.8',
+      fact: '"temperature":"19.8"',
       calls: [{ search: { pattern: '07-04T12', context_lines: 3 } }],
     },
     {
       ask: 'What is the pressure on Christmas Eve at six?',
-      fact: '1017.8',
+      fact: '"pressure":"1017.8"',
       calls: [{ search: { pattern: '12-24T18:00', mode: 'context' } }],
     },
     { ask: 'How many hours are listed?', fact: '8,759', calls: [{ explore: {} }] },
@@ -240,7 +240,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   airports: [
     {
       ask: 'Which code has the airport of Telluride?',
-      fact: 'TEX',
+      fact: '"iata":"TEX"',
       calls: [{ search: { pattern: 'Telluride', mode: 'context' } }],
     },
     {
@@ -270,7 +270,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   unemployment: [
     {
       ask: 'Which share of builders was without work in October 2009?',
-      fact: '18.7',
+      fact: '"rate":18.7',
       calls: [
         { search: { pattern: 'Construction', top_k: 200, context_lines: 5 } },
         { search: { pattern: '2009-10', context_lines: 1 } },
@@ -278,7 +278,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     },
     {
       ask: 'Which share was without work in the branch of information in October 2009?',
-      fact: '8.2',
+      fact: '"rate":8.2',
       calls: [
         { search: { pattern: 'Informtion', mode: 'fuzzy', top_k: 200, context_lines: 5 } },
         { search: { pattern: '2009-10', context_lines: 1 } },
@@ -292,13 +292,13 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   ],
   'daily-weather': [
     {
-      ask: 'How much rain fell in Seattle on 15 November 2015?',
-      fact: '47.2',
+      ask: 'How much rain fell in Seattle on 14 November 2015?',
+      fact: '"precipitation":"47.2"',
       calls: [{ search: { pattern: '2015-11-14', mode: 'context' } }],
     },
     {
       ask: 'How strong was the wind in New York when Sandy came, on 29 October 2012?',
-      fact: '16.2',
+      fact: '"wind":"16.2"',
       calls: [{ search: { pattern: '2012-10-29', context_lines: 5 } }],
     },
     {
@@ -310,31 +310,31 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   cars: [
     {
       ask: 'How heavy is the Hi 1200D?',
-      fact: '4732',
+      fact: '"Weight_in_lbs":4732',
       calls: [{ search: { pattern: 'hi 1200d', mode: 'context' } }],
     },
     {
       ask: 'How far does a Triumph TR7 go on a gallon?',
-      fact: '35',
+      fact: '"Miles_per_Gallon":35',
       calls: [{ search: { pattern: 'triumph', mode: 'bm25', top_k: 1 } }],
     },
     {
       ask: 'How much horsepower has the Citroën DS 21 Pallas?',
-      fact: '115',
+      fact: '"Horsepower":115',
       calls: [{ search: { pattern: 'citroen', context_lines: 4 } }],
     },
   ],
   webhooks: [
     {
       ask: 'Which release mends the hole in Django that is told of?',
-      fact: '2.0.2',
+      fact: '"identifier":"2.0.2"',
       calls: [
         { search: { pattern: 'django', mode: 'context', fields: ['[].examples[].security_advisory.vulnerabilities'] } },
       ],
     },
     {
       ask: 'What does the basic plan of the marketplace cost in a year, in cents?',
-      fact: '10000',
+      fact: '"value":10000',
       calls: [{ search: { pattern: 'yearly_price_in_cents', mode: 'text', top_k: 2 } }],
     },
     {
@@ -449,12 +449,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   'linter-schema': [
     {
       ask: 'How long may a line be set to be?',
-      fact: '320',
+      fact: '"maximum":320',
       calls: [{ filter: { fields: ['["$defs"].LineWidth'] } }],
     },
     {
       ask: 'Which kinds of quotes are there?',
-      fact: 'single',
+      fact: '"double","single"',
       calls: [{ filter: { fields: ['["$defs"].QuoteStyle.enum'] } }],
     },
     {
@@ -496,12 +496,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
   'movies-by-line': [
     {
       ask: 'How long is Fight Club, in minutes?',
-      fact: '139',
+      fact: '"Running Time min":139',
       calls: [{ search: { pattern: 'Fight Club', mode: 'context' } }],
     },
     {
       ask: 'What is The Matrix rated?',
-      fact: '8.7',
+      fact: '"IMDB Rating":8.7',
       calls: [{ search: { pattern: '^The Matrix$', mode: 'regex', fields: ['[].Title'], context_lines: 15 } }],
     },
     { ask: 'How many films are there?', fact: '3,201', calls: [{ explore: { depth: 1 } }] },

@@ -51,25 +51,25 @@ const createLeafIndex = (values: readonly Leaf[], names: readonly Leaf[]): LeafI
 })
 
 const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
-  const { values, names } = readLeaves(document.value)
-  const all = createLeafIndex(values, names)
+  const all = once(() => {
+    const { values, names } = readLeaves(document.value)
+    return createLeafIndex(values, names)
+  })
   // The fields asked for last: whoever searches them again has changed the pattern.
   let last: { key: string; index: LeafIndex } | undefined
+  const select = (paths: readonly Path[]): LeafIndex => {
+    const isBelowOne = (place: Place | undefined) => place !== undefined && isBelow(paths, place)
+    const { values, names } = all()
+    // The name that a path ends with is no part of what it leads to.
+    return createLeafIndex(
+      values.filter(({ place }) => isBelowOne(place)),
+      names.filter(({ place }) => isBelowOne(place.parent)),
+    )
+  }
   const within = (paths: readonly Path[]): LeafIndex => {
-    if (paths.length === 0) return all
+    if (paths.length === 0) return all()
     const key = JSON.stringify(paths)
-    if (last?.key !== key) {
-      const isBelowOne = (place: Place | undefined) => place !== undefined && isBelow(paths, place)
-      const wanted = values.filter(({ place }) => isBelowOne(place))
-      // The name that a path ends with is no part of what it leads to.
-      last = {
-        key,
-        index: createLeafIndex(
-          wanted,
-          names.filter(({ place }) => isBelowOne(place.parent)),
-        ),
-      }
-    }
+    if (last?.key !== key) last = { key, index: select(paths) }
     return last.index
   }
   return { kind: 'json', document, within }
@@ -91,7 +91,7 @@ const buildTextIndex = (document: TextIndex['document']): TextIndex => {
   }
 }
 
-/** Reads a document for searching: some 5 ms for each megabyte of JSON, and more with the first search of a mode. */
+/** Makes a document ready for searching; what a search takes besides is made with the first one, and kept. */
 export const buildIndex = (document: AnswerDocument): SearchIndex => {
   switch (document.kind) {
     case 'json':
