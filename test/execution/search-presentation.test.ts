@@ -91,6 +91,17 @@ describe('a server whose tools are found by search', () => {
     await expect(client.callTool('createInvoice')).rejects.toThrow(/found with find_tools, and called with call_tool/)
   })
 
+  it('keeps the names of its own two tools, and calls others of these names all the same', async () => {
+    const own = ['call_tool', 'find_tools'].map(name => ({ name, method: 'GET', url: `${api.origin}/own/${name}` }))
+    const server = { presentation: 'search', pinnedTools: ['call_tool', 'find_tools'] }
+    const { serverId } = await makeServer(operator, own, { server })
+    const client = await open('sdk 1', serverId)
+    expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools'])
+    expect(await client.namesFor('find tools')).toContain('find_tools')
+    expect(textOf(await client.call('find_tools'))).toContain('/own/find_tools')
+    expect(textOf(await client.call('call_tool'))).toContain('/own/call_tool')
+  })
+
   it.each(ERAS)('answers what it cannot do with what it can (%s)', async kind => {
     const { serverId } = await makeSearched()
     const client = await open(kind, serverId)
