@@ -27,7 +27,7 @@ const MIN_DIRECT = 0.95
 const MIN_PARAPHRASED = 0.6
 const MANY_TOOLS = 10_000
 const MAX_SEARCH_MS = 10
-const REPEATS = 5
+const REPEATS = 9
 
 const Found = z.object({ structuredContent: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
 
@@ -103,24 +103,26 @@ const measureMany = async (bench: Bench): Promise<void> => {
   const index = await finder.buildIndex(tools)
   const builtMs = performance.now() - startedMs
   const asked = [...DIRECT, ...PARAPHRASED].map(({ ask }) => ask)
-  const timesMs: number[] = []
+  const timesMs = asked.map((): number[] => [])
   for (const query of asked) index.find(query, 10)
   for (let repeat = 0; repeat < REPEATS; repeat++) {
-    for (const query of asked) {
+    for (const [at, query] of asked.entries()) {
       const from = performance.now()
       index.find(query, 10)
-      timesMs.push(performance.now() - from)
+      timesMs[at]?.push(performance.now() - from)
     }
   }
+  // What a neighbour takes of this core hits single searches: of each question its median counts.
+  const medians = timesMs.map(median)
   bench.addTable({
     title: `A search among ${tools.length} tools`,
-    columns: ['p50 ms', 'p95 ms', 'max ms', 'index built in ms, once'],
-    rows: [[show(median(timesMs)), show(quantile(timesMs, 0.95)), show(Math.max(...timesMs)), show(builtMs)]],
+    columns: ['p50 ms', 'p95 ms', 'slowest question, ms', 'index built in ms, once'],
+    rows: [[show(median(medians)), show(quantile(medians, 0.95)), show(Math.max(...medians)), show(builtMs)]],
   })
   bench.addFigure({
-    title: `search among ${tools.length} tools, p95`,
+    title: `search among ${tools.length} tools, slowest question`,
     required: { atMost: MAX_SEARCH_MS },
-    measured: quantile(timesMs, 0.95),
+    measured: Math.max(...medians),
     unit: 'ms',
   })
 }
