@@ -152,7 +152,13 @@ describe('fuzzy search', () => {
     )
   })
 
+  it('two letters that were exchanged, even in a short word: it is found', () => {
+    expect(search(text('one word\nno more'), { pattern: 'wrod', mode: 'fuzzy' }).found).toBe(
+      '1: [distance 2: word] one word',
+    )
+  })
+
   it('nothing is near: it says how near it had to be', () => {
-    expect(search(PEOPLE, { pattern: 'Babbage', mode: 'fuzzy' }).notes).toContain('max_distance was 1.')
+    expect(search(PEOPLE, { pattern: 'Babbage', mode: 'fuzzy' }).notes).toContain('max_distance was 2.')
   })
 })

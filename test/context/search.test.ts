@@ -193,6 +193,11 @@ describe('search in text', () => {
     expect(String(found)).toMatch(/^1: a+…$/)
   })
 
+  it('more matches in one line than are counted: it says that there may be more', () => {
+    const { notes } = search(text('ab '.repeat(20_000)), { pattern: 'ab', mode: 'regex', topK: 1 })
+    expect(notes).toContain('At least 10,000 lines match, and 1 of them are shown')
+  })
+
   it('nothing matches: how many lines there are, and how the text begins', () => {
     const { found, notes } = search(LOG, { pattern: 'warning' })
     expect(found).toBe('')

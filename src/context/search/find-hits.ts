@@ -15,6 +15,8 @@ export type Found = {
   /** In order; at most MAX_HITS. */
   readonly hits: readonly Hit[]
   readonly total: number
+  /** Whether there may be more than the total: of one long text, no more than MAX_HITS are counted. */
+  readonly isAtLeast: boolean
   /** Whether time ran out before all was searched. */
   readonly isPartial: boolean
   /** Whether something was only searched in pieces: a match longer than these overlap may be missed. */
@@ -50,6 +52,7 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
   let total = 0
   let isPartial = false
   let isInPieces = false
+  let isAtLeast = false
 
   const add = (passage: number, unit: Span, span: Span | undefined) => {
     total++
@@ -64,6 +67,7 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
     if (!eachMatch && text.length <= MAX_EXACT_CHARS) return add(passage, unit, undefined)
     const spans = findSpans(matcher, text, MAX_HITS, isLate)
     for (const { start, end } of spans) add(passage, unit, { start: start + unit.start, end: end + unit.start })
+    if (spans.length === MAX_HITS) isAtLeast = true
     // It is there all the same: too long to be located.
     if (spans.length === 0 && !isTooMuchAtOnce(matcher, text)) add(passage, unit, undefined)
   }
@@ -84,5 +88,5 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
     isPartial = isLate()
     if (isPartial) break
   }
-  return { hits, total, isPartial, isInPieces }
+  return { hits, total, isAtLeast, isPartial, isInPieces }
 }

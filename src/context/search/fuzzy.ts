@@ -7,7 +7,7 @@ import { wordSpansOf } from './words.ts'
 export type Near = { readonly span: Span; readonly distance: number }
 export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
 
-/** Letters of a pattern for each that may be wrong, where nobody says how many. */
+/** Letters of a pattern for each that may be wrong besides one, where nobody says how many: two exchanged are two. */
 const CHARS_PER_TYPO = 4
 /** A longer one is no word that is misspelt, and the time grows with it. */
 const MAX_PATTERN_CHARS = 200
@@ -28,7 +28,7 @@ const createMeter = (pattern: string) => {
   }
 }
 
-/** Finds what is spelt about as the pattern; by default a letter in four may be wrong, and one at least. */
+/** Finds what is spelt about as the pattern; by default a letter in four may be wrong, and one more. */
 export const parseFuzzy = (pattern: string, wantedDistance: number | undefined): Result<NearFinder, string> => {
   const normal = normalize(pattern.trim())
   const words = wordSpansOf(normal).length
@@ -36,7 +36,7 @@ export const parseFuzzy = (pattern: string, wantedDistance: number | undefined):
   if (normal.length > MAX_PATTERN_CHARS) {
     return failure(`The pattern is too long for mode "fuzzy": at most ${MAX_PATTERN_CHARS} characters.`)
   }
-  const maxDistance = wantedDistance ?? Math.max(1, Math.floor(normal.length / CHARS_PER_TYPO))
+  const maxDistance = wantedDistance ?? 1 + Math.floor(normal.length / CHARS_PER_TYPO)
   const counts = [words, words + 1, words - 1].filter(count => count > 0)
   const measure = createMeter(normal)
 

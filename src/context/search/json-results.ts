@@ -34,16 +34,24 @@ export const locate = (hit: Hit, text: string, matcher: Matcher): Span | undefin
   return found === undefined ? undefined : { start: found.start + hit.unit.start, end: found.end + hit.unit.start }
 }
 
-const neighboursOf = (place: Place, count: number): JsonValue | undefined => {
-  const around = place.parent?.value
+const neighboursOf = ({ parent, key }: Place, count: number): JsonValue | undefined => {
+  const around = parent?.value
   if (Array.isArray(around)) {
-    const at = Number(place.key)
+    const at = Number(key)
     return around.slice(Math.max(0, at - count), at + count + 1).map(each => previewOf(each, NEIGHBOUR_CHARS))
   }
   if (around === undefined || !hasMembers(around)) return undefined
-  const names = Object.keys(around)
-  const at = names.indexOf(String(place.key))
-  const near = names.slice(Math.max(0, at - count), at + count + 1)
+  const before: string[] = []
+  const after: string[] = []
+  let isBehind = false
+  for (const name in around) {
+    if (isBehind) after.push(name)
+    else if (name === key) isBehind = true
+    else before.push(name)
+    if (before.length > count) before.shift()
+    if (after.length === count && isBehind) break
+  }
+  const near = [...before, String(key), ...after]
   return Object.fromEntries(near.map(name => [name, previewOf(around[name] ?? null, NEIGHBOUR_CHARS)]))
 }
 

@@ -32,11 +32,11 @@ export const matcherFor = (look: Look): Result<{ matcher: Matcher; notes: readon
 const format = (count: number): string => count.toLocaleString('en')
 
 /** How many there are, and that not all of them are shown. */
-export const describeCount = (total: number, shown: number, what: string): readonly string[] => {
+export const describeCount = (total: number, shown: number, what: string, isAtLeast = false): readonly string[] => {
   if (shown >= total) return []
   const most = shown < MAX_TOP_K ? ' top_k shows more;' : ''
   return [
-    `${format(total)} ${what}, and ${format(shown)} of them are shown:${most} a narrower pattern or fields find fewer.`,
+    `${isAtLeast ? 'At least ' : ''}${format(total)} ${what}, and ${format(shown)} of them are shown:${most} a narrower pattern or fields find fewer.`,
   ]
 }
 

@@ -38,12 +38,14 @@ const describeNothing = (
   pattern: string,
   hints: readonly string[],
 ): readonly string[] => {
-  const fields = [
-    ...new Set(names.filter(({ place }) => typeof place.value !== 'object').map(({ place }) => fieldOf(place))),
-  ]
-  const told = fields.slice(0, MAX_FIELDS_TOLD).join(', ')
-  const more = fields.length > MAX_FIELDS_TOLD ? ', …' : ''
-  const there = fields.length > 0 ? `, of the fields ${told}${more}` : ''
+  const fields = new Set<string>()
+  for (const { place } of names) {
+    if (fields.size > MAX_FIELDS_TOLD) break
+    if (typeof place.value !== 'object') fields.add(fieldOf(place))
+  }
+  const told = [...fields].slice(0, MAX_FIELDS_TOLD).join(', ')
+  const more = fields.size > MAX_FIELDS_TOLD ? ', …' : ''
+  const there = fields.size > 0 ? `, of the fields ${told}${more}` : ''
   const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
   return [`Nothing matches "${shown}" in ${values.length.toLocaleString('en')} values${there}.`, ...hints]
 }
@@ -87,7 +89,7 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
   return success(
     toDocument({ matches: total, results }, [
       ...notes,
-      ...describeCount(total, count, 'matches in all'),
+      ...describeCount(total, count, 'matches in all', inValues.isAtLeast),
       ...describeGaps(inValues),
     ]),
   )

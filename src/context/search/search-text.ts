@@ -144,7 +144,9 @@ const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> 
     : renderLines(index.lines.texts, shown, look.contextLines ?? 0)
   const { text } = joinFitting(blocks, isContext ? '\n\n' : (look.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
   const what = eachMatch ? 'matches in all' : 'lines match'
-  return success(toDocument(text, [...notes, ...describeCount(found.total, shown.length, what), ...late]))
+  return success(
+    toDocument(text, [...notes, ...describeCount(found.total, shown.length, what, found.isAtLeast), ...late]),
+  )
 }
 
 const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> => {
