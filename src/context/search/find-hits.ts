@@ -26,6 +26,9 @@ export type Found = {
 /** Hits that are kept; more are only counted. */
 const MAX_HITS = 10_000
 
+/** Characters searched between two looks at the clock: many texts are too short to look after each. */
+const CHARS_PER_LOOK = 8_192
+
 export type HitOptions = {
   /** Whether a match may go over line breaks. */
   multiline: boolean
@@ -83,8 +86,13 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
 
   const candidates = passages.candidates(matcher)
   const count = candidates?.length ?? passages.texts.length
+  let unlooked = 0
   for (let index = 0; index < count; index++) {
-    search(candidates?.[index] ?? index)
+    const passage = candidates?.[index] ?? index
+    search(passage)
+    unlooked += passages.texts[passage]?.length ?? 0
+    if (unlooked < CHARS_PER_LOOK && index + 1 < count) continue
+    unlooked = 0
     isPartial = isLate()
     if (isPartial) break
   }
