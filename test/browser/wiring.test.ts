@@ -194,7 +194,8 @@ describe('without scripts', () => {
     await page.getByRole('button', { name: 'Add the tools picked' }).click()
     await page.getByText('2 tools are at work. Live, no open connection.').waitFor()
 
-    await page.getByRole('link', { name: 'first' }).click()
+    const working = page.getByRole('region', { name: 'Tools at work and their values' })
+    await working.getByRole('link', { name: 'first' }).click()
     const key = page.getByRole('group', { name: 'key' })
     await key.getByLabel('A global or a secret').check()
     await page.getByLabel('Global for key').selectOption('+')
