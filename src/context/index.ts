@@ -35,6 +35,7 @@ export {
 export { createPause } from './pause.ts'
 export { createToolFinder, type ToolFinder, type ToolIndex, type ToolText } from './ranking/index.ts'
 export { DEFAULT_RESPONSE_TOKENS, responseTokens } from './response-tokens.ts'
+export { MAX_PATTERN_CHARS } from './search/index.ts'
 export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'
 export {

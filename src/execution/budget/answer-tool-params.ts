@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerSteps } from '../../context/index.ts'
+import { type AnswerSteps, MAX_PATTERN_CHARS } from '../../context/index.ts'
 import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 
 /** What all three tools take: an answer that is kept, or a call that brings a fresh one. */
@@ -21,7 +21,7 @@ const FILTER = {
 }
 
 const SEARCH = {
-  pattern: z.string().max(2_000).describe('What to look for: words, or with mode regex an expression'),
+  pattern: z.string().max(MAX_PATTERN_CHARS).describe('What to look for: words, or with mode regex an expression'),
   fields: PATHS.optional().describe('Only in these fields, such as users[].name'),
   mode: z
     .enum(['regex', 'bm25', 'fuzzy', 'context', 'text'])
@@ -31,7 +31,7 @@ const SEARCH = {
     ),
   top_k: z.int().min(1).max(1_000).optional().describe('Matches at most'),
   context_lines: z.int().min(0).max(50).optional().describe('Lines around each match'),
-  multiline: z.boolean().optional().describe('^ and $ match at each line'),
+  multiline: z.boolean().optional().describe('With regex: a match may go over line breaks'),
   case_insensitive: z.boolean().optional(),
   max_distance: z.int().min(0).max(10).optional().describe('With fuzzy: characters that may differ'),
 }
