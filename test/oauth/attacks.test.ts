@@ -27,7 +27,7 @@ let fake: FakeApi
 let clientId: string
 beforeAll(async () => {
   // Hashes cost what they cost: a flood of them is one of these attacks.
-  world = await startOAuthWorld({ hashingCost: undefined })
+  world = await startOAuthWorld({ services: { hashingCost: undefined } })
   fake = await startFakeApi(echo)
   clientId = (await registerClient(world.origin)).client_id
 })
