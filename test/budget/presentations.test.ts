@@ -1,9 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { connect, toolNames } from '../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { answerJson } from '../support/fake-api.ts'
+import { answerJson, startFakeApi } from '../support/fake-api.ts'
 import { everythingCommand } from '../upstreams/support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -11,6 +12,12 @@ vi.setConfig({ testTimeout: 30_000 })
 const BUDGET = { maxResponseTokens: 500 }
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
 const OUTPUT = { type: 'object', properties: { rows: { type: 'array' } }, required: ['rows'] }
+/** Of a server whose tool has structured content, and says of it in words only what it is. */
+const STRUCTURED_RESULTS: Readonly<Record<string, object>> = {
+  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
+  'tools/list': { tools: [{ name: 'rows', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'All the rows.' }], structuredContent: { rows } },
+}
 const LONG = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ')
 
 type Called = { texts: string[]; meta: unknown; isError: boolean; structured: unknown }
@@ -92,5 +99,33 @@ describe('the budget of a server', () => {
     expect(fresh.isError).toBe(false)
     await ada.expectOk('PATCH', `/upstreams/${upstream.id}`, { responseTokens: { echo: 0 } })
     await expect.poll(async () => (await echo()).texts).toEqual([`Echo: ${LONG}`])
+  })
+
+  it('holds for what an upstream has structured and not written as text', async () => {
+    const upstream = await startFakeApi(({ body }, response) => {
+      const { id, method } = z
+        .object({ id: z.unknown().optional(), method: z.string() })
+        .parse(body === '' ? { method: '' } : JSON.parse(body))
+      if (id === undefined) response.writeHead(method === '' ? 405 : 202).end()
+      else answerJson(response, { jsonrpc: '2.0', id, result: STRUCTURED_RESULTS[method] ?? {} })
+    })
+    onTestFinished(upstream.close)
+    const { id } = await ada.create('/servers', { name: 'Structured', access: 'public', ...BUDGET })
+    const attached = await ada.create(`/servers/${id}/upstreams`, {
+      name: 'own',
+      transport: 'http',
+      url: upstream.origin,
+    })
+    await ada.expectOk('POST', `/upstreams/${attached.id}/refresh`)
+    const client = await connect(`${patchbay.origin}/s/${id}`)
+    const cut = await call(client, 'own_rows')
+    expect(cut).toMatchObject({ structured: undefined, meta: { bytes: JSON.stringify({ rows }).length } })
+    expect(cut.texts).toEqual([
+      expect.stringMatching(/^\{"rows":/),
+      expect.stringContaining('cache_id'),
+      'All the rows.',
+    ])
+    const found = await call(client, 'proxy_search', { cache_id: idOf(cut), pattern: 'Ghent' })
+    expect(found.texts[0]).toContain('rows[900].town')
   })
 })

@@ -25,35 +25,45 @@ const textOf = (block: unknown): string | undefined => {
 const isShort = (text: string, maxBytes: number): boolean =>
   text.length * MAX_BYTES_PER_CHARACTER <= maxBytes || Buffer.byteLength(text) <= maxBytes
 
+/** What is structured, where it says more than the text does: most upstreams write it there as well. */
+const structuredBeyond = (structured: unknown, textCharacters: number): string | undefined => {
+  if (structured === undefined) return undefined
+  const json = JSON.stringify(structured)
+  return json.length > textCharacters ? json : undefined
+}
+
 /**
- * Whether the text of a result has no more bytes than that. A token has one byte at least, so a result with fewer bytes
- * than a budget has tokens is within it, and nobody need count.
+ * Whether what a model reads of a result has no more bytes than that. A token has one byte at least, so a result with
+ * fewer bytes than a budget has tokens is within it, and nobody need count.
  */
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes
   const { content, structuredContent } = isPassed(result) ? result.passed : result
-  if (!Array.isArray(content)) return true
   let left = maxBytes
-  for (const block of content) {
+  for (const block of Array.isArray(content) ? content : []) {
     const text = textOf(block)
     if (text === undefined) continue
     if (!isShort(text, left)) return false
     left -= text.length
   }
-  // What is structured stands in the text as well, but for a few upstreams.
-  return structuredContent === undefined || left < maxBytes || isShort(JSON.stringify(structuredContent), maxBytes)
+  const structured = structuredBeyond(structuredContent, maxBytes - left)
+  return structured === undefined || isShort(structured, left)
 }
+
+/** A text beside something structured that says more: a remark, or a summary. */
+const MAX_REMARK_CHARACTERS = 1_000
 
 export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
   if (isLongText(result)) return { utf8: result.utf8, others: [], rest: {} }
   const whole: JsonObject = isPassed(result) ? result.passed : { ...result, content: [...result.content] }
   const { content, structuredContent, ...rest } = whole
   const blocks = Array.isArray(content) ? content : []
-  const texts = blocks.flatMap(block => textOf(block) ?? [])
-  if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent))
+  const text = blocks.flatMap(block => textOf(block) ?? []).join('\n\n')
+  const structured = structuredBeyond(structuredContent, text.length)
+  const isRemark = structured !== undefined && text.length <= MAX_REMARK_CHARACTERS
   return {
-    utf8: Buffer.from(texts.join('\n\n')),
-    others: blocks.filter(block => textOf(block) === undefined),
+    utf8: Buffer.from(structured ?? text),
+    others: isRemark ? blocks : blocks.filter(block => textOf(block) === undefined),
     rest,
   }
 }
