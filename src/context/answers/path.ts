@@ -34,7 +34,8 @@ const refuse = (text: string): Result<Path, string> =>
 export const parsePath = (text: string): Result<Path, string> => {
   const body = text
     .trim()
-    .replace(/^\$/, '')
+    // Of the whole, not of a name such as `$ref`.
+    .replace(/^\$(?=$|[.[])/, '')
     .replace(/^\.(?=$|\[|\*)/, '')
   if (body.length > MAX_PATH_CHARACTERS) return refuse(text)
   const steps: PathStep[] = []
@@ -48,7 +49,10 @@ export const parsePath = (text: string): Result<Path, string> => {
   return success(steps)
 }
 
-const PLAIN_NAME = /^[^.[\]*\s"'][^.[\]*"']*$/
+/** Read as it stands: no sign in it means anything, and no blank at its ends would be lost. */
+const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
+
+const quote = (name: string): string => `"${name.replace(/["\\]/g, '\\$&')}"`
 
 /** The path as a model may send it again. */
 export const renderPath = (path: Path): string => {
@@ -56,7 +60,7 @@ export const renderPath = (path: Path): string => {
     if (step.kind === 'items') return '[]'
     if (step.kind === 'any') return '.*'
     if (step.kind === 'item') return `[${step.index}]`
-    return PLAIN_NAME.test(step.name) ? `.${step.name}` : `[${JSON.stringify(step.name)}]`
+    return PLAIN_NAME.test(step.name) ? `.${step.name}` : `[${quote(step.name)}]`
   })
   return text.join('').replace(/^\./, '') || '$'
 }
