@@ -120,3 +120,15 @@ describe('transforms that mean harm', () => {
     ).toHaveLength(49)
   })
 })
+
+it.each(['{}', '[]', '[0]'])('an answer of nothing but %s is refused before it takes all memory', async one => {
+  const shaper = createAnswerShaper()
+  const text = `[${`${one},`.repeat(10_000_000 / (one.length + 1))}0]`
+  const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_485_760, isCounted: false }
+  const outcome = await shaper.shape('one', { ...rest, text, shaping: { dropFields: ['x'] } })
+  expect(outcome).toMatchObject({
+    kind: 'failed',
+    message: expect.stringMatching(/objects and lists\. Ask the API for less/),
+  })
+  await shaper.close()
+})

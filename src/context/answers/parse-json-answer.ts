@@ -11,7 +11,7 @@ const MAX_ANSWER_DEPTH = 200
 type JsonAnswer = { value: JsonValue; notes: readonly string[] }
 
 /** Deepest nesting, how many arrays and objects there are, and members of these (each has a colon), outside of strings. */
-const shapeOf = (text: string): { deepest: number; containers: number; members: number } => {
+export const shapeOf = (text: string): { deepest: number; containers: number; members: number } => {
   let depth = 0
   let deepest = 0
   let containers = 0

@@ -1,5 +1,7 @@
 import type { JsonValue } from '../../kernel/index.ts'
 import { findExactNumber, parseExactly } from '../answers/exact-numbers.ts'
+import { heapOfJson } from '../answers/heap-cost.ts'
+import { shapeOf } from '../answers/parse-json-answer.ts'
 import { countTokens } from '../tokens.ts'
 import { type AnswerShaping, isShaping, LANGUAGE_NAMES, type TransformLanguage } from './answer-shaping.ts'
 import { compactTables } from './compact-table.ts'
@@ -15,6 +17,9 @@ import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 const MAX_COUNTED_CHARACTERS = 1_000_000
 /** What a library says of an expression that failed: it may quote the answer. */
 const MAX_MESSAGE_CHARACTERS = 300
+
+/** Most that an answer may take in memory once it is parsed; a transform parses it once more. */
+const MAX_PARSED_BYTES = 200_000_000
 
 const sandbox = createExpressionSandbox()
 
@@ -38,7 +43,16 @@ const evaluate = async ({ language, expression }: NonNullable<AnswerShaping['tra
   throw new ShapingFault(`${transformText(language)} failed${positionText(expression, offset)}: ${said}`)
 }
 
+/** A thread without memory inside of JSON.parse takes the process with it: what would be too much is not begun. */
+const assertFits = (text: string): void => {
+  const { containers } = shapeOf(text)
+  if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
+  const much = `${containers.toLocaleString('en')} objects and lists`
+  throw new ShapingFault(`What the API answered is too much to be shaped: it holds ${much}. Ask the API for less.`)
+}
+
 const parse = (text: string): { value: JsonValue } | undefined => {
+  assertFits(text)
   try {
     return { value: parseExactly(text).value }
   } catch (error) {
