@@ -64,6 +64,8 @@ export const checkPage = async (
   page: Page,
   seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
 ): Promise<string[]> => {
+  // What a page says can be read before its stylesheet is there.
+  await page.waitForLoadState('load')
   await page.evaluate('document.fonts.ready.then(() => undefined)')
   const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
