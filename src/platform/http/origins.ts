@@ -30,10 +30,18 @@ const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/,
 export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback }: OriginOptions) => {
   const origins: ReadonlySet<string> = new Set([...withLoopbackNames(baseUrl), ...allowedOrigins])
   const hosts: ReadonlySet<string> = new Set([...LOOPBACK_NAMES, new URL(baseUrl).hostname])
+  /** The last that was allowed: nearly always the next one as well. */
+  let allowedHost: string | undefined
   return {
     isOriginAllowed: (origin: string | undefined): boolean => origin === undefined || origins.has(origin.toLowerCase()),
-    isHostAllowed: (host: string | undefined): boolean =>
-      !listensOnLoopback || (host !== undefined && hosts.has(hostnameOf(host))),
+    isHostAllowed: (host: string | undefined): boolean => {
+      if (!listensOnLoopback) return true
+      if (host === undefined) return false
+      if (host === allowedHost) return true
+      if (!hosts.has(hostnameOf(host))) return false
+      allowedHost = host
+      return true
+    },
   }
 }
 export type OriginPolicy = ReturnType<typeof createOriginPolicy>

@@ -6,7 +6,7 @@ import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { exchange } from './exchange.ts'
 import { abortProblem, type Problem, stoppingProblem, type ToError, toOutboundError } from './faults.ts'
-import { buildFirstHop, type Hop } from './hop.ts'
+import { buildFirstHop, type Hop, isRedirect } from './hop.ts'
 import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './http-client.ts'
 import { answerInProcess } from './in-process.ts'
 import { createOwnOriginCheck } from './own-origins.ts'
@@ -78,8 +78,9 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     if (!target.ok) throw toError(blocked(`${target.error}; correct the URL of the tool`))
     const first = buildFirstHop(request, target.value)
     if (!first.ok) throw toError(blocked(`${first.error}; correct the tool`))
-    const { answer } = await followRedirects(first.value, { perform, maxRedirects, checkTarget, toError })
-    return answer
+    const answer = await perform(first.value)
+    if (!isRedirect(answer.status)) return answer
+    return (await followRedirects(first.value, answer, { perform, maxRedirects, checkTarget, toError })).answer
   }
 
   return {

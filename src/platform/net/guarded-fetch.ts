@@ -91,7 +91,7 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
     if (!target.ok) throw toError(blocked(`${target.error}; correct the URL`))
     const first = buildFirstHop(request, target.value)
     if (!first.ok) throw toError(blocked(`${first.error}; correct the headers`))
-    const { answer } = await followRedirects(first.value, {
+    const { answer } = await followRedirects(first.value, await perform(first.value), {
       perform,
       maxRedirects,
       checkTarget,

@@ -25,14 +25,15 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
   text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
 })
 
-/** Sends a request, then what its redirects make of it, each passing the checks of the first; answers the last answer. */
+/** Sends what redirects make of a request that was answered, each passing the checks of the first; answers the last answer. */
 export const followRedirects = async <Answer extends Redirectable>(
   first: Hop,
+  firstAnswer: Answer,
   { perform, maxRedirects, checkTarget, toError, discard, keepsAcrossOrigins }: RedirectOptions<Answer>,
 ): Promise<{ answer: Answer; target: Hop['target'] }> => {
   let hop = first
+  let answer = firstAnswer
   for (let redirects = 0; ; redirects++) {
-    const answer = await perform(hop)
     const { target } = hop
     const location = isRedirect(answer.status) ? answer.headers.location : undefined
     if (location === undefined || maxRedirects === 0) return { answer, target }
@@ -42,5 +43,6 @@ export const followRedirects = async <Answer extends Redirectable>(
     const next = to.ok ? buildNextHop(hop, answer.status, to.value, keepsAcrossOrigins) : to
     if (!next.ok) throw toError(blocked(`${target.host} redirected where no request may go: ${next.error}`))
     hop = next.value
+    answer = await perform(hop)
   }
 }
