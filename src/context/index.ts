@@ -19,6 +19,7 @@ export {
   type ListCost,
   type ListedPresentation,
 } from './catalogue/index.ts'
+export { keepingRules } from './keeping-rules.ts'
 export {
   type Finding,
   LINT_FIELDS,
@@ -34,7 +35,7 @@ export {
 } from './lint/index.ts'
 export { createPause } from './pause.ts'
 export { createToolFinder, type ToolFinder, type ToolIndex, type ToolText } from './ranking/index.ts'
-export { DEFAULT_RESPONSE_TOKENS, responseTokens } from './response-tokens.ts'
+export { DEFAULT_RESPONSE_TOKENS, responseTokens, typedResponseTokens } from './response-tokens.ts'
 export { MAX_PATTERN_CHARS } from './search/index.ts'
 export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'
@@ -45,14 +46,13 @@ export {
   findExpressionFault,
   isShaping,
   LANGUAGE_NAMES,
-  MAX_DROPPED_PATHS,
-  MAX_EXPRESSION_CHARACTERS,
-  MAX_PATH_CHARACTERS,
-  MAX_STRING_LENGTH,
-  MIN_STRING_LENGTH,
   parseFieldPath,
+  ResponseRules,
+  responseErrors,
   type Shaped,
   type ShapingJob,
+  StoredResponse,
   TRANSFORM_LANGUAGES,
+  toResponseView,
 } from './transform/index.ts'
 export { type AnswerView, type AnswerWork, createAnswerWork } from './work/index.ts'

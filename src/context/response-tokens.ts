@@ -10,3 +10,15 @@ export const responseTokens = z
   .int()
   .max(MAX_RESPONSE_TOKENS)
   .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is neither 0 nor at least ${MIN_RESPONSE_TOKENS}`)
+
+/** The same as it is typed; undefined of an empty field. */
+export const typedResponseTokens = z
+  .string()
+  .transform((text, context) => {
+    const digits = text.trim().replaceAll(/[,_ ]/g, '')
+    if (digits === '') return undefined
+    if (/^\d{1,9}$/.test(digits)) return Number(digits)
+    context.addIssue({ code: 'custom', message: 'is no whole number' })
+    return z.NEVER
+  })
+  .pipe(responseTokens.optional())

@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<string, string>> = {
   body: 'body',
   timeoutMs: 'time',
   cacheSeconds: 'time to keep answers',
+  responseTokens: 'number of tokens',
   allowedOrigins: 'origins',
   inputSchema: 'input schema',
   outputSchema: 'output schema',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formText, parseForm } from '../platform/http/index.ts'
 import type { Tool, ToolDefinition } from '../toolkits/index.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
+import { RESPONSE_FIELDS, typedResponse } from './tool-editor-response.ts'
 
 /** The fields that are there for every tool. */
 const FIELDS = {
@@ -23,11 +24,7 @@ const FIELDS = {
   idempotentHint: formText,
   openWorldHint: formText,
   /** Steps that shape its answers. */
-  htmlToMarkdown: formText,
-  dropFields: formText,
-  transformLanguage: formText,
-  transform: formText,
-  maxStringLength: formText,
+  ...RESPONSE_FIELDS,
   /** The answer that those steps are shown with. */
   sample: formText,
   /** The server that it is tried as wired in. */
@@ -63,8 +60,6 @@ const Shape = {
   allowedOrigins: LINES,
   inputSchema: LINES,
   outputSchema: LINES,
-  dropFields: LINES,
-  transform: LINES,
 }
 
 /** Never fails: what is typed is judged afterwards. */
@@ -114,11 +109,7 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   allowedOrigins: (tool.allowedOrigins ?? []).join('\n'),
   inputSchema: textOfSchema(tool.inputSchema),
   outputSchema: textOfSchema(tool.outputSchema),
-  htmlToMarkdown: tool.response?.htmlToMarkdown === true ? 'yes' : '',
-  dropFields: (tool.response?.dropFields ?? []).join('\n'),
-  transformLanguage: tool.response?.transform?.language ?? 'jsonata',
-  transform: tool.response?.transform?.expression ?? '',
-  maxStringLength: tool.response?.maxStringLength === undefined ? '' : String(tool.response.maxStringLength),
+  ...typedResponse(tool.response),
   readOnlyHint: textOfHint(tool.annotations?.readOnlyHint),
   destructiveHint: textOfHint(tool.annotations?.destructiveHint),
   idempotentHint: textOfHint(tool.annotations?.idempotentHint),

@@ -1,10 +1,58 @@
+import { z } from 'zod'
+import {
+  type AnswerShaping,
+  LANGUAGE_NAMES,
+  ResponseRules,
+  responseErrors,
+  TRANSFORM_LANGUAGES,
+} from '../context/index.ts'
 import type { FieldError } from '../kernel/index.ts'
-import { parseInput } from '../platform/http/index.ts'
-import { CreateTool, responseErrors, type ToolDefinition } from '../toolkits/index.ts'
+import { formText, parseInput } from '../platform/http/index.ts'
 import { errorsOf } from './tool-editor-errors.ts'
-import type { ToolForm } from './tool-editor-form.ts'
 
-type Response = NonNullable<ToolDefinition['response']>
+/** Browsers send the lines of a text with CR LF. */
+const LINES = formText.transform(text => text.replaceAll('\r\n', '\n'))
+
+/** The fields of the steps that shape answers, as they are typed. */
+export const RESPONSE_FIELDS = {
+  htmlToMarkdown: formText,
+  dropFields: LINES,
+  transformLanguage: formText,
+  transform: LINES,
+  maxStringLength: formText,
+}
+type TypedResponse = Record<keyof typeof RESPONSE_FIELDS, string>
+
+/** The steps in the fields. */
+export const typedResponse = (response: AnswerShaping | undefined): TypedResponse => ({
+  htmlToMarkdown: response?.htmlToMarkdown === true ? 'yes' : '',
+  dropFields: (response?.dropFields ?? []).join('\n'),
+  transformLanguage: response?.transform?.language ?? 'jsonata',
+  transform: response?.transform?.expression ?? '',
+  maxStringLength: response?.maxStringLength === undefined ? '' : String(response.maxStringLength),
+})
+
+/** What stands beneath the fields while nothing is wrong with them. */
+export const RESPONSE_HINTS = {
+  dropFields: 'One path a line, such as items[].links, *.html or **._meta',
+  transform: 'Gets the answer’s JSON and nothing else, and makes it anew: users[active].{"id": id, "name": name}',
+  maxStringLength: 'Longer texts are cut, and say by how much. Empty: none is.',
+} as const
+
+/** What the fields let one choose from. */
+export const RESPONSE_CHOICES = {
+  languages: TRANSFORM_LANGUAGES.map(value => ({ value, text: LANGUAGE_NAMES[value] })),
+  conversions: [
+    { value: '', text: 'As it comes' },
+    { value: 'yes', text: 'As Markdown' },
+  ],
+  sharing: [
+    { value: '', text: 'Each caller’s own' },
+    { value: 'yes', text: 'The same for everybody' },
+  ],
+}
+
+const Rules = z.object({ response: ResponseRules })
 
 const readLength = (text: string): { maxStringLength?: number; errors: FieldError[] } => {
   const digits = text.trim().replaceAll(/[,_ ]/g, '')
@@ -13,23 +61,25 @@ const readLength = (text: string): { maxStringLength?: number; errors: FieldErro
   return { errors: [{ path: 'response.maxStringLength', message: 'must be a whole number of characters' }] }
 }
 
-const readTransform = ({ transform, transformLanguage }: ToolForm): Response['transform'] =>
+const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerShaping['transform'] =>
   transform.trim() === ''
     ? undefined
     : { language: transformLanguage === 'jmespath' ? 'jmespath' : 'jsonata', expression: transform }
 
 /** What the form says is done with answers, and what of it cannot be done. */
-export const readResponse = (form: ToolForm): { response: Response | undefined; errors: readonly FieldError[] } => {
+export const readResponse = (
+  form: TypedResponse,
+): { response: AnswerShaping | undefined; errors: readonly FieldError[] } => {
   const { maxStringLength, errors: lengthErrors } = readLength(form.maxStringLength)
   const dropFields = form.dropFields.split('\n').flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
   const transform = readTransform(form)
-  const response: Response = {
+  const response: AnswerShaping = {
     ...(form.htmlToMarkdown === 'yes' && { htmlToMarkdown: true }),
     ...(dropFields.length > 0 && { dropFields }),
     ...(transform !== undefined && { transform }),
     ...(maxStringLength !== undefined && { maxStringLength }),
   }
   if (Object.keys(response).length === 0) return { response: undefined, errors: lengthErrors }
-  const limits = errorsOf(() => parseInput(CreateTool.pick({ response: true }), { response }))
+  const limits = errorsOf(() => parseInput(Rules, { response }))
   return { response, errors: [...lengthErrors, ...limits, ...(limits.length > 0 ? [] : responseErrors(response))] }
 }

@@ -1,8 +1,8 @@
-import { LANGUAGE_NAMES, TRANSFORM_LANGUAGES } from '../context/index.ts'
 import type { PageData } from '../platform/http/index.ts'
 import { countInWords } from './count-in-words.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorHome } from './tool-editor-home.ts'
+import { RESPONSE_CHOICES } from './tool-editor-response.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import { toLiveView } from './tool-live.view.ts'
 
@@ -10,17 +10,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 const IMPLIED = { value: '', text: 'By the method' }
 const YES_NO = [IMPLIED, { value: 'yes', text: 'Yes' }, { value: 'no', text: 'No' }] as const
-
-const CONVERSIONS = [
-  { value: '', text: 'As it comes' },
-  { value: 'yes', text: 'As Markdown' },
-]
-const LANGUAGES = TRANSFORM_LANGUAGES.map(value => ({ value, text: LANGUAGE_NAMES[value] }))
-
-const SHARING = [
-  { value: '', text: 'Each caller’s own' },
-  { value: 'yes', text: 'The same for everybody' },
-] as const
 
 const toManners = (form: ToolForm) => [
   { id: 'readOnlyHint', label: 'Only reads, changes nothing', value: form.readOnlyHint, options: YES_NO },
@@ -97,9 +86,7 @@ export const toEditorPage = (state: EditorState): PageData => {
     hasToolkitTitle: home.kind === 'new',
     methods: optionsOfMethod(form.method),
     manners: toManners(form),
-    sharing: SHARING,
-    conversions: CONVERSIONS,
-    languages: LANGUAGES,
+    ...RESPONSE_CHOICES,
     servers: home.servers,
     offers: home.kind === 'tool' ? home.offers : [],
     askForServer: home.kind === 'tool' && home.mayBuild && home.offers.length === 0,

@@ -8,6 +8,7 @@ import { toAnswerView } from './tool-answer.view.ts'
 import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import { namesInOffer, offerPlaces } from './tool-editor-places.ts'
+import { RESPONSE_HINTS } from './tool-editor-response.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import { toShapedView } from './tool-shaped.view.ts'
 
@@ -165,9 +166,7 @@ const HINTS = {
   outputSchema: 'JSON Schema of the answer: clients get the answer as structured content then',
   inputSchema: 'JSON Schema instead of the one that the parameters make',
   allowedOrigins: 'One a line. Needed where a parameter decides where a request with a secret goes.',
-  dropFields: 'One path a line, such as items[].links, *.html or **._meta',
-  transform: 'Gets the answer’s JSON and nothing else, and makes it anew: users[active].{"id": id, "name": name}',
-  maxStringLength: 'Longer texts are cut, and say by how much. Empty: none is.',
+  ...RESPONSE_HINTS,
   toolkitTitle: '',
 } as const
 

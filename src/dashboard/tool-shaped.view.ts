@@ -30,22 +30,23 @@ const savingOf = ({ before, after }: ShapingPreview): string | undefined => {
 }
 
 /** What a model gets of the answer that the tool was last tried with, before and after what is done with it. */
-export const toShapedView = ({ form, read, preview }: EditorState) => {
-  const shaping = preview?.shaping
-  const isBroken = read.responseErrors.length > 0
-  return {
-    sample: form.sample,
-    hint: hintOf(form.sample !== '', isBroken),
-    failure: shaping?.failure,
-    saving: shaping && savingOf(shaping),
-    tokens: shaping?.after?.tokens === undefined ? undefined : formatNumber(shaping.after.tokens),
-    encoding: TOKEN_ENCODING,
-    sides:
-      shaping === undefined
-        ? []
-        : [...(shaping.after === undefined ? [] : [toSide('After', shaping.after)]), toSide('Before', shaping.before)],
-  }
-}
+export const toShapedView = ({ form, read, preview }: EditorState) => ({
+  sample: form.sample,
+  ...toSides(preview?.shaping, hintOf(form.sample !== '', read.responseErrors.length > 0)),
+})
+
+/** An answer before and after; `hint`: what is to be done where there is none to show. */
+export const toSides = (shaping: ShapingPreview | undefined, hint: string) => ({
+  hint,
+  failure: shaping?.failure,
+  saving: shaping && savingOf(shaping),
+  tokens: shaping?.after?.tokens === undefined ? undefined : formatNumber(shaping.after.tokens),
+  encoding: TOKEN_ENCODING,
+  sides:
+    shaping === undefined
+      ? []
+      : [...(shaping.after === undefined ? [] : [toSide('After', shaping.after)]), toSide('Before', shaping.before)],
+})
 
 const hintOf = (hasSample: boolean, isBroken: boolean): string => {
   if (isBroken) return 'It stands here again once what is wrong with it is mended.'

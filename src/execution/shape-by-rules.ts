@@ -1,4 +1,4 @@
-import { type AnswerShaper, type AnswerShaping, isShaping, LANGUAGE_NAMES } from '../context/index.ts'
+import { type AnswerShaper, type AnswerShaping, isShaping, LANGUAGE_NAMES, type ShapingJob } from '../context/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { SchemaCheck, ToolDefinition } from '../toolkits/index.ts'
 import type { AnswerSample } from './answer-samples.ts'
@@ -35,7 +35,9 @@ export const planShaping = (
 
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
 
-const isHtml = (type: string | undefined): boolean => HTML_TYPES.has(type ?? '')
+/** Whether it is a page; undefined where nobody has said what it is. */
+const isHtml = (type: string | undefined): boolean | undefined =>
+  type === undefined ? undefined : HTML_TYPES.has(type)
 
 const needsJson = ({ language }: NonNullable<AnswerShaping['transform']>): string =>
   `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API answered none.`
@@ -47,39 +49,51 @@ const toResult = (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck | undef
   return { content: [{ type: 'text', text }] }
 }
 
-const isWorthIt = (rules: AnswerShaping, body: Buffer): boolean => isShaping(rules) || body.length >= MIN_TABLE_BYTES
+const isWorthIt = (rules: AnswerShaping, bytes: number): boolean => isShaping(rules) || bytes >= MIN_TABLE_BYTES
 
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
+/** What came of texts: each anew, undefined where they stay as they are, or a sentence that says why there are none. */
+type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
+
+/** Secrets are masked in the texts already, so that no transform can write them in another way. */
+export const shapeTexts = async (
+  { rules, compactTables, maxBytes, place: { shaper, owner } }: PlannedShaping,
+  texts: readonly string[],
+  kind: Pick<ShapingJob, 'isHtml' | 'isStructured'>,
+): Promise<ShapedTexts> => {
+  const bytes = texts.reduce((sum, text) => sum + text.length, 0)
+  if (bytes === 0 || !isWorthIt(rules, bytes)) return { utf8s: undefined }
+  const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
+  const outcome = await shaper.shape(owner, job)
+  if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
+  // Tables are only for brevity: without them the answer is as good.
+  if (outcome.kind === 'unchanged' || !isShaping(rules)) return { utf8s: undefined }
+  return { failed: outcome.message }
+}
+
 /**
- * The answer as the rules make it, in a thread of the shaper's. Secrets are masked before, so that no transform can
- * write them in another way, and after, for what it puts together.
+ * The answer of an API as the rules make it, in a thread of the shaper's. Secrets are masked before, and after, for what
+ * it puts together.
  */
 export const shapeByRules = async (
   response: OutboundResponse,
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
-  { rules, compactTables, maxBytes, place: { shaper, owner } }: PlannedShaping,
+  planned: PlannedShaping,
 ): Promise<ToolResult> => {
   const asItIs = (): ToolResult => shapeAnswer(response, masker, outputCheck)
+  const { rules } = planned
   const isAnswered = response.status >= 200 && response.status <= 299 && response.body.length > 0
-  if (!isAnswered || !isWorthIt(rules, response.body)) return asItIs()
+  if (!isAnswered || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
-  const outcome = await shaper.shape(owner, {
-    text: masker.text(read.text),
-    isHtml: isHtml(read.type),
-    shaping: rules,
-    compactTables,
-    isStructured: outputCheck !== undefined,
-    maxBytes,
-    isCounted: false,
-  })
-  if (outcome.kind === 'shaped') return toResult(toBuffer(outcome.utf8), masker, outputCheck)
-  // Tables are only for brevity: without them the answer is as good.
-  if (outcome.kind === 'unchanged' || !isShaping(rules)) return asItIs()
-  return errorResult(masker.text(outcome.message))
+  const kind = { isHtml: isHtml(read.type), isStructured: outputCheck !== undefined }
+  const outcome = await shapeTexts(planned, [masker.text(read.text)], kind)
+  if ('failed' in outcome) return errorResult(masker.text(outcome.failed))
+  const [utf8] = outcome.utf8s ?? []
+  return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck)
 }
 
 /** A text with what it costs a model; undefined tokens: too long to be counted at once. */
@@ -88,7 +102,7 @@ export type CountedText = { text: string; bytes: number; tokens: number | undefi
 /** What would be made of an answer that came before, or why nothing. */
 export type ShapingPreview = { before: CountedText; after: CountedText | undefined; failure: string | undefined }
 
-/** The same for an answer that a builder looks at while writing the rules. */
+/** The same for an answer that a builder looks at while writing the rules; `type`: a media type, where one is known. */
 export const previewShaping = async (
   { text, type }: Pick<AnswerSample, 'text' | 'type'>,
   { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
@@ -97,7 +111,7 @@ export const previewShaping = async (
 ): Promise<ShapingPreview> => {
   const isStructured = outputSchema !== undefined
   const outcome = await shaper.shape(owner, {
-    text,
+    texts: [text],
     isHtml: isHtml(type),
     shaping: response ?? NO_RULES,
     compactTables: compactTables && !isStructured,
@@ -108,8 +122,8 @@ export const previewShaping = async (
   const tokens = outcome.kind === 'failed' ? undefined : outcome.tokens
   const before: CountedText = { text, bytes: Buffer.byteLength(text), tokens: tokens?.before }
   if (outcome.kind === 'failed') return { before, after: undefined, failure: outcome.message }
-  if (outcome.kind === 'unchanged') return { before, after: before, failure: undefined }
-  const shaped = toBuffer(outcome.utf8)
-  const after = { text: shaped.toString('utf8'), bytes: shaped.length, tokens: tokens?.after }
+  const [shaped] = outcome.kind === 'unchanged' ? [] : outcome.utf8s
+  if (shaped === undefined) return { before, after: before, failure: undefined }
+  const after = { text: toBuffer(shaped).toString('utf8'), bytes: shaped.length, tokens: tokens?.after }
   return { before, after, failure: undefined }
 }

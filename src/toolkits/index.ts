@@ -3,7 +3,6 @@ export { findMove } from './destination.ts'
 export { FindingView } from './findings.schema.ts'
 export { toFindingView } from './findings.view.ts'
 export { createSchemaCheck, type SchemaCheck } from './json-schema.ts'
-export { responseErrors } from './response-rules.ts'
 export {
   acceptUpdate,
   assertVersion,

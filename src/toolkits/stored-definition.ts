@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TRANSFORM_LANGUAGES } from '../context/index.ts'
+import { StoredResponse } from '../context/index.ts'
 import type { RequestTemplate } from '../templates/index.ts'
 import type { ToolDefinition } from './tool.ts'
 
@@ -37,14 +37,7 @@ const Stored = z.object({
     })
     .optional(),
   allowedOrigins: z.array(z.string()).optional(),
-  response: z
-    .object({
-      htmlToMarkdown: z.boolean().optional(),
-      dropFields: z.array(z.string()).optional(),
-      transform: z.object({ language: z.enum(TRANSFORM_LANGUAGES), expression: z.string() }).optional(),
-      maxStringLength: z.int().optional(),
-    })
-    .optional(),
+  response: StoredResponse.optional(),
   cacheSeconds: z.int().optional(),
   cacheShared: z.boolean().optional(),
 })

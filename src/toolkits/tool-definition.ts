@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { responseErrors } from '../context/index.ts'
 import {
   AppError,
   type FieldError,
@@ -12,7 +13,6 @@ import {
 } from '../kernel/index.ts'
 import { type CheckedParameter, type CompiledTemplate, compileParameters, compileTemplate } from '../templates/index.ts'
 import { schemaProblem } from './json-schema.ts'
-import { responseErrors } from './response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /** A definition whose every part was checked. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { isOrigin, MAX_CACHE_SECONDS, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, formatNumber, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
-import { ResponseRules } from './response-rules.ts'
+import { keepingRules, ResponseRules } from '../context/index.ts'
+import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
@@ -46,14 +46,7 @@ const optional = {
   }),
   allowedOrigins: z.array(origin).max(100),
   response: ResponseRules,
-  cacheSeconds: z
-    .int()
-    .min(1, 'is less than 1')
-    .max(MAX_CACHE_SECONDS, `is over ${formatNumber(MAX_CACHE_SECONDS)}, a day`)
-    .describe('how long an answer is kept for the next call that makes the same request; for tools marked read-only'),
-  cacheShared: z
-    .boolean()
-    .describe('whether kept answers are the same for every caller; otherwise each caller has its own'),
+  ...keepingRules,
 }
 
 export const CreateTool = z.strictObject({

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { toResponseView } from '../context/index.ts'
 import type { Tool, Toolkit } from './tool.ts'
 import { type CompiledDefinition, checkDefinition } from './tool-definition.ts'
 import type { ToolkitView, ToolView } from './toolkits.schema.ts'
@@ -34,15 +35,6 @@ const definedOnly = (annotations: Tool['annotations']): Record<string, string | 
     : Object.fromEntries(
         Object.entries(annotations).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       )
-
-const toResponseView = (
-  response: NonNullable<Tool['response']>,
-): NonNullable<z.infer<typeof ToolView>['response']> => ({
-  ...(response.htmlToMarkdown === undefined ? {} : { htmlToMarkdown: response.htmlToMarkdown }),
-  ...(response.dropFields === undefined ? {} : { dropFields: [...response.dropFields] }),
-  ...(response.transform === undefined ? {} : { transform: { ...response.transform } }),
-  ...(response.maxStringLength === undefined ? {} : { maxStringLength: response.maxStringLength }),
-})
 
 /** A tool that an older version saved and this one cannot compile is shown all the same, without parameters. */
 const parametersOf = (tool: Tool): z.infer<typeof ToolView>['parameters'] => {

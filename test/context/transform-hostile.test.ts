@@ -15,7 +15,7 @@ describe('transforms that mean harm', () => {
 
   const shape = (transform: AnswerShaping['transform'], { owner = 'one', shaper: asked = shaper } = {}) =>
     asked.shape(owner, {
-      text: ANSWER,
+      texts: [ANSWER],
       isHtml: false,
       shaping: { transform },
       compactTables: false,
@@ -26,7 +26,7 @@ describe('transforms that mean harm', () => {
   const textOf = async (outcome: ReturnType<typeof shape>): Promise<string> => {
     const made = await outcome
     return made.kind === 'shaped'
-      ? new TextDecoder().decode(made.utf8)
+      ? made.utf8s.map(utf8 => new TextDecoder().decode(utf8)).join('')
       : `${made.kind}: ${'message' in made ? made.message : ''}`
   }
   const jsonata = (expression: string) => ({ language: 'jsonata', expression }) as const
@@ -92,7 +92,7 @@ describe('transforms that mean harm', () => {
 
   it('a page nested deeper than any is given up', async () => {
     const outcome = await shaper.shape('one', {
-      text: '<div>'.repeat(50_000),
+      texts: ['<div>'.repeat(50_000)],
       isHtml: true,
       shaping: { htmlToMarkdown: true },
       compactTables: false,
@@ -125,10 +125,10 @@ it.each(['{}', '[]', '[0]'])('an answer of nothing but %s is refused before it t
   const shaper = createAnswerShaper()
   const text = `[${`${one},`.repeat(10_000_000 / (one.length + 1))}0]`
   const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_485_760, isCounted: false }
-  const outcome = await shaper.shape('one', { ...rest, text, shaping: { dropFields: ['x'] } })
+  const outcome = await shaper.shape('one', { ...rest, texts: [text], shaping: { dropFields: ['x'] } })
   expect(outcome).toMatchObject({
     kind: 'failed',
-    message: expect.stringMatching(/objects and lists\. Ask the API for less/),
+    message: expect.stringMatching(/objects and lists\. Ask for less/),
   })
   await shaper.close()
 })

@@ -16,7 +16,7 @@ const pathOf = (text: string) => {
 const drop = (value: JsonValue, ...paths: string[]): JsonValue => dropFields(value, paths.map(pathOf))
 
 const JOB: ShapingJob = {
-  text: '',
+  texts: [],
   isHtml: false,
   shaping: {},
   compactTables: false,
@@ -25,9 +25,9 @@ const JOB: ShapingJob = {
   isCounted: false,
 }
 const shape = async (text: string, job: Partial<ShapingJob>): Promise<string> => {
-  const outcome = await shapeAnswerText({ ...JOB, text, ...job })
+  const outcome = await shapeAnswerText({ ...JOB, texts: [text], ...job })
   if (outcome.kind === 'failed') return `failed: ${outcome.message}`
-  return outcome.kind === 'unchanged' ? text : new TextDecoder().decode(outcome.utf8)
+  return outcome.kind === 'unchanged' ? text : outcome.utf8s.map(utf8 => new TextDecoder().decode(utf8)).join('')
 }
 
 describe('paths of fields', () => {

@@ -48,7 +48,7 @@ const assertFits = (text: string): void => {
   const { containers } = shapeOf(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
   const much = `${containers.toLocaleString('en')} objects and lists`
-  throw new ShapingFault(`What the API answered is too much to be shaped: it holds ${much}. Ask the API for less.`)
+  throw new ShapingFault(`The answer is too much to be shaped: it holds ${much}. Ask for less.`)
 }
 
 const parse = (text: string): { value: JsonValue } | undefined => {
@@ -83,43 +83,64 @@ const transformed = async (
   return JSON.parse(await evaluate(transform, input))
 }
 
-const shapeJson = async (job: ShapingJob, value: JsonValue): Promise<string> => {
+const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promise<string> => {
   const { transform, maxStringLength } = job.shaping
   const prepared = prepare(value, job.shaping)
   const made = transform === undefined ? prepared : await transformed(prepared, transform, job)
-  const cut = maxStringLength === undefined ? made : mapStrings(made, text => cutString(text, maxStringLength))
+  const cut = maxStringLength === undefined ? made : mapStrings(made, one => cutString(one, maxStringLength))
   const tables = job.compactTables ? compactTables(cut) : undefined
   if (isShaping(job.shaping)) {
     // A string is sent as what it says: quotes and escapes around all of an answer are no use to a model.
     const isPlain = typeof cut === 'string' && transform !== undefined && !job.isStructured
     return isPlain ? cut : JSON.stringify(tables ?? cut)
   }
-  const written = tables === undefined ? job.text : JSON.stringify(tables)
-  return written.length < job.text.length ? written : job.text
+  const written = tables === undefined ? text : JSON.stringify(tables)
+  return written.length < text.length ? written : text
 }
 
-const shapeText = ({ text, isHtml, shaping }: ShapingJob): string => {
-  const { transform, htmlToMarkdown, maxStringLength } = shaping
-  if (transform !== undefined) {
-    throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the API answered none.`)
-  }
-  const converted = isHtml && htmlToMarkdown === true ? toMarkdown(text) : text
+const toPlainText = (text: string, isHtml: boolean | undefined): string => {
+  if (isHtml === undefined) return stringToMarkdown(text)
+  return isHtml ? toMarkdown(text) : text
+}
+
+const shapeText = (text: string, { isHtml, shaping: { htmlToMarkdown, maxStringLength } }: ShapingJob): string => {
+  const converted = htmlToMarkdown === true ? toPlainText(text, isHtml) : text
   return maxStringLength === undefined ? converted : cutString(converted, maxStringLength)
 }
 
-const count = async (text: string, { isCounted }: ShapingJob): Promise<number | undefined> =>
-  isCounted && text.length <= MAX_COUNTED_CHARACTERS ? countTokens(text) : undefined
+const shapeEach = async (job: ShapingJob): Promise<string[]> => {
+  const { transform } = job.shaping
+  const made: string[] = []
+  let hasJson = false
+  for (const text of job.texts) {
+    const parsed = job.isHtml === true ? undefined : parse(text)
+    hasJson ||= parsed !== undefined
+    made.push(parsed === undefined ? shapeText(text, job) : await shapeJson(text, parsed.value, job))
+  }
+  if (transform === undefined || hasJson) return made
+  throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the answer is none.`)
+}
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
+
+const count = async (texts: readonly string[], { isCounted }: ShapingJob): Promise<number | undefined> => {
+  if (!isCounted || lengthOf(texts) > MAX_COUNTED_CHARACTERS) return undefined
+  let tokens = 0
+  for (const text of texts) tokens += await countTokens(text)
+  return tokens
+}
 
 const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
-  const parsed = job.isHtml ? undefined : parse(job.text)
-  const shaped = parsed === undefined ? shapeText(job) : await shapeJson(job, parsed.value)
-  const before = await count(job.text, job)
-  if (shaped === job.text) return { kind: 'unchanged', tokens: { before, after: before } }
-  const utf8 = new TextEncoder().encode(shaped)
-  if (utf8.length > job.maxBytes) {
-    throw new ShapingFault(`What this tool makes of the API's answer is larger than ${job.maxBytes} bytes.`)
+  const shaped = await shapeEach(job)
+  const before = await count(job.texts, job)
+  if (shaped.every((text, index) => text === job.texts[index])) {
+    return { kind: 'unchanged', tokens: { before, after: before } }
   }
-  return { kind: 'shaped', utf8, tokens: { before, after: await count(shaped, job) } }
+  const utf8s = shaped.map(text => new TextEncoder().encode(text))
+  if (utf8s.reduce((sum, { length }) => sum + length, 0) > job.maxBytes) {
+    throw new ShapingFault(`What this tool makes of the answer is larger than ${job.maxBytes} bytes.`)
+  }
+  return { kind: 'shaped', utf8s, tokens: { before, after: await count(shaped, job) } }
 }
 
 /** Does a job, in the thread that it is asked in: endless and greedy ones are for the caller to end. Never rejects. */
@@ -130,6 +151,6 @@ export const shapeAnswerText = async (job: ShapingJob): Promise<ShapingOutcome> 
     if (error instanceof ShapingFault) return { kind: 'failed', message: error.message }
     const isTooDeep = error instanceof RangeError
     const why = isTooDeep ? 'it is nested too deeply, or too long' : 'it could not be read'
-    return { kind: 'failed', message: `What the API answered cannot be shaped as this tool says: ${why}.` }
+    return { kind: 'failed', message: `The answer cannot be shaped as this tool says: ${why}.` }
   }
 }

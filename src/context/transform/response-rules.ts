@@ -1,17 +1,17 @@
 import { z } from 'zod'
+import type { FieldError } from '../../kernel/index.ts'
 import {
   type AnswerShaping,
-  findExpressionFault,
   LANGUAGE_NAMES,
   MAX_DROPPED_PATHS,
   MAX_EXPRESSION_CHARACTERS,
   MAX_PATH_CHARACTERS,
   MAX_STRING_LENGTH,
   MIN_STRING_LENGTH,
-  parseFieldPath,
   TRANSFORM_LANGUAGES,
-} from '../context/index.ts'
-import type { FieldError } from '../kernel/index.ts'
+} from './answer-shaping.ts'
+import { findExpressionFault } from './expression-faults.ts'
+import { parseFieldPath } from './field-path.ts'
 
 /** What a tool does with its answers, as the API takes it; the expression and the paths are read when it is saved. */
 export const ResponseRules = z
@@ -46,29 +46,44 @@ export const ResponseRules = z
   })
   .describe('what is done with answers before anybody gets them, in this order')
 
-const EXPRESSION_PATH = 'response.transform.expression'
+/** As they are kept: read back through this schema, so that a row another version wrote is found where it is read. */
+export const StoredResponse = z.object({
+  htmlToMarkdown: z.boolean().optional(),
+  dropFields: z.array(z.string()).optional(),
+  transform: z.object({ language: z.enum(TRANSFORM_LANGUAGES), expression: z.string() }).optional(),
+  maxStringLength: z.int().optional(),
+})
 
-const transformErrors = ({ transform }: AnswerShaping): FieldError[] => {
+/** As the API shows them. */
+export const toResponseView = (response: AnswerShaping): z.infer<typeof ResponseRules> => ({
+  ...(response.htmlToMarkdown === undefined ? {} : { htmlToMarkdown: response.htmlToMarkdown }),
+  ...(response.dropFields === undefined ? {} : { dropFields: [...response.dropFields] }),
+  ...(response.transform === undefined ? {} : { transform: { ...response.transform } }),
+  ...(response.maxStringLength === undefined ? {} : { maxStringLength: response.maxStringLength }),
+})
+
+const transformErrors = ({ transform }: AnswerShaping, at: string): FieldError[] => {
   if (transform === undefined) return []
+  const path = `${at}.transform.expression`
   const { language, expression } = transform
   if (expression.length > MAX_EXPRESSION_CHARACTERS) {
-    return [{ path: EXPRESSION_PATH, message: `is longer than ${MAX_EXPRESSION_CHARACTERS} characters` }]
+    return [{ path, message: `is longer than ${MAX_EXPRESSION_CHARACTERS} characters` }]
   }
   const fault = findExpressionFault(language, expression)
   if (fault === undefined) return []
   const { line, column, message } = fault
   const text = `line ${line}, column ${column}: this is no ${LANGUAGE_NAMES[language]}: ${message}`
-  return [{ path: EXPRESSION_PATH, message: text }]
+  return [{ path, message: text }]
 }
 
-/** What of the rules cannot be read: the expression, and paths; each with where. */
-export const responseErrors = (response: AnswerShaping | undefined): FieldError[] => {
+/** What of the rules cannot be read: the expression, and paths; each with where, below `at`. */
+export const responseErrors = (response: AnswerShaping | undefined, at = 'response'): FieldError[] => {
   if (response === undefined) return []
   const paths = (response.dropFields ?? []).slice(0, MAX_DROPPED_PATHS).flatMap((text, index) => {
     const read = parseFieldPath(text)
     if (read.ok) return []
     const { column, message } = read.error
-    return [{ path: `response.dropFields[${index}]`, message: `column ${column}: ${message}` }]
+    return [{ path: `${at}.dropFields[${index}]`, message: `column ${column}: ${message}` }]
   })
-  return [...paths, ...transformErrors(response)]
+  return [...paths, ...transformErrors(response, at)]
 }
