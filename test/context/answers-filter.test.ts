@@ -73,7 +73,7 @@ it('many misses are not answered one by one, nor at length', () => {
   expect(run(wide, { fields }).notes?.length).toBeLessThan(4_000)
 })
 
-it.each(['a..b', 'users[', '[x', 'a.'.repeat(600), 'a'.repeat(70).split('').join('.')])(
+it.each(['a..b', 'users[', 'user*', '**.id', '[x', 'a.'.repeat(600), 'a'.repeat(70).split('').join('.')])(
   'a path that is none is refused, and the error says how one is written',
   path => {
     expect(run(SHOP, { fields: [path] }).error).toContain('users[].address.city')
@@ -110,4 +110,8 @@ it('rows of a table and lines of JSON stay what they are', () => {
 
 it('there is nothing to choose in bytes', () => {
   expect(run('x', { fields: ['a'] }, 'image/png').error).toContain('binary (image/png)')
+})
+
+it('a page of nothing is said to be one', () => {
+  expect(run('[]', { limit: 1 })).toEqual({ text: '[]', notes: 'There are no items.' })
 })

@@ -46,10 +46,11 @@ const replaceAt = (
   )
 }
 
-/** "items 21 to 40 of 1,000 (offset 40 goes on)", or that there are no more. */
+/** `These are items 21 to 40 of 1,000. Go on with offset 40.`, or that there are no more. */
 export const describePage = (what: string, { offset, limit }: Page, total: number): string => {
   const end = limit === undefined ? total : Math.min(total, offset + limit)
   const all = total.toLocaleString('en')
+  if (total === 0) return `There are no ${what}.`
   if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is behind the last of them.`
   const more = end < total ? ` Go on with offset ${end}.` : ''
   return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`

@@ -11,7 +11,7 @@ export type Path = readonly PathStep[]
 
 const MAX_PATH_CHARACTERS = 1_000
 const MAX_STEPS = 64
-const TOKENS = /\.?(\*)|\[\s*(?:\*?|(-?\d{1,9})|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
+const TOKENS = /(?:\.|^)(\*)|\[\s*(?:\*?|(-?\d{1,9})|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
 const unquote = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 
