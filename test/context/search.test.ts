@@ -83,6 +83,14 @@ describe('search in JSON', () => {
     expect(search(document, { pattern: 'begin\\s+middle', multiline: true }).found).toMatchObject({ matches: 1 })
   })
 
+  it('a text of several lines: it is found as it stands, and one of a line by its line', () => {
+    const log = 'begin\nmiddle\nend'
+    const found = { matches: 1, results: [{ path: 'log', value: log }] }
+    expect(search(json({ log }), { pattern: 'begin\nmiddle', mode: 'text' }).found).toEqual(found)
+    expect(search(text(log), { pattern: 'begin\nmiddle', mode: 'text' }).found).toBe('1: begin\n2: middle')
+    expect(search(text(log), { pattern: 'middle', mode: 'text', multiline: true }).found).toBe('2: middle')
+  })
+
   it('more matches than are shown: the first ones, and how many there are', () => {
     const many = json(Array.from({ length: 10_000 }, (_, id) => ({ id, state: 'open' })))
     const { found, notes } = search(many, { pattern: 'open', topK: 2 })

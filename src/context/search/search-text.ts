@@ -129,7 +129,7 @@ const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> 
   const parsed = matcherFor(look)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
-  const multiline = look.multiline && look.mode !== 'text'
+  const { multiline } = look
   const eachMatch = multiline || look.mode === 'context'
   const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: look.isLate })
   const late = describeGaps(found)

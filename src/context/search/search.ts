@@ -62,12 +62,13 @@ const parsePaths = (fields: readonly string[]): Result<readonly Path[], string> 
   return success(paths)
 }
 
-const toLook = (params: SearchParams): Look => ({
-  pattern: params.pattern ?? '',
-  mode: params.mode ?? 'regex',
+const toLook = ({ pattern = '', mode = 'regex', ...params }: SearchParams): Look => ({
+  pattern,
+  mode,
   topK: params.topK ?? DEFAULT_TOP_K,
   contextLines: params.contextLines,
-  multiline: params.multiline ?? false,
+  // A text says itself that it goes over line breaks.
+  multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),
   caseInsensitive: params.caseInsensitive ?? false,
   maxDistance: params.maxDistance,
   isLate: startClock(),
