@@ -63,6 +63,8 @@ export const ExecutionView = z.object({
     .number()
     .nullable()
     .describe('how old the answer was, where one was given that had been kept; null where the request was sent'),
+  tokensBefore: z.int().nullable().describe('of the whole answer; null where it was not counted, or not yet'),
+  tokensSent: z.int().nullable().describe('of what was sent of it'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

@@ -57,6 +57,8 @@ export const toExecutionView = (execution: StoredExecution): z.infer<typeof Exec
   error: execution.error ?? null,
   request: execution.request === undefined ? null : toRequestView(execution.request),
   answerAgeMs: execution.request?.answerAgeMs ?? null,
+  tokensBefore: execution.tokensBefore ?? null,
+  tokensSent: execution.tokensSent ?? null,
   createdAt: execution.createdAt.toISOString(),
   updatedAt: execution.updatedAt.toISOString(),
 })

@@ -1,5 +1,5 @@
 import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
-import { formatBytes, formatCount, formatDuration } from '../platform/http/index.ts'
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../platform/http/index.ts'
 import { calledText } from './called-text.ts'
 import { toCurl } from './curl.ts'
 
@@ -23,6 +23,13 @@ const callerText = ({ userId }: StoredExecution, names: Names): string => {
   return names.get(userId) ?? 'somebody of another organization'
 }
 
+/** What was sent of the answer, and of how much where something was left out. */
+const tokensText = ({ tokensBefore, tokensSent }: StoredExecution): string | undefined => {
+  if (tokensSent === undefined) return undefined
+  const sent = formatNumber(tokensSent)
+  return tokensBefore === undefined || tokensBefore === tokensSent ? sent : `${sent} of ${formatNumber(tokensBefore)}`
+}
+
 const toRow = (execution: StoredExecution, names: Names) => ({
   id: execution.id,
   time: shownTime(execution.startedAt),
@@ -31,6 +38,7 @@ const toRow = (execution: StoredExecution, names: Names) => ({
   isFailed: execution.outcome === 'error',
   took: formatDuration(execution.durationMs),
   size: formatBytes(execution.responseBytes),
+  tokens: tokensText(execution),
   client: execution.client ?? 'unnamed client',
   caller: callerText(execution, names),
 })

@@ -62,17 +62,19 @@ export const createBatchDelivery = (options: {
     failure: (): MissingReason | undefined => failure,
 
     /** Resolves with the number of records stored, once the others are counted as missing or dropped. */
-    deliver: async ({ executions, gaps }: RecordingBatch): Promise<number> => {
+    deliver: async ({ executions, gaps, tokens }: RecordingBatch): Promise<number> => {
       let left = executions
+      let counts = tokens
       let crashes = 0
       for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
-        const outcome = await thread.write({ executions: left, gaps })
+        const outcome = await thread.write({ executions: left, gaps, tokens: counts })
         if (outcome.kind === 'written') return noteWritten(outcome, left.length)
         const reason = noteFailure(outcome)
         if (outcome.kind === 'crashed') crashes++
         if (crashes >= MAX_CRASHES_PER_BATCH) {
           countAllMissing(left, reason)
           left = []
+          counts = []
           if (gaps.length === 0) return 0
         }
         if (!isGivenUp) await waitBeforeRetry(pauseMs)

@@ -32,6 +32,17 @@ export type ExecutionRecord = {
   request: MaskedRequest | undefined
 }
 
+/** What the answer of a recorded call cost a model, in tokens of the encoding that all counts are made in. */
+export type ExecutionTokens = {
+  executionId: string
+  /** Of the whole answer; undefined where that was not counted. */
+  before: number | undefined
+  /** Of what was sent of it. */
+  sent: number
+  /** Of what would have been sent had nothing been left out, for sums of what was saved: `sent` where nobody knows. */
+  otherwise: number
+}
+
 /** Records that could not be kept: the queue or the disk was full. */
 export type ExecutionGap = { serverId: string; missing: number; from: Date; to: Date; reason: string }
 
@@ -40,6 +51,8 @@ export type Recorder = {
   start: () => void
   /** Never blocks, never throws; over the queue's bound the record is counted as missing. */
   record: (execution: ExecutionRecord) => void
+  /** Adds to a call that was recorded before what its answer cost. Never blocks, never throws; of many some are let go. */
+  recordTokens: (tokens: ExecutionTokens) => void
   /**
    * Resolves once everything recorded before the call is stored, or counted as missing, and the gaps known by then
    * are stored too. Waits as long as the database takes nothing.

@@ -44,11 +44,19 @@ type ExecutionRow = {
   responseBytes: number
   error: string | null
   request: string | null
+  tokensBefore: number | null
+  tokensSent: number | null
   createdAt: Date
   updatedAt: Date
 }
 
-export type StoredExecution = ExecutionRecord & { createdAt: Date; updatedAt: Date }
+export type StoredExecution = ExecutionRecord & {
+  /** Of the whole answer, and of what was sent of it; undefined where they were not counted, or not yet. */
+  tokensBefore: number | undefined
+  tokensSent: number | undefined
+  createdAt: Date
+  updatedAt: Date
+}
 
 const toExecution = (row: ExecutionRow): StoredExecution => ({
   id: row.id,
@@ -65,6 +73,8 @@ const toExecution = (row: ExecutionRow): StoredExecution => ({
   responseBytes: row.responseBytes,
   error: row.error ?? undefined,
   request: toRequest(row.request),
+  tokensBefore: row.tokensBefore ?? undefined,
+  tokensSent: row.tokensSent ?? undefined,
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })

@@ -8,4 +8,5 @@ export const removeHistoryOf = async (db: Database, serverId: string, signal?: A
   const where = { serverId }
   await removeInBatches(limit => db.execution.deleteMany({ where, limit }), signal)
   await removeInBatches(limit => db.executionGap.deleteMany({ where, limit }), signal)
+  await removeInBatches(limit => db.toolDay.deleteMany({ where, limit }), signal)
 }

@@ -1,6 +1,15 @@
 import { Client, DatabaseError } from 'pg'
 import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
-import type { BatchWriter, ExecutionRow, GapRow, MissingReason, RefusedRow, WriteOutcome } from './recording-batch.ts'
+import type {
+  BatchWriter,
+  ExecutionRow,
+  GapRow,
+  MissingReason,
+  RecordingBatch,
+  RefusedRow,
+  TokensRow,
+  WriteOutcome,
+} from './recording-batch.ts'
 
 /** A server that answers nothing for this long is taken to be gone. */
 const QUERY_TIMEOUT_MS = 10_000
@@ -37,27 +46,61 @@ const GAP_VALUES = {
   reason: 'fields->>5',
 }
 
+const NOW = `now() AT TIME ZONE 'UTC'`
+
+/**
+ * Adds to the rows of tools and days. `from`: what is added, of calls with `serverId`, `startedAt` and `tool`; requests
+ * that were passed on call no tool. In one order, so that two processes do not wait for each other.
+ */
+const addToDays = (amounts: Record<string, string>, from: string): string => {
+  const names = Object.keys(amounts)
+  const key = `"serverId", to_char("startedAt", 'YYYY-MM-DD'), "tool"`
+  return `
+    INSERT INTO "ToolDay" ("id", "serverId", "day", "tool", ${names.map(name => `"${name}"`).join(', ')}, "createdAt", "updatedAt")
+    SELECT gen_random_uuid()::text, ${key}, ${Object.values(amounts).join(', ')}, ${NOW}, ${NOW}
+    FROM ${from} WHERE "tool" <> '' GROUP BY ${key} ORDER BY ${key}
+    ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
+      ${names.map(name => `"${name}" = "ToolDay"."${name}" + excluded."${name}"`).join(', ')}, "updatedAt" = excluded."updatedAt"`
+}
+
 /**
  * A statement for any number of rows: they are its one parameter, a JSON array of arrays, so that it is prepared once.
- * The join drops rows of servers that are gone; its lock keeps the others there until the rows are in.
+ * The join drops rows of servers that are gone; its lock keeps the others there until the rows are in. `besides`: what is
+ * done with those that were not there before.
  */
-const insertRows = (table: string, values: Record<string, string>): string => {
+const insertRows = (table: string, values: Record<string, string>, besides?: string): string => {
   const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
-  const now = `now() AT TIME ZONE 'UTC'`
   return `
     WITH kept AS MATERIALIZED (
-      SELECT ${[...Object.values(values), now, now].join(', ')}
+      SELECT ${[...Object.values(values), NOW, NOW].join(', ')}
       FROM jsonb_array_elements($1::jsonb) AS item(fields)
       JOIN "Server" ON "Server"."id" = fields->>1
       FOR KEY SHARE OF "Server"
     ), inserted AS (
-      INSERT INTO "${table}" (${names}) SELECT * FROM kept ON CONFLICT DO NOTHING
-    )
+      INSERT INTO "${table}" (${names}) SELECT * FROM kept ON CONFLICT DO NOTHING RETURNING *
+    )${besides === undefined ? '' : `, besides AS (${besides})`}
     SELECT count(*)::int AS kept FROM kept`
 }
 
-const INSERT_EXECUTIONS = { name: 'insert-executions', text: insertRows('Execution', EXECUTION_VALUES) }
+const INSERT_EXECUTIONS = {
+  name: 'insert-executions',
+  text: insertRows('Execution', EXECUTION_VALUES, addToDays({ calls: 'count(*)' }, 'inserted')),
+}
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
+
+/** Rows of `TokensRow`; a call that has tokens already has been counted. */
+const ADD_TOKENS = {
+  name: 'add-tokens',
+  text: `
+    WITH item AS (
+      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise"
+      FROM jsonb_array_elements($1::jsonb) AS element(fields)
+    ), counted AS (
+      UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "updatedAt" = ${NOW}
+      FROM item WHERE "Execution"."id" = item."id" AND "Execution"."tokensSent" IS NULL
+      RETURNING "serverId", "startedAt", "tool", item."sent", item."otherwise"
+    )${addToDays({ counted: 'count(*)', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
+}
 
 /** Whether a row's own values are at fault: data exception, or a constraint (PostgreSQL, appendix A, classes 22, 23). */
 const isRowAtFault = (error: unknown): error is DatabaseError =>
@@ -98,6 +141,10 @@ const insertGaps = async (client: Client, gaps: readonly GapRow[]): Promise<void
   if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
 }
 
+const addTokens = async (client: Client, rows: readonly TokensRow[]): Promise<void> => {
+  if (rows.length > 0) await client.query({ ...ADD_TOKENS, values: [JSON.stringify(rows)] })
+}
+
 /** Writes each batch in one statement a table, over a connection of its own that is opened again after it failed. */
 export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   let connection: Client | undefined
@@ -125,17 +172,18 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     return client
   }
 
-  const write = async (executions: readonly ExecutionRow[], gaps: readonly GapRow[]): Promise<WriteOutcome> => {
+  const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
     const { kept, refused } = await insertExecutions(client, executions)
     await insertGaps(client, gaps)
+    await addTokens(client, tokens)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }
 
   return {
-    write: async ({ executions, gaps }) => {
+    write: async batch => {
       try {
-        return await write(executions, gaps)
+        return await write(batch)
       } catch (error) {
         const reason = reasonOf(error)
         // Not awaited: to a server that is gone there is no polite end.

@@ -75,6 +75,9 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         loop.noteMissing()
       }
     },
+    recordTokens: tokens => {
+      if (closing === undefined) loop.addTokens(tokens)
+    },
     flush: loop.flush,
     close: () => {
       closing ??= finish()

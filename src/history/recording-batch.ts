@@ -1,4 +1,4 @@
-import type { ExecutionRecord, MaskedRequest } from './execution-record.ts'
+import type { ExecutionRecord, ExecutionTokens, MaskedRequest } from './execution-record.ts'
 
 /**
  * A record on its way to the worker: a flat row in the order of `EXECUTION_COLUMNS`. Rows of plain values cross the
@@ -26,6 +26,9 @@ export type ExecutionRow = [
 /** A gap on its way to the worker; times in milliseconds since 1970. */
 export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
 
+/** What an answer cost, on its way to the worker: of a call whose row comes with this batch, or came before. */
+export type TokensRow = [executionId: string, before: number | null, sent: number, otherwise: number]
+
 export const EXECUTION_COLUMNS = [
   'id',
   'serverId',
@@ -45,8 +48,8 @@ export const EXECUTION_COLUMNS = [
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
-/** Everything in it may be sent again: a row that is there already is left alone. */
-export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[] }
+/** Everything in it may be sent again: a row that is there already is left alone, and counted once. */
+export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; tokens: TokensRow[] }
 
 /** Why records are missing, in words that the page of a server shows. */
 export type MissingReason =
@@ -92,6 +95,13 @@ export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
   record.responseBytes,
   record.error === undefined ? null : toStorable(record.error),
   record.request === undefined ? null : JSON.stringify(record.request),
+]
+
+export const toTokensRow = ({ executionId, before, sent, otherwise }: ExecutionTokens): TokensRow => [
+  executionId,
+  before ?? null,
+  sent,
+  otherwise,
 ]
 
 /** What a record and its row take in memory without their texts: measured, rounded up. */

@@ -1,13 +1,19 @@
 import type { BatchDelivery } from './batch-delivery.ts'
+import type { ExecutionTokens } from './execution-record.ts'
 import type { MissingLedger } from './missing-ledger.ts'
-import { type GapRow, toExecutionRow } from './recording-batch.ts'
+import { type GapRow, type TokensRow, toExecutionRow, toTokensRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
 /** A second of missing records becomes one gap row a server, not one a batch. */
 const GAP_INTERVAL_MS = 1_000
 
-/** What a flush waits for: so many records released, so many missing ones reported. */
-type FlushGoal = { released: number; reported: number; resolve: () => void }
+/** Counts of tokens that wait while the database takes none; those that come then are let go. */
+const MAX_WAITING_TOKENS = 5_000
+/** Of one batch: each is a row to be found and written again. */
+const MAX_BATCH_TOKENS = 256
+
+/** What a flush waits for: so many records released, so many missing ones reported, so many counts written. */
+type FlushGoal = { released: number; reported: number; counted: number; resolve: () => void }
 
 /** Something asked for now and done later: at most one timer, which keeps no process alive. */
 const createDueTimer = (afterMs: number, onDue: () => void) => {
@@ -41,10 +47,13 @@ export const createRecordingLoop = (options: {
   let sending: Promise<void> | undefined
   let flushes: FlushGoal[] = []
   let stored = 0
+  const tokens: TokensRow[] = []
+  let acceptedTokens = 0
+  let releasedTokens = 0
   let isEnded = false
 
-  const isReached = ({ released, reported }: Omit<FlushGoal, 'resolve'>): boolean =>
-    isEnded || (queue.released() >= released && ledger.reported() >= reported)
+  const isReached = ({ released, reported, counted }: Omit<FlushGoal, 'resolve'>): boolean =>
+    isEnded || (queue.released() >= released && ledger.reported() >= reported && releasedTokens >= counted)
 
   const endFlushes = (): void => {
     for (const goal of flushes) if (isReached(goal)) goal.resolve()
@@ -57,19 +66,27 @@ export const createRecordingLoop = (options: {
     return ledger.take()
   }
 
+  /** Once every record is in this batch or was in one before: those that are counted are among them. */
+  const takeTokens = (): TokensRow[] => (queue.isEmpty() ? tokens.splice(0, MAX_BATCH_TOKENS) : [])
+
   const sendOne = async (): Promise<void> => {
     const taken = queue.take()
-    if (queue.isEmpty()) areRecordsDue = false
     const gaps = takeGaps()
-    stored += await delivery.deliver({ executions: taken.records.map(toExecutionRow), gaps })
+    const counts = takeTokens()
+    if (queue.isEmpty() && tokens.length === 0) areRecordsDue = false
+    stored += await delivery.deliver({ executions: taken.records.map(toExecutionRow), gaps, tokens: counts })
     queue.release(taken)
+    releasedTokens += counts.length
     if (!isEnded) ledger.report(gaps)
     if (!ledger.isEmpty()) gapTimer.arm()
     endFlushes()
   }
 
   const isWorkDue = (): boolean =>
-    !isEnded && (queue.hasFullBatch() || (areRecordsDue && !queue.isEmpty()) || (areGapsDue && !ledger.isEmpty()))
+    !isEnded &&
+    (queue.hasFullBatch() ||
+      (areRecordsDue && (!queue.isEmpty() || tokens.length > 0)) ||
+      (areGapsDue && !ledger.isEmpty()))
 
   const sendAll = async (): Promise<void> => {
     do await sendOne()
@@ -96,11 +113,17 @@ export const createRecordingLoop = (options: {
       recordTimer.arm()
       if (sending === undefined && queue.hasFullBatch()) batchTimer.arm()
     },
+    addTokens: (counted: ExecutionTokens): void => {
+      if (tokens.length >= MAX_WAITING_TOKENS) return
+      acceptedTokens++
+      tokens.push(toTokensRow(counted))
+      recordTimer.arm()
+    },
     /** A record was counted as missing. */
     noteMissing: gapTimer.arm,
     /** Resolves once all that is in the queue and the ledger now is written, or the loop is ended. */
     flush: async (): Promise<void> => {
-      const goal = { released: queue.accepted(), reported: ledger.total() }
+      const goal = { released: queue.accepted(), reported: ledger.total(), counted: acceptedTokens }
       if (isReached(goal)) return
       areRecordsDue = true
       areGapsDue = true

@@ -1,4 +1,5 @@
 import { openRawSqlite, type SqliteTarget } from '../platform/db/index.ts'
+import { newExecutionId } from './execution-id.ts'
 import {
   type BatchWriter,
   EXECUTION_COLUMNS,
@@ -8,9 +9,11 @@ import {
   type MissingReason,
   type RecordingBatch,
   type RefusedRow,
+  type TokensRow,
   type WriteOutcome,
 } from './recording-batch.ts'
 import { createTimeWriter } from './sqlite-time.ts'
+import { createToolDaySums, type ToolDaySums } from './tool-day-sums.ts'
 
 /** How long a write waits for another connection's. It holds up this thread alone. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -24,8 +27,24 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
   return `INSERT INTO "${table}" (${names.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ON CONFLICT DO NOTHING`
 }
 
-/** Stored, of a server that is gone, or of a kind that the database never takes. */
-type RowFate = 'stored' | 'dropped' | { refused: string }
+/** A row that has tokens already has been counted. */
+const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "updatedAt" = ?
+  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
+type CountedCall = { serverId: string; tool: string; day: string }
+
+const ADD_TO_DAY = `INSERT INTO "ToolDay"
+  ("id", "serverId", "day", "tool", "calls", "counted", "tokensSent", "tokensBefore", "createdAt", "updatedAt")
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
+    "calls" = "calls" + excluded."calls", "counted" = "counted" + excluded."counted",
+    "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
+    "updatedAt" = excluded."updatedAt"`
+
+/** Characters of a time that are its day. */
+const DAY_CHARACTERS = '2026-11-22'.length
+
+/** Stored, there already, of a server that is gone, or of a kind that the database never takes. */
+type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -52,6 +71,8 @@ const open = (target: SqliteTarget) => {
   const insertExecution = db.prepare(insertInto('Execution', EXECUTION_COLUMNS))
   const insertExecutions = db.prepare(insertInto('Execution', EXECUTION_COLUMNS, ROWS_AT_ONCE))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
+  const addTokens = db.prepare<[number | null, number, string, string], CountedCall>(ADD_TOKENS)
+  const addToDay = db.prepare(ADD_TO_DAY)
 
   const valuesOf = (row: ExecutionRow, now: string): (string | number | null)[] => {
     const [id, serverId, instanceId, tool, userId, client, startedAt, ...rest] = row
@@ -60,23 +81,39 @@ const open = (target: SqliteTarget) => {
 
   const storeExecution = (row: ExecutionRow, now: string): RowFate => {
     try {
-      insertExecution.run(valuesOf(row, now))
-      return 'stored'
+      return insertExecution.run(valuesOf(row, now)).changes > 0 ? 'stored' : 'known'
     } catch (error) {
       return fateOf(error)
     }
   }
 
-  /** True when all of them are stored. Else none is: one of them is at fault, and each is to be tried alone. */
-  const storeTogether = (rows: readonly ExecutionRow[], now: string): boolean => {
-    if (rows.length < ROWS_AT_ONCE) return false
+  /**
+   * What became of all of them together: a batch that is sent again is there as a whole, or not at all. Undefined: one of
+   * them is at fault, none is stored, and each is to be tried alone.
+   */
+  const storeTogether = (rows: readonly ExecutionRow[], now: string): 'stored' | 'known' | undefined => {
+    if (rows.length < ROWS_AT_ONCE) return undefined
     try {
-      insertExecutions.run(rows.flatMap(row => valuesOf(row, now)))
-      return true
+      return insertExecutions.run(rows.flatMap(row => valuesOf(row, now))).changes > 0 ? 'stored' : 'known'
     } catch (error) {
       // Throws what is no row's fault.
       fateOf(error)
-      return false
+      return undefined
+    }
+  }
+
+  const countCall = ([, serverId, , tool, , , startedAt]: ExecutionRow, sums: ToolDaySums): void =>
+    sums.add({ serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }, { calls: 1 })
+
+  const storeTokens = ([id, before, sent, otherwise]: TokensRow, now: string, sums: ToolDaySums): void => {
+    const counted = addTokens.get(before, sent, now, id)
+    // Its row is gone, or never came.
+    if (counted !== undefined) sums.add(counted, { counted: 1, tokensSent: sent, tokensBefore: otherwise })
+  }
+
+  const storeSums = (sums: ToolDaySums, now: string): void => {
+    for (const { serverId, day, tool, calls, counted, tokensSent, tokensBefore } of sums.list()) {
+      addToDay.run(newExecutionId(), serverId, day, tool, calls, counted, tokensSent, tokensBefore, now, now)
     }
   }
 
@@ -89,20 +126,24 @@ const open = (target: SqliteTarget) => {
     }
   }
 
-  const storeBatch = db.transaction(({ executions, gaps }: RecordingBatch): WriteOutcome => {
+  const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
     const now = toTimeText(Date.now())
     const refused: RefusedRow[] = []
+    const sums = createToolDaySums()
     let dropped = 0
     for (let first = 0; first < executions.length; first += ROWS_AT_ONCE) {
       const rows = executions.slice(first, first + ROWS_AT_ONCE)
-      if (storeTogether(rows, now)) continue
+      const together = storeTogether(rows, now)
       for (const row of rows) {
-        const fate = storeExecution(row, now)
-        if (fate === 'dropped') dropped++
-        else if (fate !== 'stored') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
+        const fate = together ?? storeExecution(row, now)
+        if (fate === 'stored') countCall(row, sums)
+        else if (fate === 'dropped') dropped++
+        else if (fate !== 'known') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
       }
     }
     for (const gap of gaps) storeGap(gap, now)
+    for (const row of tokens) storeTokens(row, now, sums)
+    storeSums(sums, now)
     return { kind: 'written', dropped, refused }
   })
 

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { removeOldToolDays } from '../../src/history/index.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { buildExecution } from './execution.ts'
+import { createHistoryWorld, createServer } from './history-world.ts'
+
+const DAY = '2026-11-22'
+const startedAt = new Date(`${DAY}T23:59:59.999Z`)
+
+describe.each(databaseKinds)('tokens of calls on $kind', kind => {
+  const createWorld = async () => {
+    const world = await createHistoryWorld(kind)
+    const { db, recorder, serverId } = world
+    const listDays = async () =>
+      (await db.toolDay.findMany({ where: { serverId }, orderBy: { tool: 'asc' } })).map(
+        ({ day, tool, calls, counted, tokensBefore, tokensSent }) => ({
+          day,
+          tool,
+          calls,
+          counted,
+          tokens: [Number(tokensBefore), Number(tokensSent)],
+        }),
+      )
+    const recordMany = (count: number, changes = {}) => {
+      const records = Array.from({ length: count }, () => buildExecution(serverId, { startedAt, ...changes }))
+      for (const record of records) recorder.record(record)
+      return records
+    }
+    return { ...world, listDays, recordMany }
+  }
+
+  it('are added to the call and to the sums of its tool and day, whenever they come', async () => {
+    const { recorder, recordMany, listDays, db } = await createWorld()
+    const [first, second] = recordMany(2)
+    if (first === undefined || second === undefined) throw new Error('there are no records')
+    recorder.recordTokens({ executionId: first.id, before: 900, sent: 100, otherwise: 900 })
+    await recorder.flush()
+    recorder.recordTokens({ executionId: second.id, before: undefined, sent: 30, otherwise: 30 })
+    await recorder.flush()
+    expect(await listDays()).toEqual([{ day: DAY, tool: 'get_weather', calls: 2, counted: 2, tokens: [930, 130] }])
+    const rows = await db.execution.findMany({ orderBy: { id: 'asc' } })
+    expect(rows.map(({ tokensBefore, tokensSent }) => [tokensBefore, tokensSent])).toEqual([
+      [900, 100],
+      [null, 30],
+    ])
+  })
+
+  it('are counted once, and calls too, however often they are sent', async () => {
+    const { recorder, recordMany, listDays } = await createWorld()
+    const records = recordMany(20)
+    const tokens = records.map(({ id }) => ({ executionId: id, before: 5, sent: 2, otherwise: 5 }))
+    for (const one of tokens) recorder.recordTokens(one)
+    await recorder.flush()
+    for (const record of records) recorder.record(record)
+    for (const one of tokens) recorder.recordTokens(one)
+    await recorder.flush()
+    expect(await listDays()).toEqual([{ day: DAY, tool: 'get_weather', calls: 20, counted: 20, tokens: [100, 40] }])
+  })
+
+  it('are more than a number of 32 bits holds', async () => {
+    const { recorder, recordMany, listDays } = await createWorld()
+    for (const { id } of recordMany(3)) {
+      recorder.recordTokens({ executionId: id, before: 2_000_000_000, sent: 0, otherwise: 2_000_000_000 })
+    }
+    await recorder.flush()
+    expect(await listDays()).toMatchObject([{ tokens: [6_000_000_000, 0] }])
+  })
+
+  it('are not counted of calls that nobody knows, and requests that were passed on are no calls of a tool', async () => {
+    const { recorder, recordMany, listDays, db, serverId } = await createWorld()
+    recordMany(1, { tool: '' })
+    recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1 })
+    await recorder.flush()
+    expect(await listDays()).toEqual([])
+    expect(await db.execution.count({ where: { serverId } })).toBe(1)
+  })
+
+  it('are those of each server by itself', async () => {
+    const { recorder, recordMany, listDays, db } = await createWorld()
+    const other = await createServer(db)
+    recordMany(9)
+    recorder.record(buildExecution(other, { startedAt, tool: 'other_tool' }))
+    await recorder.flush()
+    expect(await listDays()).toMatchObject([{ tool: 'get_weather', calls: 9 }])
+  })
+
+  it('are let go when they are older than they are kept', async () => {
+    const { recorder, recordMany, listDays, db } = await createWorld()
+    recordMany(1)
+    recordMany(1, { tool: 'old_tool', startedAt: new Date('2024-01-01T00:00:00Z') })
+    await recorder.flush()
+    await removeOldToolDays(db, new Date(`${DAY}T12:00:00Z`))
+    expect(await listDays()).toMatchObject([{ tool: 'get_weather' }])
+  })
+})
