@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
 import type { AccessPolicy, Caller, ShownAs } from '../servers/index.ts'
 import type { ToolAnnotations } from '../toolkits/index.ts'
 import type { CallLink, LogLevel, SessionPeer } from '../upstreams/index.ts'
+import type { CallAccount } from './call-account.ts'
 import type { CompiledPassthrough } from './compiled-passthrough.ts'
 
 export type { AccessPolicy, Caller } from '../servers/index.ts'
@@ -47,6 +48,8 @@ export type CallContext = {
   signal: StopSignal
   /** Where what is called may speak to its client: an upstream. */
   link?: CallLink | undefined
+  /** What the ledger is told, once the call is recorded: for who answers it to fill in. */
+  account?: CallAccount | undefined
 }
 
 /** One tool of a mounted server; `call` runs the whole way (resolve, send, shape, record) and never throws. */
@@ -160,6 +163,8 @@ export type CompiledServer = {
   shownAs?: ShownAs | undefined
   /** Where it has upstreams. */
   offers?: CompiledOffers | undefined
+  /** Is told what was sent in answer to a call, whatever it was. */
+  noteSent?: ((call: CallContext, sent: ToolResult | PassedAnswer) => void) | undefined
   /** Where it answers nothing itself, and passes all requests on. */
   passthrough?: CompiledPassthrough | undefined
 }

@@ -16,5 +16,6 @@ export const createCall = (id: RequestId, caller: Caller, client: string | undef
   client,
   signal: createStop(),
   link: undefined,
+  account: undefined,
   say: undefined,
 })

@@ -36,6 +36,7 @@ export const callTool = async (
 ): Promise<Answer> => {
   try {
     const result = await tool.call(params?.arguments ?? {}, call)
+    if (call.account !== undefined) router.server.noteSent?.(call, result)
     if (isRefused(result)) return refuse(id, { status: 200, ...result.refused })
     if (isPassed(result)) return resultAnswer(id, renderPassed(router, result, era, isOutputWrapped))
     if (isLongText(result)) return bytesAnswer(id, renderLongText(router, result, era))
