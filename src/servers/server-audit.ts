@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Actor, JsonObject } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
+import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
+import { toContextView } from './context-rules.ts'
 import type { Server } from './server.ts'
 
 /** A server as an entry names it. */
@@ -48,6 +50,39 @@ export const auditChangedReview = (tx: Transaction, actor: Actor, before: Server
     action: 'server.review_changed',
     change: { reviewUpstreamChanges: { from: before.reviewUpstreamChanges, to: after.reviewUpstreamChanges } },
   })
+
+/** What clients are shown of a server, by the names of the API. */
+const presentationOf = (server: Server): JsonObject => {
+  const { pinnedTools, maxFlatTokens } = toContextView(server)
+  return { presentation: server.presentation, pinnedTools, maxFlatTokens }
+}
+
+/** What is sent of its answers. */
+const answersOf = (server: Server): JsonObject => {
+  const { maxResponseTokens, cutNotice, compactTables } = toContextView(server)
+  return { maxResponseTokens, cutNotice, compactTables }
+}
+
+/** Each member that differs, as `{from, to}`; undefined where none does. */
+const differences = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
+  const changed = Object.entries(after).filter(([name, to]) => !isDeepStrictEqual(before[name], to))
+  if (changed.length === 0) return undefined
+  return Object.fromEntries(changed.map(([name, to]) => [name, { from: before[name] ?? null, to }]))
+}
+
+/** How a server spends the context of models: an entry for what clients are shown, and one for what answers are. */
+export const auditChangedContext = async (
+  tx: Transaction,
+  actor: Actor,
+  before: Server,
+  after: Server,
+): Promise<void> => {
+  const write = async (action: AuditAction, change: JsonObject | undefined): Promise<void> => {
+    if (change !== undefined) await writeAudit(tx, { ...entryOf(actor, after), action, change })
+  }
+  await write('server.presentation_changed', differences(presentationOf(before), presentationOf(after)))
+  await write('server.answers_changed', differences(answersOf(before), answersOf(after)))
+}
 
 /** What a global is: undefined where there is none. */
 type IsSecret = boolean | undefined

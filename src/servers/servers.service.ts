@@ -18,6 +18,7 @@ import type { AccessTier, Presentation, Server } from './server.ts'
 import {
   accessChange,
   auditChangedAccess,
+  auditChangedContext,
   auditChangedReview,
   auditNewServer,
   auditRemovedServer,
@@ -170,6 +171,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+        await auditChangedContext(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges !== server.reviewUpstreamChanges) {
           await auditChangedReview(tx, actor, server, updated)
           if (updated.reviewUpstreamChanges) await approveWhatIsKept(tx, id)

@@ -75,9 +75,15 @@ export const auditApprovedTools = (
   })
 
 /** Everything that can be different about an upstream, by the names of the API. */
-const facetsOf = ({ name, description, isEnabled, config }: Upstream): Readonly<Record<string, unknown>> => {
+const facetsOf = ({
+  name,
+  description,
+  isEnabled,
+  config,
+  responseTokens,
+}: Upstream): Readonly<Record<string, unknown>> => {
   const { isEager, ...rest } = config
-  return { name, description, enabled: isEnabled, eager: isEager, ...rest }
+  return { name, description, enabled: isEnabled, eager: isEager, responseTokens, ...rest }
 }
 
 /** Names of the fields that differ. */

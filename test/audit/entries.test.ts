@@ -131,6 +131,34 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
+  it('says what clients are shown of a server and of its answers from when on, each part that is different', async () => {
+    const { id } = await builder.create('/servers', { name: 'Sparing', maxResponseTokens: 500 })
+    const patch = (wish: object) => builder.expectOk('PATCH', `/servers/${id}`, wish)
+    await patch({ presentation: 'search', pinnedTools: ['one', 'two'], maxResponseTokens: 500 })
+    await patch({ presentation: 'search', pinnedTools: ['one', 'two'] })
+    await patch({ maxFlatTokens: 9_000, maxResponseTokens: 0, cutNotice: 'More: {cache_id}', compactTables: true })
+    await patch({ cutNotice: null })
+    const entries = await ofOrganization(`&targetId=${id}`)
+    const notice = 'More: {cache_id}'
+    expect(entries.map(({ action, change }) => [action, change])).toEqual([
+      ['server.answers_changed', { cutNotice: { from: notice, to: null } }],
+      [
+        'server.answers_changed',
+        {
+          maxResponseTokens: { from: 500, to: 0 },
+          cutNotice: { from: null, to: notice },
+          compactTables: { from: false, to: true },
+        },
+      ],
+      ['server.presentation_changed', { maxFlatTokens: { from: 4_000, to: 9_000 } }],
+      [
+        'server.presentation_changed',
+        { presentation: { from: 'flat', to: 'search' }, pinnedTools: { from: [], to: ['one', 'two'] } },
+      ],
+      ['server.created', { access: 'private', allowedUsers: [] }],
+    ])
+  })
+
   it('says which secrets and globals were set and removed by their keys, and when one became the other', async () => {
     const { id } = await builder.create('/servers', { name: 'Keys' })
     const put = (value: string, secret?: boolean) =>

@@ -246,11 +246,13 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     const { id } = await ada.create(pathOf(serverId), { name: 'kept', ...REMOTE })
     await ada.expectOk('PATCH', `/upstreams/${id}`, { headers, url: 'https://elsewhere.example.com/mcp' })
     await ada.expectOk('PATCH', `/upstreams/${id}`, { headers })
+    await ada.expectOk('PATCH', `/upstreams/${id}`, { responseTokens: { search: 500 } })
     await ada.expectOk('DELETE', `/upstreams/${id}`)
     const entries = await readEntries(ada, `/organizations/${organizationId}/audit`, `&targetId=${id}`)
     const server = { id: serverId, name: 'Attached' }
     expect(entries.map(({ action, change }) => [action, change])).toEqual([
       ['upstream.removed', { server }],
+      ['upstream.changed', { server, fields: ['responseTokens'] }],
       [
         'upstream.changed',
         {

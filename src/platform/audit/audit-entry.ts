@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS = [
   'server.created',
   'server.access_changed',
   'server.review_changed',
+  'server.presentation_changed',
+  'server.answers_changed',
   'server.transferred',
   'server.toolkit_updated',
   'server.removed',
