@@ -1,15 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, NAMED_SCHEMAS } from '../kernel/index.ts'
 
 /** Keywords whose value is data, not a schema: a `$ref` in it is just a member of that name. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
-/** Keywords whose value maps names that the author chose to schemas. */
-const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-])
 const ROOT = '#/properties/result'
 
 /** A fragment alone is the old way to write an anchor; any other `$id` is a base that pointers below refer to. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, NAMED_SCHEMAS } from '../../kernel/index.ts'
 
 /** Keywords whose value is a schema, or a list of such. */
 const SCHEMAS: ReadonlySet<string> = new Set([
@@ -16,14 +16,6 @@ const SCHEMAS: ReadonlySet<string> = new Set([
   'if',
   'then',
   'else',
-])
-/** Keywords whose value maps names that the author chose to schemas. */
-const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
 ])
 
 export type SchemaNode = {
