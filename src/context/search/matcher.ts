@@ -6,8 +6,8 @@ export type Matcher = {
   test: (text: string) => boolean
   /** In order and without overlap, at most `limit`, of a text of at most MAX_EXACT_CHARS; a match may be empty. */
   find: (text: string, limit: number) => readonly Span[]
-  /** What every match holds, one of these at least; absent when that cannot be told. */
-  needles?: readonly string[]
+  /** What every match holds: all texts of one of these lists, the longest of each first; absent when that cannot be told. */
+  needles?: readonly (readonly string[])[]
   /** Whether the needles are in lower case and to be looked for in such. */
   foldsCase: boolean
   /** Steps that a character of a text takes at worst. */

@@ -27,13 +27,15 @@ const foldCase = (text: string): string | undefined => {
   return folded.length === text.length ? folded : undefined
 }
 
-/** Adds the indices of the texts that hold the needle. */
-const collect = (haystack: string, starts: Uint32Array, needle: string, into: Set<number>): void => {
+/** Adds the indices of the texts that hold all needles; the first is looked for, the others where it is. */
+const collect = ({ text: haystack, starts }: Joined, needles: readonly string[], into: Set<number>): void => {
+  const [needle = '', ...others] = needles
   let index = 0
   for (let at = haystack.indexOf(needle); at !== -1; ) {
     while (index + 1 < starts.length && (starts[index + 1] ?? 0) <= at) index++
-    into.add(index)
     const next = starts[index + 1]
+    const found = others.length === 0 ? '' : haystack.slice(starts[index], next)
+    if (others.every(other => found.includes(other))) into.add(index)
     if (next === undefined) return
     at = haystack.indexOf(needle, next)
   }
@@ -46,18 +48,18 @@ export const createPassages = (texts: readonly string[]): Passages => {
     const lower = foldCase(text)
     return lower === undefined ? undefined : { text: lower, starts }
   })
-  const inAnyCase = (needles: readonly string[]): readonly number[] | undefined => {
+  const inAnyCase = (needles: readonly (readonly string[])[]): readonly number[] | undefined => {
     const all = folded()
     if (all === undefined) return undefined
     const found = new Set<number>()
-    for (const needle of needles) collect(all.text, all.starts, needle, found)
+    for (const one of needles) collect(all, one, found)
     return [...found].sort((one, other) => one - other)
   }
-  const asWritten = (needles: readonly string[]): readonly number[] => {
+  const asWritten = (needles: readonly (readonly string[])[]): readonly number[] => {
     const found: number[] = []
     for (let index = 0; index < texts.length; index++) {
       const text = texts[index] ?? ''
-      if (needles.some(needle => text.includes(needle))) found.push(index)
+      if (needles.some(all => all.every(needle => text.includes(needle)))) found.push(index)
     }
     return found
   }

@@ -47,8 +47,8 @@ const toNeedles = (pattern: string, caseInsensitive: boolean): Pick<Matcher, 'ne
   const literals = requiredLiterals(pattern)
   if (literals === undefined) return { foldsCase: false }
   if (!caseInsensitive) return { needles: literals, foldsCase: false }
-  return literals.every(foldsPlainly)
-    ? { needles: literals.map(literal => literal.toLowerCase()), foldsCase: true }
+  return literals.flat().every(foldsPlainly)
+    ? { needles: literals.map(all => all.map(literal => literal.toLowerCase())), foldsCase: true }
     : { foldsCase: true }
 }
 

@@ -49,16 +49,19 @@ const LONG_ESCAPE = /[xpPuUcCQ0-7]/
 /** An escaped sign stands for itself; an escaped letter or digit for a class or a place. */
 const isEscapedSign = (char: string | undefined): char is string => char !== undefined && !/[\p{L}\p{N}]/u.test(char)
 
+/** A pattern holds few of any weight, and each is looked for. */
+const MAX_LITERALS = 4
+
 /**
- * The longest run of characters that every match of a pattern must hold, or undefined when there is none that can be
+ * The longest runs of characters that every match of a pattern must hold, or undefined when there is none that can be
  * told with certainty: only what stands outside of groups and classes is looked at, and nothing of a pattern with
  * alternatives or flags there.
  */
-const requiredLiteral = (pattern: string): string | undefined => {
-  let longest = ''
+const literalsOf = (pattern: string): readonly string[] | undefined => {
+  const runs: string[] = []
   let run = ''
   const endRun = () => {
-    if (run.length > longest.length) longest = run
+    if (run.length >= MIN_LITERAL_CHARS) runs.push(run)
     run = ''
   }
   for (let at = 0; at < pattern.length; ) {
@@ -85,17 +88,18 @@ const requiredLiteral = (pattern: string): string | undefined => {
     if (next === '+') endRun()
   }
   endRun()
-  return longest.length < MIN_LITERAL_CHARS ? undefined : longest
+  if (runs.length === 0) return undefined
+  return runs.sort((one, other) => other.length - one.length).slice(0, MAX_LITERALS)
 }
 
 /** A character of two code units would be cut by what follows it; no pattern of any weight holds one. */
 const HAS_SURROGATE = /[\uD800-\uDFFF]/
 
 /**
- * Texts one of which is in whatever the pattern matches; undefined when none can be told. For `a|b` those of each
- * alternative. The pattern is one that compiles.
+ * Lists of texts: whatever the pattern matches holds all texts of one of them, the longest first. Undefined when none can
+ * be told. For `a|b` a list of each alternative. The pattern is one that compiles.
  */
-export const requiredLiterals = (pattern: string): readonly string[] | undefined => {
+export const requiredLiterals = (pattern: string): readonly (readonly string[])[] | undefined => {
   if (HAS_SURROGATE.test(pattern)) return undefined
   const alternatives: string[] = []
   let start = 0
@@ -111,6 +115,6 @@ export const requiredLiterals = (pattern: string): readonly string[] | undefined
     else at++
   }
   alternatives.push(pattern.slice(start))
-  const literals = alternatives.map(requiredLiteral)
+  const literals = alternatives.map(literalsOf)
   return literals.every(literal => literal !== undefined) ? literals : undefined
 }

@@ -17,7 +17,7 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     return {
       test: text => text.includes(pattern),
       find: (text, limit) => findCased(pattern, text, limit),
-      needles: [pattern],
+      needles: [[pattern]],
       foldsCase: false,
       weight: 1,
     }
@@ -39,6 +39,6 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     find,
     foldsCase: true,
     weight: 1,
-    ...(isPlain ? { needles: [pattern.toLowerCase()] } : {}),
+    ...(isPlain ? { needles: [[pattern.toLowerCase()]] } : {}),
   }
 }
