@@ -7,7 +7,13 @@ import {
   removeEndedSessions,
   removeExpiredLinks,
 } from './accounts/index.ts'
-import { createAnswerShaper, createCatalogueWork, createTokenCounter, createToolFinder } from './context/index.ts'
+import {
+  createAnswerShaper,
+  createCatalogueWork,
+  createTokenCounter,
+  createTokenWork,
+  createToolFinder,
+} from './context/index.ts'
 import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
 import { createRecorder, removeHistoryOf } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
@@ -205,7 +211,7 @@ export const buildServices = async (
   bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
   bus.subscribe('resync', keepings.forgetAll)
 
-  const countCatalogueTokens = createTokenCounter()
+  const counting = createTokenWork()
   const catalogueWork = createCatalogueWork()
   const finder = createToolFinder(error =>
     logger.error({ err: error }, 'the dictionary could not be read: tools are found in fewer words'),
@@ -223,7 +229,7 @@ export const buildServices = async (
     limits,
     keepings,
     finder,
-    count: countCatalogueTokens,
+    counting,
     shaper,
     reading: answerServices.reading,
     answers: answerServices.answers,
@@ -275,7 +281,7 @@ export const buildServices = async (
     upstreamJourneys: upstreamOAuth.journeys,
     execution,
     findShownAs: execution.findShownAs,
-    toolLint: createToolLint({ db, tools, count: countCatalogueTokens }),
+    toolLint: createToolLint({ db, tools, count: createTokenCounter() }),
     catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
     changes,
     counters,
@@ -297,6 +303,7 @@ export const buildServices = async (
       await answerServices.close()
       await setImmediate()
       await catalogueWork.close()
+      await counting.close()
       await recorder.close()
       await upkeep.close()
       await serverRemoval.close()

@@ -31,7 +31,7 @@ const stepsOf = (call: AnswerCall): AnswerSteps => {
 }
 
 const look = async (work: Work, source: Source, steps: AnswerSteps = {}) => {
-  const seen = await work.look({ ...source, steps, budgetTokens: BUDGET_TOKENS, keepsWhole: true })
+  const seen = await work.look({ owner: 'bench', ...source, steps, budgetTokens: BUDGET_TOKENS, keepsWhole: true })
   if (!seen.ok) throw new Error(seen.error.message)
   return seen.value
 }

@@ -101,7 +101,14 @@ const measureBlocking = async (bench: Bench, bytes: Buffer): Promise<void> => {
       delay.reset()
       delay.enable()
       const from = performance.now()
-      const seen = await work.look({ bytes, key: 'large', steps, budgetTokens: BUDGET_TOKENS, keepsWhole: true })
+      const seen = await work.look({
+        owner: 'bench',
+        bytes,
+        key: 'large',
+        steps,
+        budgetTokens: BUDGET_TOKENS,
+        keepsWhole: true,
+      })
       const tookMs = performance.now() - from
       // What the answer brings back is taken in by the loop too.
       await new Promise(resolve => setTimeout(resolve, 5))

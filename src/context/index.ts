@@ -20,6 +20,7 @@ export {
   type ListedPresentation,
 } from './catalogue/index.ts'
 export { keepingRules } from './keeping-rules.ts'
+export { createTokenCounter, createTokenWork, type TokenCounter, type TokenWork } from './counting/index.ts'
 export {
   type Finding,
   LINT_FIELDS,
@@ -33,11 +34,10 @@ export {
   type ShownTool,
   sortFindings,
 } from './lint/index.ts'
-export { createPause } from './pause.ts'
+export { createPause, mapInTurns } from './pause.ts'
 export { createToolFinder, type ToolFinder, type ToolIndex, type ToolText } from './ranking/index.ts'
 export { DEFAULT_RESPONSE_TOKENS, responseTokens, typedResponseTokens } from './response-tokens.ts'
 export { MAX_PATTERN_CHARS } from './search/index.ts'
-export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { countTokens, TOKEN_ENCODING } from './tokens.ts'
 export {
   type AnswerShaper,

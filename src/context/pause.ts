@@ -14,3 +14,17 @@ export const createPause = (): Pause => {
     startedAt = performance.now()
   }
 }
+
+/** As `map`, with turns for everybody else between the items. */
+export const mapInTurns = async <Item, Made>(
+  items: Iterable<Item>,
+  make: (item: Item) => Made,
+): Promise<Awaited<Made>[]> => {
+  const pause = createPause()
+  const made: Awaited<Made>[] = []
+  for (const item of items) {
+    made.push(await make(item))
+    await pause()
+  }
+  return made
+}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { mapInTurns } from '../context/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
 import {
   type Global,
@@ -61,18 +62,20 @@ type ServerParts = ExecutionParts &
     onSkipped: (tool: string, reason: string) => void
   }
 
-const compileInstances = (
+const compileInstances = async (
   server: Server,
   instances: readonly Instance[],
   opened: OpenedGlobals,
   parts: ServerParts,
-): CompiledInstance[] =>
-  instances.flatMap(instance => {
+): Promise<CompiledInstance[]> => {
+  const made = await mapInTurns(instances, (instance): CompiledInstance[] => {
     const compiled = checkDefinition(instance.tool)
     if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, server) }]
     parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
     return []
   })
+  return made.flat()
+}
 
 /**
  * What an upstream failed with, cleaned of secrets: it was told to us, and goes to everybody. Where a server has its
@@ -90,17 +93,18 @@ const explainGrouped: CompiledServer['explainMissing'] = (kind, name) =>
   kind === 'tools' ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}` : undefined
 
 /**
- * Makes one immutable value out of a server's rows, after which a call reads no database.
+ * Makes one immutable value out of a server's rows, after which a call reads no database; with turns for everybody else,
+ * as a large server takes its time.
  * `onSkipped` hears of tools that cannot be compiled, such as one that another version saved.
  */
-export const compileServer = (
+export const compileServer = async (
   { server, globals, instances, toolkits }: ServerBlueprint,
   { sources, absent }: UpstreamSources,
   parts: ServerParts,
-): CompiledServer => {
+): Promise<CompiledServer> => {
   const opened = openGlobals(globals, parts.sealing)
   const { limit } = createAnswerBudget(server, parts)
-  const own = compileInstances(server, instances, opened, parts).map(({ instance, tool }) => ({
+  const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))
@@ -118,7 +122,7 @@ export const compileServer = (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
+    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     const groups = [...holding, ...groupAnswerTools(server, holding, parts)]
     return {
@@ -130,7 +134,7 @@ export const compileServer = (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...compileUpstreamTools(sources, tools, opened, { ...parts, limit })]
+  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit }))]
   const names = new Set(all.map(({ name }) => name))
   const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit }) : undefined
   all.push(...addAnswerTools(server, all, unlisted, parts))

@@ -1,3 +1,4 @@
+import { mapInTurns } from '../context/index.ts'
 import { newExecutionId } from '../history/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import {
@@ -170,11 +171,11 @@ export const compileUpstreamTools = (
   own: readonly CompiledTool[],
   globals: OpenedGlobals,
   parts: UpstreamToolParts & { onSkipped: (tool: string, reason: string) => void },
-): CompiledTool[] => {
+): Promise<CompiledTool[]> => {
   const { tools, skipped } = presentTools(
     sources,
     own.map(({ name }) => name),
   )
   for (const { name, reason } of skipped) parts.onSkipped(name, reason)
-  return tools.map(tool => compileUpstreamTool(tool, globals, parts))
+  return mapInTurns(tools, tool => compileUpstreamTool(tool, globals, parts))
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/index.ts'
 import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
@@ -52,7 +52,7 @@ export type ExecutionServiceParts = ExecutionParts &
     /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
     loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
     finder: PresentingParts['finder']
-    count: PresentingParts['count']
+    counting: PresentingParts['counting']
     onSkipped: (serverId: string, tool: string, reason: string) => void
   }
 
@@ -91,7 +91,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       ? { ...known, sources: await parts.reviews.withApprovedTools(known.sources) }
       : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
-    const compiled = compileServer(blueprint, sources, { ...parts, onSkipped })
+    const compiled = await compileServer(blueprint, sources, { ...parts, onSkipped })
     return { ...(await presentTools(compiled, blueprint.server, { ...parts, onSkipped })), passthrough }
   }
 
@@ -111,7 +111,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const blueprint = await readBlueprint(db, serverId, presentation)
     if (blueprint === undefined) return undefined
     const silent = { ...parts, onSkipped: () => {} }
-    const compiled = compileServer(blueprint, await listKnownSources(serverId), silent)
+    const compiled = await compileServer(blueprint, await listKnownSources(serverId), silent)
     return presentTools(compiled, blueprint.server, silent)
   }
 
@@ -123,10 +123,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const { server } = blueprint
     const silent = { ...parts, onSkipped: () => {} }
     const sources = await listKnownSources(serverId)
-    const flat = compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
-    // A turn for everybody else: a large server takes its time to compile.
-    await setImmediate()
-    const grouped = compileServer(forGroups, sources, silent)
+    const flat = await compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
+    const grouped = await compileServer(forGroups, sources, silent)
     const search = await presentTools(flat, { ...server, presentation: 'search' }, silent)
     const shownAs = server.presentation === 'auto' ? (await presentTools(flat, server, silent)).shownAs : undefined
     return { flat, grouped, search, shownAs }

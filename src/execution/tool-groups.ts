@@ -1,3 +1,4 @@
+import { createPause, mapInTurns } from '../context/index.ts'
 import type { Instance, ServerBlueprint } from '../servers/index.ts'
 import {
   listAllowedTools,
@@ -35,15 +36,17 @@ const compileInner = (
   name: removeHidden(item.name),
 })
 
-const listInner = (
+const listInner = async (
   source: UpstreamSource,
   room: number,
   globals: OpenedGlobals,
   parts: GroupParts,
-): readonly CompiledTool[] => {
+): Promise<readonly CompiledTool[]> => {
   const tools = new Map<string, CompiledTool>()
+  const pause = createPause()
   for (const item of listAllowedTools(source)) {
     const tool = compileInner(source, item, globals, parts)
+    await pause()
     const shown = `"${tool.name}" of the upstream "${source.upstream.name}"`
     if (tools.has(tool.name))
       parts.onSkipped(tool.name, `${shown} is there already, but for what is hidden in its name`)
@@ -59,16 +62,16 @@ const descriptionOf = ({ upstream, kept }: UpstreamSource): string | undefined =
   upstream.description ?? kept.catalogue.instructions
 
 /** Each upstream as a group of its name. */
-export const groupUpstreams = (
+export const groupUpstreams = async (
   sources: readonly UpstreamSource[],
   absent: readonly Upstream[],
   globals: OpenedGlobals,
   parts: GroupParts,
-): ToolGroup[] => {
+): Promise<ToolGroup[]> => {
   let room = MAX_UPSTREAM_TOOLS
-  const known = sources.map((source): ToolGroup => {
+  const known = await mapInTurns(sources, async (source): Promise<ToolGroup> => {
     const { upstream } = source
-    const tools = listInner(source, room, globals, parts)
+    const tools = await listInner(source, room, globals, parts)
     room -= tools.length
     return {
       name: upstream.name,

@@ -1,7 +1,7 @@
 import type { CompiledServer } from '../execution/index.ts'
 import { createAbsences } from './absences.ts'
 import { createMounted, type Mounted } from './mounted.ts'
-import { buildRouter, type ServerInfo } from './router.ts'
+import { buildRouter, type Router, type ServerInfo } from './router.ts'
 import { createSoon } from './soon.ts'
 import { createTurns } from './turns.ts'
 
@@ -79,16 +79,15 @@ export const createMcpRegistry = ({
     slot.mounted?.end()
   }
 
-  const apply = (serverId: string, slot: Slot, own: Build, server: CompiledServer | undefined): void => {
+  const apply = (serverId: string, slot: Slot, own: Build, router: Router | undefined): void => {
     if (slot.isReleased) return
-    if (server === undefined) {
+    if (router === undefined) {
       // It may have been made after this build looked: then the next build finds it.
       if (slot.newest !== own) return
       release(serverId)
       absences.add(serverId)
       return
     }
-    const router = buildRouter(server, serverInfo)
     if (slot.mounted === undefined) slot.mounted = createMounted(serverId, router)
     else slot.mounted.swap(router)
   }
@@ -97,7 +96,8 @@ export const createMcpRegistry = ({
     own.hasStarted = true
     if (slot.isReleased) return undefined
     try {
-      apply(serverId, slot, own, await compile(serverId))
+      const server = await compile(serverId)
+      apply(serverId, slot, own, server && (await buildRouter(server, serverInfo)))
     } catch (error) {
       if (slot.mounted === undefined && slot.newest === own && !slot.isReleased) {
         slots.delete(serverId)

@@ -1,3 +1,4 @@
+import { mapInTurns } from '../context/index.ts'
 import type {
   CompiledOffers,
   CompiledServer,
@@ -96,6 +97,16 @@ const routeTool = (compiled: CompiledTool): RoutedTool => {
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
+/** Rendered once where both eras show it alike, as they do nearly every tool. */
+const toListItem = (tool: CompiledTool): ListItem => {
+  const stateless = renderTool(tool, 'stateless')
+  const shown: Record<Era, string> = {
+    stateless,
+    session: hasWrappedOutput(tool) ? renderTool(tool, 'session') : stateless,
+  }
+  return { name: tool.name, render: era => shown[era] }
+}
+
 type NamedList = readonly [method: string, list: Listing]
 
 /** Of servers that have tools only. */
@@ -138,7 +149,8 @@ const buildGroups = (
     }),
   )
 
-export const buildRouter = (compiledServer: CompiledServer, info: ServerInfo): Router => {
+/** With turns for everybody else, as a large server has thousands of tools. */
+export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo): Promise<Router> => {
   const { tools: compiled, offers, missing = [], ...server } = compiledServer
   const serverInfo = { ...info, title: server.name }
   const instructions = server.description === undefined ? {} : { instructions: server.description }
@@ -146,7 +158,8 @@ export const buildRouter = (compiledServer: CompiledServer, info: ServerInfo): R
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const headOf = (lacking: readonly MissingUpstream[]): ListHead => buildListHead(meta, lacking, cacheScope)
   const tools = compiled.toSorted(byName)
-  const listed = tools.map(tool => ({ name: tool.name, render: (era: Era) => renderTool(tool, era) }))
+  const listed = await mapInTurns(tools, toListItem)
+  const routed = await mapInTurns(tools, (tool): [string, RoutedTool] => [tool.name, routeTool(tool)])
   const capabilities = capabilitiesOf(offers)
   const initializeTail = JSON.stringify({
     capabilities,
@@ -157,7 +170,7 @@ export const buildRouter = (compiledServer: CompiledServer, info: ServerInfo): R
   return {
     server,
     offers: offers && routeOffers(offers),
-    tools: new Map(tools.map(tool => [tool.name, routeTool(tool)])),
+    tools: new Map(routed),
     lists: new Map([
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),
       ['tools/list', createListing('tools', listed)],

@@ -16,9 +16,13 @@ const people = Array.from({ length: 2_000 }, (_, index) => ({
 }))
 const prose = Array.from({ length: 3_000 }, (_, index) => `Sentence ${index} of a long report. `).join('')
 
+const lines = ['first', 'second'].map(name => JSON.stringify({ name, notes: Array.from({ length: 2_000 }, String) }))
+
 const answer: Answerer = ({ url }, response) => {
   if (url.startsWith('/people')) answerJson(response, { people, total: people.length })
   else if (url.startsWith('/prose')) response.writeHead(200, { 'content-type': 'text/plain' }).end(prose)
+  else if (url.startsWith('/lines'))
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(lines.join('\n'))
   else if (url.startsWith('/image'))
     response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(50_000, 7))
   else if (url.startsWith('/broken')) response.writeHead(500).end('x'.repeat(100_000))
@@ -43,7 +47,7 @@ describe('a server with a budget for its answers', () => {
     ada = await signUp(patchbay.origin)
   })
 
-  const paths = ['people', 'prose', 'image', 'broken', 'small']
+  const paths = ['people', 'prose', 'lines', 'image', 'broken', 'small']
   const tools = () => paths.map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
   const serve = (server: Record<string, unknown> = {}) =>
     makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
@@ -157,6 +161,14 @@ describe('a server with a budget for its answers', () => {
     const found = await call('proxy_search', { cache_id: next, pattern: 'Samarkand' })
     expect(found.texts.join('\n')).toContain('Samarkand')
     expect(found.texts.join('\n')).not.toContain('Long Street')
+  })
+
+  it('reads what was found as what it was found in: of lines of JSON, one line is a list of one', async () => {
+    const { call } = await open()
+    const first = await call('proxy_filter', { tool: 'lines', arguments: {}, limit: 1 })
+    const next = AnswerMeta.parse(first._meta)['patchbay/answer'].cacheId
+    const { texts } = await call('proxy_filter', { cache_id: next, fields: ['[0].name'] })
+    expect(JSON.parse(texts[0] ?? '')).toEqual({ name: 'first' })
   })
 
   it.each([

@@ -1,58 +1,34 @@
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Piscina } from 'piscina'
+import { createThreads, findWorker } from '../threads/index.ts'
 import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
 
-/** The source under Node's type stripping, its compiled form in dist: whichever this file is. */
-const WORKER_FILE = fileURLToPath(new URL(`./catalogue.worker${extname(import.meta.url)}`, import.meta.url))
-
-/** What one catalogue may take, its wait for the thread included: one of 2,000 tools takes some seconds. */
+/** What one catalogue may take: one of 2,000 tools takes some seconds; and how long it may wait for the thread before. */
 const TIME_LIMIT_MS = 60_000
 /** Memory of the thread, in MB: the tables of the encoding take 40, and the largest catalogue as much again. */
 const MEMORY_LIMIT_MB = 256
-/** How long the thread is kept when there is nothing to do. */
-const IDLE_MS = 30_000
-/** Catalogues that wait for it; more are refused. */
+/** Catalogues that wait for it, of all servers and of one; more are refused. */
 const MAX_WAITING = 100
-/** Nobody waits long for these figures: where the system knows priorities, calls have more. */
-const NICENESS = 5
+const MAX_WAITING_OF_SERVER = 10
 
-/**
- * Counts and lints catalogues in a thread of their own, off the event loop. It is not there before the first, nor
- * longer than half a minute after the last.
- */
+/** Counts and lints catalogues in a thread of their own, off the event loop. */
 export const createCatalogueWork = () => {
-  let pool: Piscina<CatalogueJob, CatalogueFigures> | undefined
-
-  const open = (): Piscina<CatalogueJob, CatalogueFigures> => {
-    const opened = new Piscina<CatalogueJob, CatalogueFigures>({
-      filename: WORKER_FILE,
-      minThreads: 0,
-      maxThreads: 1,
-      maxQueue: MAX_WAITING,
-      idleTimeout: IDLE_MS,
-      niceIncrement: NICENESS,
-      // A thread that sleeps between jobs without its event loop would not notice that it is to go.
-      atomics: 'disabled',
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: 32 },
-      env: {},
-      argv: [],
-      execArgv: [],
-    })
-    // What a thread says that was ended already: its job has been answered.
-    opened.on('error', () => undefined)
-    return opened
-  }
-
+  const threads = createThreads<CatalogueJob, CatalogueFigures>({
+    worker: findWorker('./catalogue.worker', import.meta.url),
+    maxThreads: 1,
+    maxOfOwner: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingOfOwner: MAX_WAITING_OF_SERVER,
+    timeLimitMs: TIME_LIMIT_MS,
+    startLimitMs: TIME_LIMIT_MS,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+  })
   return {
     /** Rejects where it takes too long or too much. */
-    read: (job: CatalogueJob): Promise<CatalogueFigures> => {
-      pool ??= open()
-      return pool.run(job, { signal: AbortSignal.timeout(TIME_LIMIT_MS) })
+    read: async (serverId: string, job: CatalogueJob): Promise<CatalogueFigures> => {
+      const read = await threads.run(serverId, () => job)
+      if (!read.ok) throw new Error(`the catalogue of server ${serverId} was not counted: ${read.error}`)
+      return read.value
     },
-    close: async (): Promise<void> => {
-      await pool?.destroy()
-    },
+    close: threads.close,
   }
 }
 export type CatalogueWork = ReturnType<typeof createCatalogueWork>

@@ -1,8 +1,6 @@
-import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
+import { runJobs } from '../threads/thread-jobs.ts'
 import { createCatalogueReader } from './read-catalogue.ts'
 
-// What the worker thread of catalogue-work.ts runs: one catalogue at a time.
+// What the worker thread of catalogue-work.ts runs.
 
-const read = createCatalogueReader()
-
-export default (job: CatalogueJob): Promise<CatalogueFigures> => read(job)
+export default runJobs(createCatalogueReader())

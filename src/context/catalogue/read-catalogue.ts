@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { createTokenCounter } from '../counting/token-counter.ts'
 import { lintAlike, lintTool, type ShownTool } from '../lint/index.ts'
-import { createTokenCounter } from '../token-counter.ts'
 import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
 import type { ReportedTool } from './catalogue-report.ts'
 

@@ -71,7 +71,7 @@ export const createAnswerBudget = (server: BudgetedServer, { reading, answers, o
 
   const cut = async (result: ToolResult | PassedResult, { tool, budget, context }: Called) => {
     const { utf8, others, rest } = takeApart(result)
-    const seen = await reading.look({ bytes: utf8, budgetTokens: budget - NOTICE_TOKENS })
+    const seen = await reading.look({ owner: server.id, bytes: utf8, budgetTokens: budget - NOTICE_TOKENS })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
     if (tokens !== undefined && tokens <= budget) return result
     const holder = holderOf(context.caller)

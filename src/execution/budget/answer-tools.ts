@@ -50,17 +50,17 @@ const NOT_KEPT =
   'There is no answer with this cache_id for you: it was never given to you, or is no longer kept. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to look into this answer. The operator finds the reason in its log.'
 
+/** What is kept with an answer: the tokens spare work later, and a part that was found is read as what it was a part of. */
+const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
+
 type WholeAnswer = {
   /** Read where no thread holds the answer already. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
-  /** Where they were counted before. */
-  tokens?: number | undefined
+  /** What is known of it from before; nothing of an answer that nobody has looked into. */
+  about: z.infer<typeof About>
 }
 type Fetched = { kind: 'answer'; answer: WholeAnswer } | { kind: 'result'; result: ToolResult | PassedAnswer }
-
-/** What is kept with an answer that spares work later. */
-const About = z.looseObject({ tokens: z.int().nonnegative().optional() })
 
 /** It was let go after it was found. */
 class NoLongerKept extends Error {
@@ -85,7 +85,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       if (read === undefined) throw new NoLongerKept()
       return read
     }
-    return { kind: 'answer', answer: { utf8, cacheId, tokens: About.safeParse(found.about).data?.tokens } }
+    return { kind: 'answer', answer: { utf8, cacheId, about: About.safeParse(found.about).data ?? {} } }
   }
 
   const fetchFresh = async (
@@ -99,13 +99,17 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     if (isRefused(result)) return { kind: 'result', result }
     const { utf8, rest } = takeApart(result)
     if (isNoAnswer(rest) || ('isError' in result && result.isError === true)) return { kind: 'result', result }
-    return { kind: 'answer', answer: { utf8, cacheId: await keep(context, utf8, { tool: source.tool }) } }
+    const cacheId = await keep(context, utf8, { tool: source.tool })
+    return { kind: 'answer', answer: { utf8, cacheId, about: {} } }
   }
 
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
   const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<PassedResult> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
-    const found = isCut && whole !== undefined ? await keep(context, whole.utf8, { tokens: tokensAfter }) : undefined
+    const found =
+      isCut && whole !== undefined
+        ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: whole.mediaType })
+        : undefined
     const sizes = `${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
@@ -121,10 +125,19 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     source: WholeAnswer,
     context: CallContext,
   ): Promise<ToolResult | PassedResult> => {
-    const { utf8: bytes, cacheId: key, tokens: tokensBefore } = source
+    const { utf8: bytes, cacheId: key, about } = source
     const budgetTokens = Math.max(server.maxResponseTokens - NOTICE_TOKENS, 0)
     try {
-      const seen = await reading.look({ bytes, key, steps, budgetTokens, tokensBefore, keepsWhole: true })
+      const seen = await reading.look({
+        owner: server.id,
+        bytes,
+        mediaType: about.mediaType,
+        key,
+        steps,
+        budgetTokens,
+        tokensBefore: about.tokens,
+        keepsWhole: true,
+      })
       if (!seen.ok) return errorResult(boundError(seen.error.message))
       const [fault] = seen.value.errors
       if (fault !== undefined && seen.value.text === '') return errorResult(boundError(fault.message))

@@ -1,4 +1,4 @@
-import { createPause, type TokenCounter, type ToolFinder } from '../../context/index.ts'
+import { mapInTurns, type TokenWork, type ToolFinder } from '../../context/index.ts'
 import type { Server, ShownAs } from '../../servers/index.ts'
 import type { CompiledServer, CompiledTool } from '../compiled-server.ts'
 import { renderToolJson } from '../tool-json.ts'
@@ -6,7 +6,7 @@ import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './sear
 
 export type PresentingParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  count: TokenCounter
+  counting: Pick<TokenWork, 'sumTokens'>
   onSkipped: (tool: string, reason: string) => void
 }
 
@@ -41,15 +41,8 @@ const presentSearch = (
   }
 }
 
-const countList = async (tools: readonly CompiledTool[], count: TokenCounter): Promise<number> => {
-  const pause = createPause()
-  let sum = 0
-  for (const tool of tools) {
-    sum += await count(renderToolJson(tool))
-    await pause()
-  }
-  return sum
-}
+const countList = async ({ id, tools }: CompiledServer, { counting }: PresentingParts): Promise<number> =>
+  counting.sumTokens(id, await mapInTurns(tools, tool => renderToolJson(tool)))
 
 /**
  * A server whose tools each stand by themselves, as clients are shown it: flat, or behind a search where the builder
@@ -62,7 +55,7 @@ export const presentTools = async (
 ): Promise<CompiledServer> => {
   if (server.presentation === 'search') return presentSearch(compiled, server, parts)
   if (server.presentation !== 'auto') return compiled
-  const tokens = await countList(compiled.tools, parts.count)
+  const tokens = await countList(compiled, parts)
   const presentation = tokens <= server.maxFlatTokens ? 'flat' : 'search'
   const shownAs: ShownAs = { presentation, tokens, maxTokens: server.maxFlatTokens }
   const shown = presentation === 'flat' ? compiled : presentSearch(compiled, server, parts)

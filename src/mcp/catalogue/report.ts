@@ -1,10 +1,10 @@
 import {
   type CatalogueReport,
   type CatalogueWork,
-  createPause,
   joinList,
   LISTED_PRESENTATIONS,
   type ListedPresentation,
+  mapInTurns,
   TOKEN_ENCODING,
 } from '../../context/index.ts'
 import type { CompiledServer, CompiledTool, PresentedServers } from '../../execution/index.ts'
@@ -15,15 +15,8 @@ import { renderTool } from '../tool-definition.ts'
 const isOurs = ({ name }: CompiledTool): boolean => name.startsWith('proxy_')
 
 /** The JSON of each tool, as the session era's tools/list has it. */
-const renderList = async ({ tools }: CompiledServer): Promise<string[]> => {
-  const pause = createPause()
-  const items: string[] = []
-  for (const tool of tools) {
-    items.push(renderTool(tool, 'session'))
-    await pause()
-  }
-  return items
-}
+const renderList = ({ tools }: CompiledServer): Promise<string[]> =>
+  mapInTurns(tools, tool => renderTool(tool, 'session'))
 
 /** Which list a server gets that leaves it to what its tools cost, and why; of others nobody asks. */
 const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
@@ -39,7 +32,7 @@ export const buildReport = async (servers: PresentedServers, work: CatalogueWork
     search: await renderList(servers.search),
   }
   const ours = new Set(servers.flat.tools.filter(isOurs).map(({ name }) => name))
-  const { tools, tokens } = await work.read({ serverName: clientNameOf(servers.flat), lists, ours })
+  const { tools, tokens } = await work.read(servers.flat.id, { serverName: clientNameOf(servers.flat), lists, ours })
   const costs = LISTED_PRESENTATIONS.map(presentation => ({
     presentation,
     tools: lists[presentation].length,

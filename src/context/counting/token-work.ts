@@ -1,0 +1,54 @@
+import { mapInTurns } from '../pause.ts'
+import { createThreads, findWorker } from '../threads/index.ts'
+import { countTokens } from '../tokens.ts'
+import { createKnownTokens } from './known-tokens.ts'
+
+/** What one list of texts may take: that of 2,000 tools takes a second. */
+const TIME_LIMIT_MS = 20_000
+/** Memory of the thread, in MB: the tables of the encoding take 40. */
+const MEMORY_LIMIT_MB = 256
+/** Lists that wait for it, of all owners and of one. */
+const MAX_WAITING = 200
+const MAX_WAITING_OF_OWNER = 10
+
+/**
+ * Counts tokens in a thread of its own, those of each text once: to load the encoding's tables alone takes longer than
+ * calls should wait for.
+ */
+export const createTokenWork = () => {
+  const threads = createThreads<readonly string[], number[]>({
+    worker: findWorker('./count.worker', import.meta.url),
+    maxThreads: 1,
+    maxOfOwner: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingOfOwner: MAX_WAITING_OF_OWNER,
+    timeLimitMs: TIME_LIMIT_MS,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+  })
+  const known = createKnownTokens()
+
+  const countThere = async (owner: string, texts: readonly string[]): Promise<number[]> => {
+    if (texts.length === 0) return []
+    const counted = await threads.run(owner, () => texts)
+    // Whoever needs the number gets it, if it has to be from here.
+    return counted.ok ? counted.value : mapInTurns(texts, countTokens)
+  }
+
+  return {
+    /** Of all the texts together. `owner`: whose they are, such as a server's id. */
+    sumTokens: async (owner: string, texts: readonly string[]): Promise<number> => {
+      const found = await mapInTurns(texts, text => ({ text, ...known.find(text) }))
+      const unknown = found.filter(({ tokens }) => tokens === undefined)
+      const counted = await countThere(
+        owner,
+        unknown.map(({ text }) => text),
+      )
+      for (const [index, { remember }] of unknown.entries()) remember(counted[index] ?? 0)
+      const sum = (numbers: readonly (number | undefined)[]) => numbers.reduce<number>((all, one = 0) => all + one, 0)
+      return sum(found.map(({ tokens }) => tokens)) + sum(counted)
+    },
+    close: threads.close,
+  }
+}
+
+export type TokenWork = ReturnType<typeof createTokenWork>

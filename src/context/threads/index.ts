@@ -1,0 +1,1 @@
+export { createThreads, findWorker, type JobEnding } from './threads.ts'
