@@ -8,7 +8,7 @@ import type { ToolGroup } from './tool-group.ts'
 import { renderToolJson } from './tool-json.ts'
 
 /** What calls take: all else that describes a tool is in the bytes. */
-type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly'>
+type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
 
 type OpenGroup = {
   name: string
@@ -37,7 +37,9 @@ const CALL_SCHEMA = objectSchema(
 const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
   name,
   unlisted,
-  tools: new Map(tools.map(({ name: own, call, isReadOnly }) => [own, { call, isReadOnly }])),
+  tools: new Map(
+    tools.map(({ name: own, call, isReadOnly, isReadOnlyCall }) => [own, { call, isReadOnly, isReadOnlyCall }]),
+  ),
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
@@ -132,7 +134,9 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     ),
     isReadOnlyCall: given => {
       const found = find(given)
-      return found.ok && found.value.tool.isReadOnly
+      if (!found.ok) return false
+      const { tool, args } = found.value
+      return tool.isReadOnlyCall?.(args) ?? tool.isReadOnly
     },
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
