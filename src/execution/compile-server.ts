@@ -54,7 +54,7 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
 }
 
 type ServerParts = ExecutionParts &
-  Omit<UpstreamToolParts, 'limit'> &
+  Omit<UpstreamToolParts, 'limit' | 'place'> &
   BudgetParts &
   AnswerPlaceParts & {
     sealing: Sealing
@@ -104,6 +104,7 @@ export const compileServer = async (
 ): Promise<CompiledServer> => {
   const opened = openGlobals(globals, parts.sealing)
   const { limit } = createAnswerBudget(server, parts)
+  const place = { shaper: parts.shaper, owner: server.id, compactTables: server.compactTables }
   const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
@@ -122,7 +123,7 @@ export const compileServer = async (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, outageOf, hasUnlisted })
+    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, place, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     const groups = [...holding, ...groupAnswerTools(server, holding, parts)]
     return {
@@ -134,9 +135,9 @@ export const compileServer = async (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit }))]
+  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, place }))]
   const names = new Set(all.map(({ name }) => name))
-  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit }) : undefined
+  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, place }) : undefined
   all.push(...addAnswerTools(server, all, unlisted, parts))
   return {
     ...common,

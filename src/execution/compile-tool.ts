@@ -27,7 +27,7 @@ export type ExecutionParts = {
   http: HttpClient
   recorder: Recorder
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
-  keepings: Pick<AnswerKeepings, 'ofTool'>
+  keepings: Pick<AnswerKeepings, 'ofTool' | 'ofUpstreamTool'>
   shaper: ShapingPlace['shaper']
   onInternalError: (error: unknown) => void
 }

@@ -31,7 +31,7 @@ const INTERNAL_ERROR = -32_603
 const refused = (message: string, code = INTERNAL_ERROR): RefusedAnswer => ({ refused: { code, message } })
 const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
 
-type OfferParts = Omit<UpstreamToolParts, 'limit' | 'recorder'> & OfferNaming
+type OfferParts = Pick<UpstreamToolParts, 'connections' | 'exchange' | 'onInternalError'> & OfferNaming
 
 /** What was read, under the URI that it was asked for by. */
 const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedAnswer => {

@@ -1,6 +1,6 @@
 import { mapInTurns } from '../context/index.ts'
 import { newExecutionId } from '../history/index.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type StopSignal } from '../kernel/index.ts'
 import {
   type CallLink,
   callUpstreamTool,
@@ -28,25 +28,34 @@ import {
 } from './compiled-server.ts'
 import { connectResult } from './connect-result.ts'
 import { errorResult } from './faults.ts'
+import { isAgain, type PassedFresh } from './kept/answer-keeping.ts'
 import { withLink } from './linked-request.ts'
 import type { Masker } from './masking.ts'
 import { answerAddresses } from './pass-addresses.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
+import { ERROR_CHARACTERS, markAgain, toMicroseconds } from './perform-call.ts'
 import { maskStrings } from './shape.ts'
+import { shapePassed } from './shape-passed.ts'
 import { shortenRequest } from './shorten-request.ts'
+import { planUpstreamAnswers, type UpstreamAnswerParts, type UpstreamAnswers } from './upstream-answers.ts'
 
 /** `absent`: upstreams that were never heard yet, so that the lists lack what they offer. */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
-export type UpstreamToolParts = Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
-  connections: Pick<UpstreamConnections, 'findFor'>
-  exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
-  /** Holds answers to the budget of their server, or to the tool's own. */
-  limit: AnswerBudget['limit']
-}
+export type UpstreamToolParts = UpstreamAnswerParts &
+  Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
+    connections: Pick<UpstreamConnections, 'findFor'>
+    exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
+    /** Holds answers to the budget of their server, or to the tool's own. */
+    limit: AnswerBudget['limit']
+  }
 
 /** What a call takes; what describes the tool is not in it. */
-type UpstreamTool = { upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>; item: UpstreamToolCall; name: string }
+type UpstreamTool = {
+  upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
+  item: UpstreamToolCall
+  name: string
+  answers: UpstreamAnswers
+}
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
 
@@ -76,29 +85,42 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
     body,
   })
 
+const failed = (why: string): PassedFresh => ({ result: errorResult(why), responseBytes: 0 })
+
+/** Whether a client comes back with what it was asked for: that is for the one call that waits for it. */
+const isRepeated = ({ link }: CallContext): boolean =>
+  link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
+
 const callOnce = async (
-  { upstream, item }: UpstreamTool,
+  { upstream, item, answers: { shaping } }: UpstreamTool,
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
   { connections, exchange, onInternalError }: UpstreamToolParts,
-): Promise<BlocksResult | PassedAnswer> => {
+): Promise<PassedFresh> => {
   // By its id with each call: what it was when the server was mounted may be closed.
   const connection = connections.findFor(upstream.id, caller?.userId)
-  if (connection === undefined) return errorResult(`The upstream "${upstream.name}" is disabled, or was removed.`)
+  if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
   const masker = withAccountHidden(globalMasker, connection)
   try {
     const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
     const passed = maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
-    return { passed, json: JSON.stringify(passed) }
+    const json = JSON.stringify(passed)
+    const responseBytes = Buffer.byteLength(json)
+    const shaped = shaping && (await shapePassed(passed, { masker, ...shaping }))
+    return shaped === undefined
+      ? { result: { passed, json }, responseBytes }
+      : { result: shaped, responseBytes, shapedFrom: { passed } }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (why === undefined) onInternalError(error)
-    if (why === undefined) return errorResult(INTERNAL_FAULT)
+    if (why === undefined) return failed(INTERNAL_FAULT)
     const asked = answerAddresses(error, { link }, why, masker)
-    if (asked !== undefined) return asked
+    if (asked !== undefined) return { result: asked, responseBytes: 0 }
     const connectUrl = findConnectUrl(error)
-    return connectUrl === undefined ? errorResult(why) : connectResult(why, upstream, connectUrl)
+    return connectUrl === undefined
+      ? failed(why)
+      : { result: connectResult(why, upstream, connectUrl), responseBytes: 0 }
   }
 }
 
@@ -108,7 +130,7 @@ const compileOne = (
   { masker }: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
-  const { upstream, item, name } = tool
+  const { upstream, item, name, answers } = tool
   // What a tool says of tasks holds between the upstream and us, where there are none.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   return {
@@ -119,14 +141,19 @@ const compileOne = (
     outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
     annotations: isJsonObject(annotations) ? annotations : undefined,
     more,
-    isReadOnly: false,
+    isReadOnly: answers.isReadOnly,
     isLinked: true,
     call: async (given, context) => {
       const { caller, client } = context
       const startedAt = new Date()
       const startedMs = performance.now()
       const args = isJsonObject(given) ? given : {}
-      const result = await callOnce(tool, args, context, masker, parts)
+      const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
+      const keeping = isRepeated(context) ? undefined : answers.keepingFor?.(caller)
+      const answer = await (keeping === undefined
+        ? callOnce(tool, args, context, masker, parts)
+        : keeping(args, context.signal, send))
+      const { result, responseBytes } = answer
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
@@ -142,10 +169,9 @@ const compileOne = (
         outcome: error === undefined ? 'ok' : 'error',
         status: undefined,
         requestBytes: Buffer.byteLength(body),
-        responseBytes:
-          !isRefused(result) && isPassed(result) && result.json !== undefined ? Buffer.byteLength(result.json) : 0,
+        responseBytes,
         error,
-        request: requestOf(tool, masker.text(body)),
+        request: markAgain(requestOf(tool, masker.text(body)), isAgain(answer) ? answer : undefined),
       })
       return result
     },
@@ -154,12 +180,19 @@ const compileOne = (
 
 /** One tool of an upstream; `name`: as history knows it, and clients where each tool stands by itself. */
 export const compileUpstreamTool = (
-  { upstream: { id, serverId, name: upstreamName, responseTokens }, item, name }: PresentedTool,
+  presented: PresentedTool,
   globals: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
-  const tool = { upstream: { id, serverId, name: upstreamName }, item: toUpstreamToolCall(item), name }
-  return parts.limit(compileOne(tool, item.declared, globals, parts), responseTokens[item.name])
+  const { upstream, item, name } = presented
+  const { id, serverId, name: upstreamName } = upstream
+  const tool: UpstreamTool = {
+    upstream: { id, serverId, name: upstreamName },
+    item: toUpstreamToolCall(item),
+    name,
+    answers: planUpstreamAnswers(presented, globals, parts),
+  }
+  return parts.limit(compileOne(tool, item.declared, globals, parts), tool.answers.responseTokens)
 }
 
 /**

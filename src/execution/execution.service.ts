@@ -34,6 +34,7 @@ import { type PresentingParts, presentTools } from './search/present-tools.ts'
 import type { ShapingPlace } from './shape-by-rules.ts'
 import { bindingsByName, createToolDrafts } from './tool-draft.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
+import { createUpstreamPreviews } from './upstream-previews.ts'
 
 export type ExecutionServiceParts = ExecutionParts &
   AnswerPlaceParts &
@@ -147,6 +148,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
   return {
     ...createToolDrafts(parts),
+    ...createUpstreamPreviews(parts),
 
     /** Which presentation `auto` comes to for a server, and why; undefined when there is none. For who may see it. */
     findShownAs: async (serverId: string) => (await compileAs(serverId, 'auto'))?.shownAs,

@@ -137,7 +137,8 @@ export const ERROR_CHARACTERS = 2_000
 const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
   first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
-const markAgain = (request: MaskedRequest, again: AnswerAgain | undefined): MaskedRequest =>
+/** The request of an answer that was kept says how old that was. */
+export const markAgain = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
   again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
 
 /** The outcome as history keeps it. */

@@ -85,10 +85,10 @@ const parseAnswer = (text: string): { json: JsonValue } | undefined => {
 /** JSON that fits the tool's schema, as text and as a value; an error where it is none, or does not. */
 export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
   const parsed = parseAnswer(text)
-  if (parsed === undefined) return errorResult('The API answered no JSON, though the tool declares an output schema.')
+  if (parsed === undefined) return errorResult('The answer is no JSON, though the tool declares an output schema.')
   const json = masker.isEmpty ? parsed.json : maskStrings(parsed.json, masker)
   const mismatch = check(json)
-  if (mismatch !== undefined) return errorResult(`The API's answer does not fit the tool's output schema: ${mismatch}`)
+  if (mismatch !== undefined) return errorResult(`The answer does not fit the tool's output schema: ${mismatch}`)
   const isMasked = !masker.isEmpty && !isDeepStrictEqual(json, parsed.json)
   return { content: [{ type: 'text', text: isMasked ? JSON.stringify(json) : text }], structuredContent: json }
 }

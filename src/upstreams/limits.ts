@@ -22,6 +22,8 @@ export const MAX_OAUTH_CLIENT_CHARS = 2_048
 export const MAX_OAUTH_SCOPES = 100
 /** Longest of them, in characters. */
 export const MAX_OAUTH_SCOPE_CHARS = 200
+/** Tools of one upstream that something of their own is said of. */
+export const MAX_NAMED_TOOLS = 1_000
 /** Patterns of tool names in one list. */
 export const MAX_PATTERNS = 200
 /** Longest pattern, in characters: a tool's own name may have 128 in the newest protocol. */

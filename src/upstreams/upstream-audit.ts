@@ -81,9 +81,10 @@ const facetsOf = ({
   isEnabled,
   config,
   responseTokens,
+  toolAnswers,
 }: Upstream): Readonly<Record<string, unknown>> => {
   const { isEager, ...rest } = config
-  return { name, description, enabled: isEnabled, eager: isEager, responseTokens, ...rest }
+  return { name, description, enabled: isEnabled, eager: isEager, responseTokens, toolAnswers, ...rest }
 }
 
 /** Names of the fields that differ. */

@@ -1,11 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import { countTokens } from '../context/index.ts'
+import { countTokens, isShaping } from '../context/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { formatCount, formatNumber, shownTime } from '../platform/http/index.ts'
 import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
 import { listAllowedTools, type SkippedItem } from './present-tools.ts'
 import { presentedName } from './presented-name.ts'
+import { findToolAnswers } from './tool-answers.ts'
 import type { Upstream } from './upstream.ts'
+import { upstreamToolPath } from './upstream-path.ts'
 
 /** What an upstream offers, by the names that its page has for the lists. */
 export const OFFER_LISTS = [
@@ -81,6 +83,19 @@ const costOf = async (name: string, { declared: { description, inputSchema } }: 
   return `about ${formatNumber(Math.round((counted * text.length) / MAX_COUNTED_CHARS))}`
 }
 
+/** What becomes of a tool's answers, in a few words, and where that is said. */
+const toAnswersLink = (upstream: Upstream, tool: string) => {
+  const { responseTokens, response, cacheSeconds } = findToolAnswers(upstream, tool)
+  const words = [
+    ...(responseTokens === undefined
+      ? []
+      : [responseTokens === 0 ? 'whole' : `${formatNumber(responseTokens)} tokens`]),
+    ...(isShaping(response) ? ['shaped'] : []),
+    ...(cacheSeconds === undefined ? [] : [`kept ${formatNumber(cacheSeconds)} s`]),
+  ]
+  return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'as the server says' }
+}
+
 /** The rows of one page of a list. */
 export const toOfferedRows = async (
   upstream: Upstream,
@@ -101,6 +116,7 @@ export const toOfferedRows = async (
       description: shorten(textOf(item, 'description')),
       state: stateOf(list, item.name),
       tokens: list === 'tools' ? await costOf(name, item) : undefined,
+      answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,
     })
     // Strangers wrote what is counted: everybody else has a turn after each.
     await setImmediate()

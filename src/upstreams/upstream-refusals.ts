@@ -1,5 +1,6 @@
 import { AppError, type FieldError, type Result } from '../kernel/index.ts'
 import { isUniqueViolation } from '../platform/db/index.ts'
+import { toolAnswersErrors } from './tool-answers.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
 /** The one who changes it saw it as it was then; left out, whatever it became since is written over. */
@@ -38,4 +39,10 @@ export const refuse = (errors: readonly FieldError[]): AppError => {
 export const assertConfig = (checked: Result<UpstreamConfig, readonly FieldError[]>): UpstreamConfig => {
   if (checked.ok) return checked.value
   throw refuse(checked.error)
+}
+
+/** Throws what of it cannot be read. */
+export const assertToolAnswers = (toolAnswers: Upstream['toolAnswers']): void => {
+  const errors = toolAnswersErrors(toolAnswers)
+  if (errors.length > 0) throw refuse(errors)
 }

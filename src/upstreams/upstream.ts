@@ -1,3 +1,5 @@
+import type { ToolAnswers } from './tool-answers.ts'
+
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
 
@@ -74,6 +76,8 @@ export type Upstream = {
   config: UpstreamConfig
   /** Tokens of an answer that are sent at most, in place of the server's, by the names of its tools; 0: all. */
   responseTokens: Readonly<Record<string, number>>
+  /** What is done with the answers of its tools, by their names. */
+  toolAnswers: Readonly<Record<string, ToolAnswers>>
   createdAt: Date
   updatedAt: Date
 }

@@ -3,7 +3,8 @@ import { responseTokens } from '../context/index.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { authView, authWish } from './auth.schema.ts'
-import { MAX_MORE_URLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
+import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
+import { ToolAnswersRules } from './tool-answers.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
 /** Tool names and URIs begin with it; `proxy_` is what our own tools are called. */
@@ -14,8 +15,9 @@ const prefix = z
 
 /** Longer than any that a protocol allows. */
 const MAX_TOOL_NAME_CHARS = 300
-/** Tools of one upstream with a budget of their own. */
-const MAX_TOOL_BUDGETS = 1_000
+
+const isShort = (byName: object): boolean => Object.keys(byName).length <= MAX_NAMED_TOOLS
+const TOO_MANY = `names more than ${MAX_NAMED_TOOLS} tools`
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -58,9 +60,15 @@ const optional = {
   enabled: z.boolean(),
   responseTokens: z
     .record(z.string().max(MAX_TOOL_NAME_CHARS), responseTokens)
-    .refine(budgets => Object.keys(budgets).length <= MAX_TOOL_BUDGETS, `names more than ${MAX_TOOL_BUDGETS} tools`)
+    .refine(isShort, TOO_MANY)
     .describe(
       "by the upstream's own tool names: tokens of an answer that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",
+    ),
+  toolAnswers: z
+    .record(z.string().max(MAX_TOOL_NAME_CHARS), ToolAnswersRules)
+    .refine(isShort, TOO_MANY)
+    .describe(
+      "by the upstream's own tool names: what is done with their answers before anybody gets them, and how long they are kept; a tool with an output schema is held to it after the last step",
     ),
 }
 
@@ -86,6 +94,7 @@ export const CreateUpstream = z.strictObject({
   prefix: absentable(optional.prefix),
   enabled: absentable(optional.enabled),
   responseTokens: absentable(optional.responseTokens),
+  toolAnswers: absentable(optional.toolAnswers),
 })
 
 /** In a change, `null` takes an optional field away and what is left out stays. */
@@ -117,6 +126,7 @@ export const UpdateUpstream = z.strictObject({
   prefix: optional.prefix.nullish(),
   enabled: optional.enabled.optional(),
   responseTokens: optional.responseTokens.nullish(),
+  toolAnswers: optional.toolAnswers.nullish(),
 })
 
 const state = z.object({
@@ -172,6 +182,7 @@ export const UpstreamView = z.object({
   prefix: z.string().nullable(),
   enabled: z.boolean(),
   responseTokens: z.record(z.string(), z.int()),
+  toolAnswers: z.record(z.string(), ToolAnswersRules),
   globals: z.array(z.string()).describe('keys of the globals that it refers to'),
   missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
   state,

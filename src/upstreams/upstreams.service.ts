@@ -11,10 +11,12 @@ import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { assertPassable } from './passthrough/rules.ts'
 import { compileConfig, globalsIn } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
+import { hasToolAnswers, type ToolAnswers, withTool } from './tool-answers.ts'
 import { isOAuth, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
 import {
   assertConfig,
+  assertToolAnswers,
   assertUnchangedSince,
   noUpstream,
   refuse,
@@ -55,15 +57,20 @@ export type UpstreamInput = UpstreamWish & {
   name: string
   description?: string | undefined
   enabled?: boolean | undefined
-  responseTokens?: Record<string, number> | undefined
+  responseTokens?: Upstream['responseTokens'] | undefined
+  toolAnswers?: Upstream['toolAnswers'] | undefined
 }
 
 export type UpstreamChange = UpstreamWishChange & {
   name?: string | undefined
   description?: string | null | undefined
   enabled?: boolean | undefined
-  responseTokens?: Record<string, number> | null | undefined
+  responseTokens?: Upstream['responseTokens'] | null | undefined
+  toolAnswers?: Upstream['toolAnswers'] | null | undefined
 }
+
+/** Of one tool, by the upstream's own name for it; `responseTokens` undefined: as the server says. */
+export type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
 /** An upstream, and what is not in its configuration. */
 export type UpstreamWithGlobals = {
@@ -149,13 +156,14 @@ export const createUpstreamService = ({
 
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, responseTokens = {}, ...wish } = input
+      const { name, description, enabled, responseTokens = {}, toolAnswers = {}, ...wish } = input
       const upstream = await changes
         .commit(async (tx, announce) => {
           const server = await servers.getServerFor(tx, actor, serverId, 'build')
           if (wish.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
           assertPassable(server, { transport: wish.transport, others: await store.countUpstreams(tx, serverId) })
           const config = assertConfig(checkWish(wish, { maxTimeoutMs }))
+          assertToolAnswers(toolAnswers)
           await assertNoSecretAtRisk(tx, serverId, config)
           await assertRoom(tx, serverId)
           const made = await store.createUpstream(tx, serverId, {
@@ -164,6 +172,7 @@ export const createUpstreamService = ({
             isEnabled: enabled ?? true,
             config,
             responseTokens,
+            toolAnswers,
           })
           await keepAuth(tx, made.id, { before: undefined, wish: wish.auth, after: config.auth })
           await auditNewUpstream(tx, actor, server, made)
@@ -202,7 +211,7 @@ export const createUpstreamService = ({
       change: UpstreamChange,
       unchanged: Unchanged = {},
     ): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, responseTokens, ...wishChange } = change
+      const { name, description, enabled, responseTokens, toolAnswers, ...wishChange } = change
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
@@ -218,7 +227,9 @@ export const createUpstreamService = ({
             isEnabled: enabled ?? before.isEnabled,
             config: assertConfig(checkWish(wish, { maxTimeoutMs })),
             responseTokens: responseTokens === undefined ? before.responseTokens : (responseTokens ?? {}),
+            toolAnswers: toolAnswers === undefined ? before.toolAnswers : (toolAnswers ?? {}),
           }
+          if (toolAnswers) assertToolAnswers(toolAnswers)
           if (startsSomethingNew(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
@@ -232,6 +243,28 @@ export const createUpstreamService = ({
       revocations.revokeSoon(gone)
       return withOwnGlobals(upstream)
     },
+
+    /** What becomes of the answers of one of its tools; all else stays as it is. Throws `conflict` as `updateUpstream`. */
+    updateToolAnswers: async (
+      actor: Actor,
+      id: string,
+      { tool, responseTokens, answers }: ToolAnswersChange,
+      unchanged: Unchanged = {},
+    ): Promise<Upstream> =>
+      changes.commit(async (tx, announce) => {
+        const { before, server } = await getForChange(tx, actor, id)
+        assertUnchangedSince(before, unchanged)
+        const wanted = {
+          ...before,
+          responseTokens: withTool(before.responseTokens, tool, responseTokens),
+          toolAnswers: withTool(before.toolAnswers, tool, hasToolAnswers(answers) ? answers : undefined),
+        }
+        assertToolAnswers(wanted.toolAnswers)
+        const after = await store.updateUpstream(tx, id, wanted)
+        await auditChangedUpstream(tx, actor, server, { before, after })
+        announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
+        return after
+      }),
 
     removeUpstream: async (actor: Actor, id: string): Promise<void> => {
       const gone = await changes.commit(async (tx, announce) => {

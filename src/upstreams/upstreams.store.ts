@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import { StoredAnswersByTool } from './tool-answers.ts'
 import type { Upstream, UpstreamConfig, UpstreamTransport } from './upstream.ts'
 
 const texts = z.record(z.string(), z.string())
@@ -34,9 +35,10 @@ const StoredRemote = z.object({ url: z.string(), urls: z.array(z.string()).optio
 const toConfig = (transport: UpstreamTransport, stored: unknown): UpstreamConfig =>
   transport === 'stdio' ? { transport, ...StoredStdio.parse(stored) } : { transport, ...StoredRemote.parse(stored) }
 
-/** As JSON: what is undefined is not there. */
-const toStored = ({ transport: _transport, ...config }: UpstreamConfig): JsonObject =>
-  z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(config)))
+/** What is undefined is not there. */
+const toJson = (value: object): JsonObject => z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(value)))
+
+const toStored = ({ transport: _transport, ...config }: UpstreamConfig): JsonObject => toJson(config)
 
 type UpstreamRow = {
   id: string
@@ -46,6 +48,7 @@ type UpstreamRow = {
   transport: UpstreamTransport
   config: unknown
   responseTokens: unknown
+  toolAnswers: unknown
   isEnabled: boolean
   createdAt: Date
   updatedAt: Date
@@ -61,6 +64,7 @@ const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Up
   isEnabled: row.isEnabled,
   config: toConfig(transport, config),
   responseTokens: ResponseTokens.parse(row.responseTokens) ?? {},
+  toolAnswers: StoredAnswersByTool.parse(row.toolAnswers) ?? {},
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })
@@ -147,15 +151,19 @@ export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => 
 export const countUpstreams = (tx: Transaction, serverId: string): Promise<number> =>
   tx.upstream.count({ where: { serverId } })
 
-export type UpstreamContent = Pick<Upstream, 'name' | 'description' | 'isEnabled' | 'config' | 'responseTokens'>
+export type UpstreamContent = Pick<
+  Upstream,
+  'name' | 'description' | 'isEnabled' | 'config' | 'responseTokens' | 'toolAnswers'
+>
 
-const toData = ({ name, description, isEnabled, config, responseTokens }: UpstreamContent) => ({
+const toData = ({ name, description, isEnabled, config, responseTokens, toolAnswers }: UpstreamContent) => ({
   name,
   description: description ?? null,
   isEnabled,
   transport: config.transport,
   config: toStored(config),
   responseTokens: { ...responseTokens },
+  toolAnswers: toJson(toolAnswers),
 })
 
 export const createUpstream = async (tx: Transaction, serverId: string, content: UpstreamContent): Promise<Upstream> =>

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
+import { toResponseView } from '../context/index.ts'
 import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
 import type { SkippedItem } from './present-tools.ts'
 import { globalsIn } from './resolve-config.ts'
-import type { UpstreamConfig, UpstreamState } from './upstream.ts'
+import type { Upstream, UpstreamConfig, UpstreamState } from './upstream.ts'
 import type { UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
 import type { UpstreamWithGlobals } from './upstreams.service.ts'
 
@@ -61,6 +62,14 @@ const toAuthView = ({ upstream, clientSecretSetAt, account }: UpstreamWithGlobal
   }
 }
 
+const toAnswersView = (byName: Upstream['toolAnswers']): View['toolAnswers'] =>
+  Object.fromEntries(
+    Object.entries(byName).map(([name, { response, ...rest }]) => [
+      name,
+      { ...(response === undefined ? {} : { response: toResponseView(response) }), ...rest },
+    ]),
+  )
+
 /** As the builder wrote it: globals by their keys, so that no secret can be in it. */
 export const toUpstreamView = (
   found: UpstreamWithGlobals,
@@ -85,6 +94,7 @@ export const toUpstreamView = (
     prefix: config.prefix ?? null,
     enabled: upstream.isEnabled,
     responseTokens: { ...upstream.responseTokens },
+    toolAnswers: toAnswersView(upstream.toolAnswers),
     globals: [...globalsIn(config)],
     missingGlobals: [...missingGlobals],
     state: toStateView(state),

@@ -142,6 +142,7 @@ describe('the patch of a server', () => {
       description: undefined,
       isEnabled: true,
       responseTokens: {},
+      toolAnswers: {},
       config: {
         transport: 'http',
         url: 'https://mcp.example.com',

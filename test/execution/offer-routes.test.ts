@@ -16,6 +16,7 @@ const sourceOf = (name: string, { resources, templates, prompts }: Offer): Upstr
     description: undefined,
     isEnabled: true,
     responseTokens: {},
+    toolAnswers: {},
     config: {
       transport: 'stdio',
       command: 'x',

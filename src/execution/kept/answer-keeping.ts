@@ -1,19 +1,27 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { StopSignal } from '../../kernel/index.ts'
+import type { JsonObject, StopSignal } from '../../kernel/index.ts'
 import type { OutboundResponse } from '../../platform/net/index.ts'
 import { type Bindings, bindingOf, type Instance } from '../../servers/index.ts'
 import type { RenderedRequest } from '../../templates/index.ts'
 import type { CompiledDefinition, ToolDefinition } from '../../toolkits/index.ts'
-import type { Caller, ToolResult } from '../compiled-server.ts'
+import {
+  type BlocksResult,
+  type Caller,
+  isPassed,
+  isRefused,
+  type PassedAnswer,
+  type PassedResult,
+  type ToolResult,
+} from '../compiled-server.ts'
 import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './answer-shelves.ts'
 import { createFlights } from './flights.ts'
-import { asksAnew, freshMsOf } from './freshness.ts'
+import { asksAnew, type FreshnessRules, freshMsOf } from './freshness.ts'
 
 /** What an API has answered just now, and what was made of it. `isUsable`: it is no failure. */
-export type FreshAnswer = { result: ToolResult; response: OutboundResponse; isUsable: boolean }
+type FreshAnswer = { result: ToolResult; response: OutboundResponse; isUsable: boolean }
 
-/** An answer that no request was made for, and how old it is. */
-export type AnswerAgain = KeptAnswer & { ageMs: number }
+/** An answer that nobody was asked for, and how old it is. */
+export type AnswerAgain<Result extends KeptAnswer['result'] = ToolResult> = KeptAnswer<Result> & { ageMs: number }
 
 /** Answers a request, out of what is kept or by sending it. Rejects as `send` does. */
 export type AnswerKeeping = (
@@ -23,12 +31,31 @@ export type AnswerKeeping = (
 ) => Promise<FreshAnswer | AnswerAgain>
 
 /** How a tool keeps answers for a caller; undefined where it keeps none. */
-export type CallerKeeping = (caller: Caller) => AnswerKeeping | undefined
+type CallerKeeping = (caller: Caller) => AnswerKeeping | undefined
 
-export const isAgain = (answer: FreshAnswer | AnswerAgain): answer is AnswerAgain => 'ageMs' in answer
+/**
+ * What an upstream has answered just now; nothing is kept of what is no result yet, or says an error. `shapedFrom`: the
+ * answer before it was shaped.
+ */
+export type PassedFresh = {
+  result: BlocksResult | PassedAnswer
+  responseBytes: number
+  shapedFrom?: PassedResult | undefined
+}
 
-/** What came of a request that several calls may wait for. Nothing kept: then it answers the one call that made it. */
-type Flown = { fresh: FreshAnswer; kept: KeptAnswer | undefined }
+/** The same for a call of an upstream's tool: its arguments are all that is asked by. */
+type PassedKeeping = (
+  args: JsonObject,
+  signal: StopSignal,
+  send: (signal: StopSignal) => Promise<PassedFresh>,
+) => Promise<PassedFresh | AnswerAgain<PassedResult>>
+
+/** A tool of an upstream that keeps its answers; `stamp`: of everything that they depend on but the call. */
+export type KeptUpstreamTool = { serverId: string; stamp: string; cacheSeconds: number; isShared: boolean }
+
+export const isAgain = <Fresh extends object, Again extends { ageMs: number }>(
+  answer: Fresh | Again,
+): answer is Again => 'ageMs' in answer
 
 /**
  * Headers that say who asks go to an API in many names, so that any which a caller fills counts as one, but for those
@@ -46,48 +73,90 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
       }),
   )
 
-/** Everything that an answer depends on but the request and who makes it: another stamp finds nothing of this one. */
-const stampOf = (instance: Instance, version: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([instance, version]))
-    .digest('base64')
+/** Of everything that an answer depends on but the request and who makes it: another stamp finds nothing of this one. */
+export const stampOf = (...made: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(made)).digest('base64')
+
+/** It is an answer, and no error. */
+const isWhole = ({ passed: { isError, resultType } }: PassedResult): boolean =>
+  isError !== true && resultType !== 'input_required'
+
+/** What is kept of a fresh answer, and for how long, in milliseconds. */
+type Worth<Result extends KeptAnswer['result']> = Omit<KeptAnswer<Result>, 'answeredAtMs'> & { freshMs: number }
+
+/** Of two kinds of results the one that a tool has: the keys of the kinds differ. */
+type IsKind<Result extends KeptAnswer['result']> = (result: KeptAnswer['result']) => result is Result
+const isOwn = (result: KeptAnswer['result']): result is ToolResult => !isPassed(result)
 
 /** Answers of read-only tools that are given again to the same request, as their API and the tools themselves allow. */
 export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
   const store = createAnswerShelves(options)
-  const flights = createFlights<Flown>()
+  const flights = createFlights<KeptAnswer | undefined>()
   /** Of this process alone: what is in a request cannot be guessed from its key. */
   const secret = randomBytes(32)
 
-  const keyOf = (stamp: string, owner: string | null, { method, url, headers, body }: RenderedRequest): string =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([stamp, owner, method, url, headers, body ?? null]))
-      .digest('base64')
+  const keyOf = (...asked: readonly unknown[]): string =>
+    createHmac('sha256', secret).update(JSON.stringify(asked)).digest('base64')
 
-  const again = (kept: KeptAnswer): AnswerAgain => ({ ...kept, ageMs: Math.max(0, store.now() - kept.answeredAtMs) })
+  const findAgain = <Result extends KeptAnswer['result']>(
+    kept: KeptAnswer | undefined,
+    isKind: IsKind<Result>,
+  ): AnswerAgain<Result> | undefined => {
+    if (kept === undefined) return undefined
+    const { result, ...rest } = kept
+    return isKind(result) ? { ...rest, result, ageMs: Math.max(0, store.now() - kept.answeredAtMs) } : undefined
+  }
+
+  /** What is kept under a key, or comes by sending; `worthOf` says what of that is kept. */
+  const answer = async <Fresh, Result extends KeptAnswer['result']>(
+    { serverId, key, signal }: { serverId: string; key: string; signal: StopSignal | undefined },
+    send: (signal: StopSignal | undefined) => Promise<Fresh>,
+    worthOf: (fresh: Fresh) => Worth<Result> | undefined,
+    isKind: IsKind<Result>,
+  ): Promise<Fresh | AnswerAgain<Result>> => {
+    const found = findAgain(store.find(serverId, key), isKind)
+    if (found !== undefined) return found
+    const own: { fresh?: { value: Fresh } } = {}
+    const flown = await flights.join({ group: serverId, key }, signal, async (stop, isCurrent) => {
+      own.fresh = { value: await send(stop) }
+      const worth = worthOf(own.fresh.value)
+      if (worth === undefined || worth.freshMs === 0) return undefined
+      const { freshMs, ...rest } = worth
+      const kept = { ...rest, answeredAtMs: store.now() }
+      if (isCurrent()) store.keep(serverId, key, kept, freshMs)
+      return kept
+    })
+    // Cancelled: sending says so, in the words of every other call.
+    if (flown === undefined) return send(signal)
+    if (own.fresh !== undefined) return own.fresh.value
+    // An answer that may not be given twice was for the call that asked for it (RFC 9111 §4).
+    return findAgain(flown.value, isKind) ?? send(signal)
+  }
 
   const keepingOf =
-    (serverId: string, stamp: string, rules: { cacheSeconds: number; isShared: boolean }, owner: string | null) =>
-    async (...[request, signal, send]: Parameters<AnswerKeeping>): Promise<FreshAnswer | AnswerAgain> => {
+    (serverId: string, stamp: string, rules: FreshnessRules, owner: string | null): AnswerKeeping =>
+    async (request, signal, send) => {
       if (signal?.aborted || asksAnew(request)) return send(signal)
-      const key = keyOf(stamp, owner, request)
-      const found = store.find(serverId, key)
-      if (found !== undefined) return again(found)
-      const flown = await flights.join({ group: serverId, key }, signal, async (stop, isCurrent) => {
-        const fresh = await send(stop)
-        const freshMs = fresh.isUsable ? freshMsOf(request, fresh.response, rules) : 0
-        if (freshMs === 0) return { fresh, kept: undefined }
-        const { result, response } = fresh
-        const { status, body } = response
-        const kept = { result, status, responseBytes: body.length, answeredAtMs: store.now() }
-        if (isCurrent()) store.keep(serverId, key, kept, freshMs)
-        return { fresh, kept }
-      })
-      // Cancelled: sending says so, in the words of every other call.
-      if (flown === undefined) return send(signal)
-      if (flown.isOwn) return flown.value.fresh
-      // An answer that may not be given twice was for the call that asked for it (RFC 9111 §4).
-      return flown.value.kept === undefined ? send(signal) : again(flown.value.kept)
+      const { method, url, headers, body } = request
+      const key = keyOf(stamp, owner, method, url, headers, body ?? null)
+      const worthOf = ({ result, response, isUsable }: FreshAnswer): Worth<ToolResult> | undefined => {
+        if (!isUsable) return undefined
+        const freshMs = freshMsOf(request, response, rules)
+        return { result, status: response.status, responseBytes: response.body.length, freshMs }
+      }
+      return answer({ serverId, key, signal }, send, worthOf, isOwn)
+    }
+
+  const passedKeepingOf =
+    ({ serverId, stamp, cacheSeconds }: KeptUpstreamTool, owner: string | null): PassedKeeping =>
+    async (args, signal, send) => {
+      if (signal.aborted) return send(signal)
+      const worthOf = ({ result, responseBytes }: PassedFresh): Worth<PassedResult> | undefined => {
+        if (isRefused(result) || !isPassed(result) || !isWhole(result)) return undefined
+        return { result, status: undefined, responseBytes, freshMs: cacheSeconds * 1_000 }
+      }
+      const key = keyOf(stamp, owner, args)
+      return answer({ serverId, key, signal }, stop => send(stop ?? signal), worthOf, isPassed)
     }
 
   return {
@@ -107,6 +176,11 @@ export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
       const shared = isShared ? keepingOf(serverId, stamp, rules, null) : undefined
       // Strangers cannot be told apart: nothing is kept that is not for everybody.
       return caller => shared ?? (caller && keepingOf(serverId, stamp, rules, caller.userId))
+    },
+    /** The same of an upstream's tool. */
+    ofUpstreamTool: (tool: KeptUpstreamTool): ((caller: Caller) => PassedKeeping | undefined) => {
+      const shared = tool.isShared ? passedKeepingOf(tool, null) : undefined
+      return caller => shared ?? (caller && passedKeepingOf(tool, caller.userId))
     },
     /** Lets go of what is kept of a server, and of what would be: it has changed, or is gone. */
     forgetServer: (serverId: string): void => {

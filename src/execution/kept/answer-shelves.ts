@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { ToolResult } from '../compiled-server.ts'
+import { isPassed, type PassedResult, type ToolResult } from '../compiled-server.ts'
 
 /** What a call was answered, as it is given again: shaped, with secrets masked. */
-export type KeptAnswer = {
-  result: ToolResult
-  /** Of the API's answer, as are its bytes. */
-  status: number
+export type KeptAnswer<Result extends ToolResult | PassedResult = ToolResult | PassedResult> = {
+  result: Result
+  /** Of the API's answer, as are its bytes; an upstream has none. */
+  status: number | undefined
   responseBytes: number
-  /** When the API gave it, by the clock of the store. */
+  /** When it was given, by the clock of the store. */
   answeredAtMs: number
 }
 
@@ -36,7 +36,11 @@ const ENTRY_OVERHEAD_BYTES = 1_024
 const STRUCTURED_TIMES = 5
 
 /** About what a result takes in memory. */
-const weigh = (result: ToolResult): number => {
+const weigh = (result: KeptAnswer['result']): number => {
+  if (isPassed(result)) {
+    const { length } = result.json ?? JSON.stringify(result.passed)
+    return ENTRY_OVERHEAD_BYTES + (2 + STRUCTURED_TIMES) * length
+  }
   if ('utf8' in result) return ENTRY_OVERHEAD_BYTES + result.utf8.length
   const lengths = result.content.map(block => {
     if (block.type === 'text') return block.text.length
@@ -48,7 +52,7 @@ const weigh = (result: ToolResult): number => {
 }
 
 /** A buffer may be a small part of a large one, which it would keep in memory. */
-const compact = (result: ToolResult): ToolResult =>
+const compact = (result: KeptAnswer['result']): KeptAnswer['result'] =>
   'utf8' in result && result.utf8.buffer.byteLength > result.utf8.length
     ? { ...result, utf8: Buffer.from(result.utf8) }
     : result

@@ -1,0 +1,90 @@
+import { isShaping } from '../context/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { createSchemaCheck, type SchemaCheck } from '../toolkits/index.ts'
+import type { BlocksResult, PassedResult } from './compiled-server.ts'
+import { errorResult } from './faults.ts'
+import type { Masker } from './masking.ts'
+import { structuredAnswer } from './shape.ts'
+import { type PlannedShaping, shapeTexts } from './shape-by-rules.ts'
+
+type TextBlock = JsonObject & { text: string }
+
+const isText = (block: JsonValue): block is TextBlock =>
+  isJsonObject(block) && block.type === 'text' && typeof block.text === 'string'
+
+/** Nobody has said of what an upstream writes whether it is a page. */
+const UNSAID = undefined
+
+/**
+ * As of a tool of ours. An upstream's schema was written for whatever draft, and nobody has looked at it: what cannot be
+ * compiled fits nothing.
+ */
+export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): SchemaCheck => {
+  const check = createSchemaCheck(schema, 'the whole answer')
+  return value => {
+    try {
+      return check(value)
+    } catch {
+      return 'the schema cannot be compiled'
+    }
+  }
+}
+
+type Shaping = { masker: Masker; outputCheck: SchemaCheck | undefined; planned: PlannedShaping }
+
+/** What is structured is what the answer says, and its text is written anew from it; programs read it, so that it makes no table. */
+const shapeStructured = async (
+  { content, structuredContent, ...rest }: JsonObject,
+  blocks: readonly JsonValue[],
+  { masker, outputCheck, planned }: Shaping,
+): Promise<BlocksResult | PassedResult | undefined> => {
+  if (!isShaping(planned.rules)) return undefined
+  const texts = blocks.flatMap(block => (isText(block) ? [block.text] : []))
+  const source = structuredContent === undefined ? texts.join('\n\n') : JSON.stringify(structuredContent)
+  const shaped = await shapeTexts(planned, [source], { isHtml: UNSAID, isStructured: outputCheck !== undefined })
+  if ('failed' in shaped) return errorResult(masker.text(shaped.failed))
+  const [utf8] = shaped.utf8s ?? []
+  if (utf8 === undefined) return undefined
+  const text = masker.text(utf8.toString('utf8'))
+  const others = blocks.filter(block => !isText(block))
+  if (outputCheck === undefined) return { passed: { ...rest, content: [{ type: 'text', text }, ...others] } }
+  const checked = structuredAnswer(text, outputCheck, masker)
+  if (checked.isError === true || checked.structuredContent === undefined) return checked
+  const written = checked.content.map((block): JsonValue => ({ ...block }))
+  return { passed: { ...rest, content: [...written, ...others], structuredContent: checked.structuredContent } }
+}
+
+const shapeBlocks = async (
+  passed: JsonObject,
+  blocks: readonly JsonValue[],
+  { masker, planned }: Shaping,
+): Promise<BlocksResult | PassedResult | undefined> => {
+  const texts = blocks.filter(isText)
+  const kind = { isHtml: UNSAID, isStructured: false }
+  const shaped = await shapeTexts(
+    planned,
+    texts.map(({ text }) => text),
+    kind,
+  )
+  if ('failed' in shaped) return errorResult(masker.text(shaped.failed))
+  const { utf8s } = shaped
+  if (utf8s === undefined) return undefined
+  const made = new Map(texts.map((block, index) => [block, masker.text(utf8s[index]?.toString('utf8') ?? '')]))
+  const content = blocks.map(block => (isText(block) ? { ...block, text: made.get(block) ?? block.text } : block))
+  return { passed: { ...passed, content } }
+}
+
+/**
+ * An upstream's answer as the rules make it, as those of an API are; secrets are masked in it before, and after.
+ * Undefined where it stays as it is: what is an error, or asks for input, and what the rules change nothing of.
+ */
+export const shapePassed = async (
+  passed: JsonObject,
+  shaping: Shaping,
+): Promise<BlocksResult | PassedResult | undefined> => {
+  if (passed.isError === true || passed.resultType === 'input_required') return undefined
+  const blocks = Array.isArray(passed.content) ? passed.content : []
+  return passed.structuredContent === undefined && shaping.outputCheck === undefined
+    ? shapeBlocks(passed, blocks, shaping)
+    : shapeStructured(passed, blocks, shaping)
+}
