@@ -12,7 +12,7 @@ import {
 import { checkDefinition } from '../toolkits/index.ts'
 import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
 import { type BudgetParts, createAnswerBudget } from './budget/answer-budget.ts'
-import { type AnswerPlaceParts, addAnswerTools, groupAnswerTools } from './budget/answer-places.ts'
+import { type AnswerPlaceParts, addAnswerTools, groupAnswerTools, nameAnswersGroup } from './budget/answer-places.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
@@ -103,13 +103,15 @@ export const compileServer = async (
   parts: ServerParts,
 ): Promise<CompiledServer> => {
   const opened = openGlobals(globals, parts.sealing)
-  const { limit } = createAnswerBudget(server, parts)
+  const isGrouped = server.presentation === 'grouped'
+  const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
+  const answersGroup = nameAnswersGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
+  const { limit } = createAnswerBudget(server, isGrouped ? answersGroup : undefined, parts)
   const place = { shaper: parts.shaper, owner: server.id, compactTables: server.compactTables }
   const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))
-  const isGrouped = server.presentation === 'grouped'
   const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
   const explainUpstream = explainMissing(sources, missing)
@@ -125,7 +127,7 @@ export const compileServer = async (
   if (isGrouped) {
     const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, place, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
-    const groups = [...holding, ...groupAnswerTools(server, holding, parts)]
+    const groups = [...holding, ...groupAnswerTools(answersGroup, server, holding, parts)]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,

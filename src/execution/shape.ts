@@ -11,7 +11,8 @@ import { splitMultipart } from './multipart.ts'
 /** How much of an error's body the model gets to read. */
 const ERROR_BODY_CHARACTERS = 2_000
 
-const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|x-yaml|javascript|ndjson|x-ndjson|x-www-form-urlencoded|graphql|csv)$/
+const TEXT_TYPE =
+  /^text\/|[/+](?:x-)?(?:json|xml|yaml|javascript|ndjson|jsonl|jsonlines|json-lines|www-form-urlencoded|graphql|csv)$/
 
 const headerOf = ({ headers }: OutboundResponse, name: string): string | undefined => {
   const value = headers[name]

@@ -38,15 +38,17 @@ const countBroken = (text: string): number => {
 
 /**
  * The text of an answer, with how many places of it are no text in its charset (shown as U+FFFD); undefined when it is
- * not text at all. UTF-8 unless a byte order mark or the media type says another charset that is known.
+ * not text at all, as a NUL says where no charset is declared. UTF-8 unless a byte order mark or the media type says
+ * another charset that is known.
  */
 export const decodeText = (
   bytes: Uint8Array,
   { essence, charset }: MediaType,
 ): { text: string; broken: number } | undefined => {
   if (BINARY_TYPE.test(essence)) return undefined
-  const label = utf16Of(bytes) ?? charset ?? 'utf-8'
-  if (!label.startsWith('utf-16') && bytes.subarray(0, SNIFFED_BYTES).includes(0)) return undefined
+  const declared = utf16Of(bytes) ?? charset
+  const label = declared ?? 'utf-8'
+  if (declared === undefined && bytes.subarray(0, SNIFFED_BYTES).includes(0)) return undefined
   try {
     const strict = createDecoder(label, true) ?? new TextDecoder('utf-8', { fatal: true })
     return { text: strict.decode(bytes), broken: 0 }

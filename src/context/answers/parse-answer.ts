@@ -5,7 +5,7 @@ import { parseJsonAnswer, parseLines } from './parse-json-answer.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/
-const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json-seq)$/
+const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/
 const TABLE_TYPE = /^text\/(?:csv|tab-separated-values)$|^application\/csv$/
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/

@@ -17,8 +17,8 @@ import {
   type PassedResult,
   type ToolResult,
 } from '../compiled-server.ts'
-import { isWithinBytes, takeApart } from './answer-parts.ts'
-import { type AnswerTools, type CutAnswer, NOTICE_TOKENS, renderNotice } from './cut-notice.ts'
+import { isWithinBytes, takeApart, UTF8_TEXT } from './answer-parts.ts'
+import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
 
 /** What `_meta` says of an answer that was cut, or looked into. */
 const ANSWER_META = 'patchbay/answer'
@@ -30,7 +30,7 @@ export type BudgetParts = {
   onInternalError: (error: unknown) => void
 }
 
-export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice' | 'presentation'>
+export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice'>
 
 /** Whose an answer is: a caller's with their token or application; without a caller, whoever's who knows its id. */
 export const holderOf = (caller: Caller): string =>
@@ -44,6 +44,9 @@ export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer)
     bytes,
   },
 })
+
+/** However long the line is that says how to go on. */
+const MIN_BEGINNING_TOKENS = 50
 
 /** The beginning of what could not be looked into: no token has less than a byte. */
 const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
@@ -65,22 +68,30 @@ const isUnfinished = (result: ToolResult | PassedResult): boolean =>
 
 type Called = { tool: string; budget: number; context: CallContext }
 
-/** What of a server's answers is sent, and what is kept for the calls that go on from there. */
-export const createAnswerBudget = (server: BudgetedServer, { reading, answers, onInternalError }: BudgetParts) => {
-  const tools: AnswerTools = server.presentation === 'grouped' ? 'grouped' : 'listed'
-
+/**
+ * What of a server's answers is sent, and what is kept for the calls that go on from there. `answersGroup`: what the
+ * group of the tools for these is called, where the server groups.
+ */
+export const createAnswerBudget = (
+  server: BudgetedServer,
+  answersGroup: string | undefined,
+  { reading, answers, onInternalError }: BudgetParts,
+) => {
   const cut = async (result: ToolResult | PassedResult, { tool, budget, context }: Called) => {
     const { utf8, others, rest } = takeApart(result)
-    const seen = await reading.look({ owner: server.id, bytes: utf8, budgetTokens: budget - NOTICE_TOKENS })
+    const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
+    const seen = await reading.look({ owner: server.id, bytes: utf8, mediaType: UTF8_TEXT, budgetTokens: room })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
     if (tokens !== undefined && tokens <= budget) return result
+    // Only blanks were too much: nothing is left to go on to.
+    const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
     const about = { tool, ...(tokens !== undefined && { tokens }) }
-    const cacheId = await answers.keep({ serverId: server.id, holder, content: utf8, about })
+    const cacheId = isAll ? undefined : await answers.keep({ serverId: server.id, holder, content: utf8, about })
     const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
-    const text = seen.ok ? seen.value.text : beginUnseen(utf8, budget - NOTICE_TOKENS)
+    const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
     const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
-    const told = [...lines, renderNotice(answer, tools, server.cutNotice)].join('\n')
+    const told = isAll ? '' : [...lines, renderNotice(answer, answersGroup, server.cutNotice)].join('\n')
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toAnswerMeta(answer) }
     return { passed: { ...rest, content: [...toTextBlocks([text, told]), ...others], _meta } }
   }
@@ -99,8 +110,6 @@ export const createAnswerBudget = (server: BudgetedServer, { reading, answers, o
     }
 
   return {
-    /** Whether answers are cut unless a tool says otherwise. */
-    isOn: server.maxResponseTokens > 0,
     /**
      * The tool with its answers held to a budget: its own, else the server's. One with an output schema is held to its own
      * alone, and then shown without the schema, which a cut answer would not fit.

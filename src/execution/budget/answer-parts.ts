@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { formatNumber } from '../../platform/http/index.ts'
 import { isLongText, isPassed, type PassedResult, type ToolResult } from '../compiled-server.ts'
 
 /** A result taken apart: what a model reads as text, and all else. */
@@ -9,6 +10,9 @@ export type AnswerParts = {
   /** The members beside content and structured content. */
   rest: JsonObject
 }
+
+/** What the text is, whatever its first bytes look like: no NUL in it makes it binary. */
+export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
 /** No character of UTF-16 takes more bytes as UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3
@@ -22,8 +26,27 @@ const textOf = (block: unknown): string | undefined => {
     : undefined
 }
 
+/** All text of some blocks; undefined where none of them is text. Without a list in between: every call comes by here. */
+const joinTexts = (blocks: readonly unknown[]): string | undefined => {
+  let joined: string | undefined
+  for (const block of blocks) {
+    const text = textOf(block)
+    if (text !== undefined) joined = joined === undefined ? text : `${joined}\n\n${text}`
+  }
+  return joined
+}
+
 const isShort = (text: string, maxBytes: number): boolean =>
   text.length * MAX_BYTES_PER_CHARACTER <= maxBytes || Buffer.byteLength(text) <= maxBytes
+
+const tellBytes = (base64: string): string =>
+  `${formatNumber(Buffer.byteLength(base64, 'base64'))} bytes of binary content, which are not shown or searched`
+
+/** Images and the like as JSON, with their sizes in place of their bytes. */
+const describeBlocks = (blocks: readonly JsonValue[]): string =>
+  JSON.stringify(blocks, (key, value: unknown) =>
+    (key === 'data' || key === 'blob') && typeof value === 'string' ? tellBytes(value) : value,
+  )
 
 /** What is structured, where it says more than the text does: most upstreams write it there as well. */
 const structuredBeyond = (structured: unknown, textCharacters: number): string | undefined => {
@@ -39,15 +62,10 @@ const structuredBeyond = (structured: unknown, textCharacters: number): string |
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes
   const { content, structuredContent } = isPassed(result) ? result.passed : result
-  let left = maxBytes
-  for (const block of Array.isArray(content) ? content : []) {
-    const text = textOf(block)
-    if (text === undefined) continue
-    if (!isShort(text, left)) return false
-    left -= text.length
-  }
-  const structured = structuredBeyond(structuredContent, maxBytes - left)
-  return structured === undefined || isShort(structured, left)
+  const text = joinTexts(Array.isArray(content) ? content : []) ?? ''
+  if (!isShort(text, maxBytes)) return false
+  const structured = structuredBeyond(structuredContent, text.length)
+  return structured === undefined || isShort(structured, maxBytes)
 }
 
 /** A text beside something structured that says more: a remark, or a summary. */
@@ -58,7 +76,7 @@ export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
   const whole: JsonObject = isPassed(result) ? result.passed : { ...result, content: [...result.content] }
   const { content, structuredContent, ...rest } = whole
   const blocks = Array.isArray(content) ? content : []
-  const text = blocks.flatMap(block => textOf(block) ?? []).join('\n\n')
+  const text = joinTexts(blocks) ?? (blocks.length === 0 ? '' : describeBlocks(blocks))
   const structured = structuredBeyond(structuredContent, text.length)
   const isRemark = structured !== undefined && text.length <= MAX_REMARK_CHARACTERS
   return {

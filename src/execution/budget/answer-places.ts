@@ -6,12 +6,23 @@ import { findByName, findInGroups } from './find-answering.ts'
 
 export type AnswerPlaceParts = Pick<AnswerToolParts, 'answers' | 'onInternalError' | 'reading'>
 
-/** What the group of the three tools is called where a server groups; another of that name comes first. */
+/** What the group of the three tools is called where a server groups. */
 const GROUP = 'answers'
+/** Another of that name comes first. */
+export const nameAnswersGroup = (others: readonly string[]): string =>
+  others.includes(GROUP) ? `${GROUP} of this server` : GROUP
+
 const GROUP_DESCRIPTION =
   'Goes on from answers that were cut, or takes less of an answer at once: by fields, by search, by outline.'
 
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
+
+/** Whether any answer may be cut: those of tools that no list has are by the server's budget alone. */
+const needsAnswerTools = (
+  { maxResponseTokens }: BudgetedServer,
+  tools: readonly CompiledTool[],
+  unlisted: UnlistedTools | undefined,
+): boolean => tools.some(isCut) || (unlisted !== undefined && maxResponseTokens > 0)
 
 const canLink = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): boolean =>
   unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true)
@@ -23,22 +34,22 @@ export const addAnswerTools = (
   unlisted: UnlistedTools | undefined,
   parts: AnswerPlaceParts,
 ): CompiledTool[] => {
-  if (!tools.some(isCut) && (unlisted === undefined || server.maxResponseTokens === 0)) return []
+  if (!needsAnswerTools(server, tools, unlisted)) return []
   const findTool = findByName(tools, unlisted)
   return compileAnswerTools({ ...parts, server, hasGroups: false, findTool, isLinked: canLink(tools, unlisted) })
 }
 
 /** The same as a group of their own, where a server groups. */
 export const groupAnswerTools = (
+  name: string,
   server: BudgetedServer,
   groups: readonly ToolGroup[],
   parts: AnswerPlaceParts,
 ): ToolGroup[] => {
   const shown = groups.filter(({ off }) => off === undefined)
-  const isWanted = shown.some(({ tools, unlisted }) => unlisted !== undefined || tools?.some(isCut) === true)
-  if (!isWanted || server.maxResponseTokens === 0) return []
+  const isWanted = shown.some(({ tools = [], unlisted }) => needsAnswerTools(server, tools, unlisted))
+  if (!isWanted) return []
   const isLinked = shown.some(({ tools = [], unlisted }) => canLink(tools, unlisted))
   const tools = compileAnswerTools({ ...parts, server, hasGroups: true, findTool: findInGroups(shown), isLinked })
-  const name = groups.some(group => group.name === GROUP) ? `${GROUP} of this server` : GROUP
   return [{ name, description: GROUP_DESCRIPTION, outage: undefined, tools }]
 }

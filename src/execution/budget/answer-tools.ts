@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import type { AnswerCache, AnswerSteps, AnswerView, AnswerWork } from '../../context/index.ts'
+import {
+  type AnswerCache,
+  type AnswerSteps,
+  type AnswerView,
+  type AnswerWork,
+  DEFAULT_RESPONSE_TOKENS,
+} from '../../context/index.ts'
 import type { JsonObject, JsonValue, Result } from '../../kernel/index.ts'
 import { formatNumber } from '../../platform/http/index.ts'
 import {
   type CallContext,
   type CompiledTool,
+  isPassed,
   isRefused,
   type PassedAnswer,
   type PassedResult,
@@ -13,7 +20,7 @@ import {
 import { errorResult } from '../faults.ts'
 import { boundError } from '../resolve.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
-import { takeApart } from './answer-parts.ts'
+import { isWithinBytes, takeApart, UTF8_TEXT } from './answer-parts.ts'
 import {
   type AnswerSource,
   type AnswerToolName,
@@ -60,19 +67,20 @@ type WholeAnswer = {
   /** What is known of it from before; nothing of an answer that nobody has looked into. */
   about: z.infer<typeof About>
 }
-type Fetched = { kind: 'answer'; answer: WholeAnswer } | { kind: 'result'; result: ToolResult | PassedAnswer }
+type Fetched =
+  /** `isError`: it says why the call failed, at length; then it is begun, and not looked into. */
+  { kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }
 
 /** It was let go after it was found. */
 class NoLongerKept extends Error {
   override readonly name = 'NoLongerKept'
 }
 
-/** What failed, or is no result yet, is not looked into. */
-const isNoAnswer = (rest: JsonObject): boolean => rest.isError === true || rest.resultType === 'input_required'
-
 /** `proxy_filter`, `proxy_search`, `proxy_explore`: what goes on from answers that were too large to be sent. */
 export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   const { server, hasGroups, findTool, isLinked, reading, answers, onInternalError } = parts
+  // There are such tools on a server without a budget where one of its tools has one.
+  const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
 
   const keep = (context: CallContext, content: Uint8Array, about: JsonObject): Promise<string | undefined> =>
     answers.keep({ serverId: server.id, holder: holderOf(context.caller), content, about })
@@ -98,9 +106,11 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     const result = await callWhole(source.args, context)
     if (isRefused(result)) return { kind: 'result', result }
     const { utf8, rest } = takeApart(result)
-    if (isNoAnswer(rest) || ('isError' in result && result.isError === true)) return { kind: 'result', result }
+    const isError = rest.isError === true
+    if (rest.resultType === 'input_required' || (isError && isWithinBytes(result, maxTokens)))
+      return { kind: 'result', result }
     const cacheId = await keep(context, utf8, { tool: source.tool })
-    return { kind: 'answer', answer: { utf8, cacheId, about: {} } }
+    return { kind: 'answer', answer: { utf8, cacheId, about: {} }, isError }
   }
 
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
@@ -108,7 +118,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
       isCut && whole !== undefined
-        ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: whole.mediaType })
+        ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: `${whole.mediaType}; charset=utf-8` })
         : undefined
     const sizes = `${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
@@ -126,15 +136,14 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     context: CallContext,
   ): Promise<ToolResult | PassedResult> => {
     const { utf8: bytes, cacheId: key, about } = source
-    const budgetTokens = Math.max(server.maxResponseTokens - NOTICE_TOKENS, 0)
     try {
       const seen = await reading.look({
         owner: server.id,
         bytes,
-        mediaType: about.mediaType,
+        mediaType: about.mediaType ?? UTF8_TEXT,
         key,
         steps,
-        budgetTokens,
+        budgetTokens: maxTokens - NOTICE_TOKENS,
         tokensBefore: about.tokens,
         keepsWhole: true,
       })
@@ -176,7 +185,10 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
         const fetched = await (source.kind === 'kept'
           ? fetchKept(source.cacheId, context)
           : fetchFresh(source, context))
-        return fetched.kind === 'result' ? fetched.result : look(steps, fetched.answer, context)
+        if (fetched.kind === 'result') return fetched.result
+        const { answer, isError = false } = fetched
+        const shown = await look(isError ? {} : steps, answer, context)
+        return isError && isPassed(shown) ? { passed: { ...shown.passed, isError } } : shown
       },
     }
   }

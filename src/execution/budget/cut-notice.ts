@@ -4,6 +4,14 @@ import { CACHE_ID_PLACE } from '../../servers/index.ts'
 
 /** Room in a budget for the line below the beginning of an answer. */
 export const NOTICE_TOKENS = 90
+/** Rather fewer than a token of any language has, but for rare signs: so that the builder's words need no counting. */
+const BYTES_PER_TOKEN = 2.5
+/** What an id is taken for: its letters are chance, and make many tokens. */
+const ID_LIKE = 'x'.repeat(50)
+
+/** The same where the line is in the builder's own words. */
+export const noticeTokensOf = (own = ''): number =>
+  Math.max(NOTICE_TOKENS, Math.ceil(Buffer.byteLength(own.replaceAll(CACHE_ID_PLACE, ID_LIKE)) / BYTES_PER_TOKEN))
 
 /** What a model is told of an answer that it has not got all of. */
 export type CutAnswer = {
@@ -16,13 +24,7 @@ export type CutAnswer = {
   bytes: number
 }
 
-/** How a model reaches the tools that go on from a cut answer, by the presentation. */
-export type AnswerTools = 'listed' | 'grouped'
-
-const WAYS: Record<AnswerTools, string> = {
-  listed: 'proxy_filter, proxy_search or proxy_explore',
-  grouped: 'proxy_filter, proxy_search or proxy_explore of the group "answers"',
-}
+const WAYS = 'proxy_filter, proxy_search or proxy_explore'
 
 const KEPT_MINUTES = ANSWER_TTL_MS / 60_000
 
@@ -31,14 +33,15 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutAnswer): string =>
     ? `Cut: this is the beginning of ${formatBytes(bytes)}.`
     : `Cut: this shows ${formatNumber(tokensShown)} of ${formatNumber(tokens)} tokens.`
 
-/** One line that says how to go on, in the builder's words where there are any. */
-export const renderNotice = (answer: CutAnswer, tools: AnswerTools, own: string | undefined): string => {
+/** One line that says how to go on, in the builder's words where there are any; `group`: that the tools are in. */
+export const renderNotice = (answer: CutAnswer, group: string | undefined, own: string | undefined): string => {
   const { cacheId } = answer
+  const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`
   if (cacheId === undefined) {
-    return `${tellSizes(answer)} The rest could not be kept: call ${WAYS[tools]} with this tool and its arguments.`
+    return `${tellSizes(answer)} The rest could not be kept: call ${ways} with this tool and its arguments.`
   }
   return (
     own?.replaceAll(CACHE_ID_PLACE, cacheId) ??
-    `${tellSizes(answer)} For the rest call ${WAYS[tools]} with cache_id "${cacheId}" (kept ${KEPT_MINUTES} minutes from its last use).`
+    `${tellSizes(answer)} For the rest call ${ways} with cache_id "${cacheId}" (kept ${KEPT_MINUTES} minutes from its last use).`
   )
 }

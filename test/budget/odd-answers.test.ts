@@ -1,0 +1,168 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { countTokens } from '../../src/context/index.ts'
+import { insertToken } from '../oauth/support/tokens.ts'
+import { connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
+
+const BUDGET = 500
+const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
+const few = Array.from({ length: 20 }, (_, id) => ({ id, list: [id, id + 1] }))
+const PRETTY = JSON.stringify(few, undefined, '\n\t  ')
+/** Signs that are a token for each of their bytes, in parts each of which would be within a budget of 200. */
+const SIGNS = [60, 46, 31, 21].map(count => `Content-Type: text/plain\r\n\r\n${'\ua9c5'.repeat(count)}\r\n`)
+
+const BODIES: Readonly<Record<string, [type: string, body: string | Buffer]>> = {
+  '/rows': ['application/json', JSON.stringify({ rows })],
+  '/zeros': ['text/plain', `a\0b ${rows.map(({ id, town }) => `${id} ${town}.\n`).join('')}`],
+  '/pretty': ['application/json', PRETTY],
+  '/image': ['image/png', Buffer.alloc(1_234, 7)],
+  '/lines': ['application/jsonl', rows.map(row => JSON.stringify(row)).join('\n')],
+  '/parts': ['multipart/mixed; boundary=cut', `--cut\r\n${SIGNS.join('--cut\r\n')}--cut--\r\n`],
+}
+const answer: Answerer = ({ url }, response) => {
+  const [type, body] = BODIES[url] ?? ['text/plain', '']
+  response.writeHead(200, { 'content-type': type }).end(body)
+}
+
+/** Of an upstream whose only tool fails, and says why at length. */
+const FAILING: Readonly<Record<string, object>> = {
+  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
+  'tools/list': { tools: [{ name: 'fail', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'It is broken. '.repeat(20_000) }], isError: true },
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
+  const { content, _meta, isError } = await client.callTool({ name, arguments: args })
+  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+  return { texts, text: texts.join('\n'), meta: _meta?.['patchbay/answer'], isError: isError === true }
+}
+const idOf = (text: string): string => /cache_id "([\w-]{22})"/.exec(text)?.[1] ?? ''
+
+describe('a budget, and answers that are not as one hopes', () => {
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(answer)
+  let ada: ApiClient & { userId: string }
+  beforeAll(async () => {
+    ada = await signUp(patchbay.origin)
+  })
+  const tools = () =>
+    Object.keys(BODIES).map(path => ({ name: path.slice(1), method: 'GET', url: `${fake.origin}${path}` }))
+  const make = (server: Record<string, unknown> = {}) =>
+    makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
+  const open = async (server?: Record<string, unknown>) => connect((await make(server)).url)
+
+  it('cuts a text with a zero among its first characters, and searches the rest', async () => {
+    const client = await open()
+    const cut = await call(client, 'zeros')
+    expect(cut.texts[0]).toMatch(/^a\0b 0 Bruges\./)
+    expect(await countTokens(cut.text)).toBeLessThanOrEqual(BUDGET)
+    const found = await call(client, 'proxy_search', { cache_id: idOf(cut.text), pattern: 'Ghent' })
+    expect(found.texts[0]).toContain('900 Ghent.')
+  })
+
+  it('sends JSON of which only the blanks are too much without them, and as no part', async () => {
+    const client = await open()
+    expect(await countTokens(PRETTY)).toBeGreaterThan(BUDGET)
+    const { texts, meta } = await call(client, 'pretty')
+    expect(texts).toEqual([JSON.stringify(few)])
+    expect(meta).toEqual({
+      tokens: await countTokens(PRETTY),
+      tokensShown: await countTokens(texts[0] ?? ''),
+      bytes: PRETTY.length,
+    })
+  })
+
+  it('takes several blocks together', async () => {
+    const client = await open({ maxResponseTokens: 200 })
+    const { meta } = await call(client, 'parts')
+    expect(meta).toMatchObject({ tokens: expect.toSatisfy((tokens: number) => tokens > 200) })
+  })
+
+  it('has room for the words of its builder, as many as there may be', async () => {
+    const cutNotice = `${'Ask for more of it with {cache_id}, please. '.repeat(11)}`
+    const client = await open({ cutNotice })
+    const { text } = await call(client, 'rows')
+    expect(text).toContain('please. Ask for more')
+    expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
+  })
+
+  it('reads lines of JSON as such, by whichever name their type goes', async () => {
+    const client = await open()
+    const { text } = await call(client, 'proxy_filter', { tool: 'lines', fields: ['[].town'], offset: 900, limit: 1 })
+    expect(text).toContain('{"town":"Ghent"}')
+  })
+
+  it.each([
+    ['proxy_explore', {}],
+    ['proxy_filter', { fields: ['[].mimeType', '[].data'] }],
+  ])('says by %s of an image what it is', async (name, more) => {
+    const client = await open()
+    const { text } = await call(client, name, { tool: 'image', ...more })
+    expect(text).toContain('image/png')
+    expect(text).toContain('1,234 bytes of binary content')
+  })
+
+  it('begins the reason that a tool failed for, where that is long and it was to be looked into', async () => {
+    const upstream = await startFakeApi(({ body }, response) => {
+      const { id, method } = z
+        .object({ id: z.unknown().optional(), method: z.string() })
+        .parse(body === '' ? { method: '' } : JSON.parse(body))
+      if (id === undefined) response.writeHead(method === '' ? 405 : 202).end()
+      else answerJson(response, { jsonrpc: '2.0', id, result: FAILING[method] ?? {} })
+    })
+    onTestFinished(upstream.close)
+    const { id } = await ada.create('/servers', { name: 'Failing', access: 'public', maxResponseTokens: BUDGET })
+    const own = await ada.create(`/servers/${id}/upstreams`, { name: 'own', transport: 'http', url: upstream.origin })
+    await ada.expectOk('POST', `/upstreams/${own.id}/refresh`)
+    const client = await connect(`${patchbay.origin}/s/${id}`)
+    const failed = await call(client, 'proxy_search', { tool: 'own_fail', pattern: 'why' })
+    expect([failed.isError, failed.texts[0]?.startsWith('It is broken.')]).toEqual([true, true])
+    expect(await countTokens(failed.text)).toBeLessThanOrEqual(BUDGET)
+  })
+
+  describe('in groups', () => {
+    const inGroup = (client: Client, group: string, name: string, args: object = {}) =>
+      call(client, 'call_dynamic_tool', { group, name, args })
+
+    it('are gone on from by a token that may only read, where it may call their tool', async () => {
+      const readable = [{ ...tools()[0], annotations: { readOnlyHint: true } }, tools()[1] ?? {}]
+      const server = { access: 'private', presentation: 'grouped', maxResponseTokens: BUDGET }
+      const { url, serverId } = await makeServer(ada, readable, { server })
+      const wish = { origin: patchbay.origin, userId: ada.userId, serverId, scope: 'mcp:read' }
+      const { token } = await insertToken(patchbay.services, wish)
+      const client = await connect(url, token)
+      const cut = await inGroup(client, 'Toolkit', 'rows')
+      const kept = { cache_id: idOf(cut.text), pattern: 'Ghent' }
+      expect((await inGroup(client, 'answers', 'proxy_search', kept)).text).toContain('rows[900].town')
+      const fresh = (tool: string) =>
+        inGroup(client, 'answers', 'proxy_search', { group: 'Toolkit', tool, pattern: 'Ghent' })
+      expect((await fresh('rows')).text).toContain('rows[900].town')
+      await expect(fresh('zeros')).rejects.toThrow(/scope|403|Forbidden/i)
+    })
+
+    it('are gone on from where only their tool has a budget', async () => {
+      const { url, instanceIds } = await make({ presentation: 'grouped', maxResponseTokens: 0 })
+      await ada.expectOk('PATCH', `/instances/${instanceIds.rows}`, { maxResponseTokens: BUDGET })
+      const client = await connect(url)
+      const cut = await inGroup(client, 'Toolkit', 'rows')
+      const { text } = await inGroup(client, 'answers', 'proxy_explore', { cache_id: idOf(cut.text) })
+      expect(text).toContain('list of 1,000 items')
+      const all = await inGroup(client, 'answers', 'proxy_filter', { cache_id: idOf(cut.text) })
+      expect(await countTokens(all.text)).toBeLessThanOrEqual(8_000)
+    })
+
+    it('are gone on from by the group that the line names, where another is called so already', async () => {
+      const { url, toolkitId } = await make({ presentation: 'grouped' })
+      await ada.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'answers' })
+      const client = await connect(url)
+      const cut = await inGroup(client, 'answers', 'rows')
+      const group = /of the group "([^"]*)"/.exec(cut.text)?.[1] ?? ''
+      const kept = { cache_id: idOf(cut.text), pattern: 'Ghent' }
+      expect((await inGroup(client, group, 'proxy_search', kept)).text).toContain('rows[900].town')
+    })
+  })
+})
