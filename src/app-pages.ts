@@ -30,6 +30,7 @@ import {
   toolActionPages,
   toolEditorPages,
   toolLivePages,
+  upstreamToolPages,
 } from './dashboard/index.ts'
 import { historyPages } from './execution/index.ts'
 import type { Actor } from './kernel/index.ts'
@@ -149,6 +150,7 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
       allowStdio: settings.allowStdio,
     }),
   )
+  await pages.register(upstreamToolPages(tabParts))
   await pages.register(connectPages({ ...services, journeys: services.upstreamJourneys }))
   await pages.register(clientDocumentRoutes({ baseUrl }))
   await pages.register(bindingsPages(tabParts))

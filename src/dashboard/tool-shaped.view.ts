@@ -1,6 +1,6 @@
 import { TOKEN_ENCODING } from '../context/index.ts'
 import type { ShapingPreview } from '../execution/index.ts'
-import { formatBytes, formatNumber } from '../platform/http/index.ts'
+import { formatBytes, formatCount, formatNumber } from '../platform/http/index.ts'
 import { formatJson, type JsonSegment } from './format-json.ts'
 import type { EditorState } from './tool-editor-state.ts'
 
@@ -14,7 +14,7 @@ const toSide = (title: string, { text, bytes, tokens }: ShapingPreview['before']
   const plain = { text: isCut ? text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed() : text, isKey: false }
   return {
     title,
-    tokens: tokens === undefined ? undefined : formatNumber(tokens),
+    tokens: tokens === undefined ? undefined : formatCount(tokens, 'token'),
     size: formatBytes(bytes),
     body: (isCut ? undefined : formatJson(text)) ?? [plain],
     isCut,

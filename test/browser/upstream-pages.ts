@@ -72,6 +72,18 @@ const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<st
   return `/servers/${serverId}/sources/upstreams/${id}`
 }
 
+const toolRoute = 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool'
+const SAMPLE = JSON.stringify({ gate: 7, trucks: [{ plate: HOSTILE_NAME, links: ['a', 'b'] }], note: 'x'.repeat(200) })
+
+/** The page of what becomes of a tool's answers. */
+const onTool =
+  (name = 'read_gate', toolAnswers: object = {}) =>
+  async (world: DashboardWorld): Promise<string> => {
+    const { first } = await withHeard(world)
+    await world.owner.expectOk('PATCH', `/upstreams/${first.split('/').at(-1)}`, { toolAnswers })
+    return `${first}/tool?${new URLSearchParams({ name })}`
+  }
+
 /** What pages show of MCP servers that were heard, or failed. */
 export const upstreamStatePages: readonly PageRow[] = [
   { route, path: async world => (await withHeard(world)).first, state: 'offered' },
@@ -101,6 +113,36 @@ export const upstreamStatePages: readonly PageRow[] = [
     act: async page => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       await page.getByText('It could not be asked.').waitFor()
+    },
+  },
+  {
+    route: toolRoute,
+    path: onTool('read_gate', {
+      read_gate: { response: { dropFields: ['trucks[].links'] }, cacheSeconds: 60, readOnly: true },
+    }),
+  },
+  { route: toolRoute, path: onTool(HOSTILE_NAME), state: 'hostile' },
+  {
+    route: toolRoute,
+    path: onTool(),
+    state: 'looked-at',
+    act: async page => {
+      await page.getByLabel('Text of an answer').fill(SAMPLE)
+      await page.getByLabel('Leave out').fill('trucks[].links\nnote')
+      await page.getByText(/% fewer tokens$/).waitFor()
+    },
+  },
+  {
+    route: toolRoute,
+    path: onTool(),
+    state: 'refused',
+    status: 400,
+    act: async page => {
+      await page.getByLabel('Tokens of an answer, at most').fill('a few')
+      await page.getByLabel('Transform', { exact: true }).fill('users[')
+      await page.getByLabel('Keep answers for, s').fill('60')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Not saved yet').waitFor()
     },
   },
   {

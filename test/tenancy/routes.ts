@@ -884,6 +884,23 @@ const upstreamPages: Row[] = [
     form: () => ({ ...REMOTE, name: 'plain' }),
   },
   {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool',
+    path: onUpstream('/tool?name=echo'),
+    statuses: asPage(seeing('build')),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool',
+    path: onUpstream('/tool?name=echo'),
+    statuses: asPage(build(303)),
+    form: () => ({ responseTokens: '500', dropFields: 'a.b' }),
+  },
+  {
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/preview',
+    path: onUpstream('/tool/preview?name=echo'),
+    statuses: asPage(build(200)),
+    form: () => ({ sample: '{"a": 1}', dropFields: 'a' }),
+  },
+  {
     // Asking one that is there is for tests with one that is; this one is not asked.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
     path: async ({ spare }) => {

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { type AnswerShaping, typedResponseTokens } from '../context/index.ts'
+import type { FieldError, JsonObject } from '../kernel/index.ts'
+import { formText, parseInput } from '../platform/http/index.ts'
+import { findToolAnswers, type ToolAnswers, ToolAnswersRules, type Upstream } from '../upstreams/index.ts'
+import { errorsOf } from './tool-editor-errors.ts'
+import { RESPONSE_FIELDS, readResponse, typedResponse } from './tool-editor-response.ts'
+
+/** The form of what becomes of one tool's answers, as it is typed; a box that is not ticked is empty. */
+export const UpstreamToolForm = {
+  responseTokens: formText,
+  ...RESPONSE_FIELDS,
+  cacheSeconds: formText,
+  cacheShared: formText,
+  readOnly: formText,
+  /** An answer to look at what is made of it; not kept. */
+  sample: formText,
+  version: formText,
+}
+export type TypedUpstreamTool = Record<keyof typeof UpstreamToolForm, string>
+
+const textOf = (number: number | undefined): string => (number === undefined ? '' : String(number))
+
+/** What is kept of a tool, in the form. */
+export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstreamTool => {
+  const { responseTokens, response, cacheSeconds, cacheShared, readOnly } = findToolAnswers(upstream, tool)
+  return {
+    responseTokens: textOf(responseTokens),
+    ...typedResponse(response),
+    cacheSeconds: textOf(cacheSeconds),
+    cacheShared: cacheShared === true ? 'yes' : '',
+    readOnly: readOnly === true ? 'on' : '',
+    sample: '',
+    version: upstream.updatedAt.toISOString(),
+  }
+}
+
+const Tokens = z.object({ responseTokens: typedResponseTokens })
+const Keeping = z.object({
+  cacheSeconds: z
+    .string()
+    .trim()
+    .transform(text => (text === '' ? undefined : text.replaceAll(/[,_ ]/g, '')))
+    .pipe(
+      z
+        .string()
+        .regex(/^\d{1,9}$/, 'is no whole number of seconds')
+        .transform(Number)
+        .pipe(ToolAnswersRules.shape.cacheSeconds.unwrap())
+        .optional(),
+    ),
+})
+
+/** Nobody may be told from memory that something was done: as of a tool of ours. */
+const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): FieldError[] => {
+  const annotations = declared?.annotations
+  const saysSo = typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'readOnlyHint')
+  if (answers.cacheSeconds === undefined || answers.readOnly === true || declared === undefined || saysSo === true) {
+    return []
+  }
+  const message = 'is only for tools that change nothing, which this one does not say: tick "Only reads" if you know it'
+  return [{ path: 'cacheSeconds', message }]
+}
+
+export type ReadUpstreamTool = {
+  responseTokens: number | undefined
+  answers: ToolAnswers
+  errors: readonly FieldError[]
+  /** Those of the steps among them: while there are any nothing can be shown. */
+  responseErrors: readonly FieldError[]
+  response: AnswerShaping | undefined
+}
+
+/** What a form asks for, and what of it cannot be. `declared`: what the upstream says of the tool, where it was heard. */
+export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined): ReadUpstreamTool => {
+  const tokens = Tokens.safeParse(form)
+  const keeping = Keeping.safeParse(form)
+  const { response, errors: responseErrors } = readResponse(form)
+  const cacheSeconds = keeping.success ? keeping.data.cacheSeconds : undefined
+  const answers: ToolAnswers = {
+    response,
+    cacheSeconds,
+    cacheShared: form.cacheShared === 'yes' ? true : undefined,
+    readOnly: form.readOnly === 'on' ? true : undefined,
+  }
+  const errors = [
+    ...errorsOf(() => parseInput(Tokens, form)),
+    ...errorsOf(() => parseInput(Keeping, form)),
+    ...keepingErrors(answers, declared),
+    ...responseErrors,
+  ]
+  return {
+    responseTokens: tokens.success ? tokens.data.responseTokens : undefined,
+    answers,
+    errors,
+    responseErrors,
+    response,
+  }
+}

@@ -1,0 +1,97 @@
+import type { ShapingPreview } from '../execution/index.ts'
+import { type AppError, isJsonObject } from '../kernel/index.ts'
+import { addressOf } from '../platform/http/index.ts'
+import { serverTabPath } from '../servers/index.ts'
+import { presentedName, removeHidden, upstreamPath, upstreamToolPath } from '../upstreams/index.ts'
+import { placeErrors } from './tool-editor-errors.ts'
+import { RESPONSE_CHOICES, RESPONSE_HINTS } from './tool-editor-response.ts'
+import { toSides } from './tool-shaped.view.ts'
+import type { OpenTool } from './upstream-tool.pages.ts'
+import type { ReadUpstreamTool, TypedUpstreamTool } from './upstream-tool-form.ts'
+
+export type UpstreamToolState = {
+  opened: OpenTool
+  typed: TypedUpstreamTool
+  read: ReadUpstreamTool
+  preview: ShapingPreview | undefined
+  refused: AppError | undefined
+}
+
+/** Of a description: the inspector shows the whole. */
+const MAX_SHOWN_CHARS = 600
+
+const textIn = ({ declared }: OpenTool, member: string): string => {
+  const text = declared?.[member]
+  return typeof text === 'string' ? removeHidden(text) : ''
+}
+
+const shorten = (text: string): string =>
+  text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
+
+const hasSchema = ({ declared }: OpenTool): boolean => isJsonObject(declared?.outputSchema)
+
+const saysReadOnly = ({ declared }: OpenTool): boolean => {
+  const annotations = declared?.annotations
+  return isJsonObject(annotations) && annotations.readOnlyHint === true
+}
+
+const TOKENS_HINT =
+  'Left empty, as the server says. 0 sends everything; the rest of a longer answer is kept for five minutes.'
+const SCHEMA_HINT =
+  ' It has an output schema, to which its answers are held, also after the steps; with a number here, clients are shown it without.'
+
+const hintsOf = (opened: OpenTool) => ({
+  ...RESPONSE_HINTS,
+  responseTokens: TOKENS_HINT + (hasSchema(opened) ? SCHEMA_HINT : ''),
+  cacheSeconds: 'For tools that only read. A call with the same arguments is answered again meanwhile.',
+})
+
+/** The part of the page that follows from what is typed: answered alone while somebody types. */
+export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
+  const isBroken = read.responseErrors.length > 0
+  const hint = isBroken
+    ? 'It stands here again once what is wrong with it is mended.'
+    : 'Put an answer into the field above: it stands here before and after, while you type.'
+  return {
+    mayBuild: true,
+    notes: Object.fromEntries(placeErrors(read.errors, [])),
+    hints: hintsOf(opened),
+    shaped: toSides(typed.sample === '' ? undefined : preview, hint),
+  }
+}
+
+/** What stands above the form: that it is not saved, and why, where that is beside no field. */
+const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
+  if (refused === undefined) return undefined
+  if (refused.code === 'conflict')
+    return `${refused.message} Nothing of yours is saved yet: saving again puts it in place.`
+  return read.errors.length > 0 ? 'Not saved yet: see what is said beside the fields.' : refused.message
+}
+
+/** Everything that the page shows. */
+export const toUpstreamToolPage = (state: UpstreamToolState) => {
+  const { opened, typed } = state
+  const { server, upstream, tool } = opened
+  const own = removeHidden(tool)
+  const name = presentedName(upstream, tool)
+  const path = upstreamToolPath(upstream, tool)
+  return {
+    title: `${name} in ${server.name}`,
+    server,
+    path,
+    previewPath: addressOf(`${upstreamPath(server.id, upstream.id)}/tool/preview`, { name: tool.toWellFormed() }),
+    crumbs: [
+      { href: serverTabPath(server.id, 'sources'), text: 'Sources' },
+      { href: upstreamPath(server.id, upstream.id), text: upstream.name },
+    ],
+    name,
+    own: name.endsWith(own) ? undefined : own,
+    description: shorten(textIn(opened, 'description')),
+    isUnheard: opened.declared === undefined,
+    saysReadOnly: saysReadOnly(opened),
+    form: typed,
+    ...RESPONSE_CHOICES,
+    ...toUpstreamToolLive(state),
+    problem: problemOf(state),
+  }
+}

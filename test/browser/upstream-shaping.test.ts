@@ -1,0 +1,145 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
+import { watchComplaints } from './check-page.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const PASSWORD = 'correct horse battery staple'
+const HOSTILE = '<script>alert(1)</script><b>bold</b>'
+const SAMPLE = JSON.stringify({
+  orders: Array.from({ length: 20 }, (_, id) => ({
+    id,
+    note: HOSTILE,
+    links: { self: `https://api.example.com/${id}` },
+  })),
+})
+const SCHEMA = { type: 'object', properties: { orders: { type: 'array' } }, required: ['orders'] }
+const TOOLS = [
+  { name: 'list_orders', description: HOSTILE, inputSchema: { type: 'object' } },
+  {
+    name: 'odd/name & more?',
+    inputSchema: { type: 'object' },
+    outputSchema: SCHEMA,
+    annotations: { readOnlyHint: true },
+  },
+]
+
+const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+const upstreams = runScriptedUpstreams({ orders: { tools: () => TOOLS } })
+let browser: Browser
+let builder: ApiClient & { email: string }
+let path: string
+let upstreamId: string
+beforeAll(async () => {
+  browser = await launchChromium()
+  builder = await signUp(patchbay.origin)
+  const { id: serverId } = await builder.create('/servers', { name: 'Orders', access: 'public' })
+  const upstream = { name: 'shop', transport: 'http', url: upstreams.urlOf('orders') }
+  upstreamId = (await builder.create(`/servers/${serverId}/upstreams`, upstream)).id
+  await builder.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
+  path = `/servers/${serverId}/sources/upstreams/${upstreamId}`
+})
+afterAll(() => browser.close())
+
+const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
+  const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  await page.goto('/sign-in')
+  await page.getByLabel('E-mail address').fill(builder.email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.goto(path)
+  return page
+}
+const shoot = async (page: Page, name: string): Promise<void> => {
+  const folder = join(import.meta.dirname, '../../test-output/upstream-shaping')
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
+const readAnswers = async () => {
+  const { body } = await builder.expectOk('GET', `/upstreams/${upstreamId}`)
+  return z.looseObject({ toolAnswers: z.unknown(), responseTokens: z.unknown() }).parse(body)
+}
+const after = (page: Page) => page.getByRole('region', { name: 'After' })
+
+it('an answer that is pasted stands before and after the steps, as they are typed, until they are saved', async () => {
+  const page = await open()
+  const complaints = watchComplaints(page)
+  await page.getByRole('link', { name: 'Answers of shop_list_orders: as the server says' }).click()
+  await page.getByText('Put an answer into the field above').waitFor()
+  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await page.getByText('as many tokens as before').waitFor()
+  await page.getByLabel('Leave out').fill('orders[].links')
+  await page.getByText(/^\d+ % fewer tokens$/).waitFor()
+  expect(await after(page).textContent()).not.toContain('api.example.com')
+  expect(await page.locator('.side-text b').count()).toBe(0)
+  await page.getByLabel('Transform', { exact: true }).fill('orders[')
+  await page.getByText(/Line 1, column \d+: .*JSONata/).waitFor()
+  await page.getByLabel('Transform', { exact: true }).fill('$count(orders)')
+  await after(page).getByText('20', { exact: true }).waitFor()
+  await page.getByLabel('Tokens of an answer, at most').fill('2,000')
+  await shoot(page, 'looked-at')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect(await readAnswers()).toMatchObject({
+    responseTokens: { list_orders: 2_000 },
+    toolAnswers: {
+      list_orders: {
+        response: { dropFields: ['orders[].links'], transform: { language: 'jsonata', expression: '$count(orders)' } },
+      },
+    },
+  })
+  await page.goto(path)
+  await page.getByRole('link', { name: 'Answers of shop_list_orders: 2,000 tokens, shaped' }).waitFor()
+  await shoot(page, 'upstream')
+  expect(complaints.take()).toEqual([])
+})
+
+it('works without scripts, on a narrow screen, and says what would break the schema', async () => {
+  const page = await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
+  await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
+  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await page.getByLabel('Leave out').fill('orders')
+  await page.getByRole('button', { name: 'Look without saving' }).click()
+  await page.getByText(/does not fit the tool's output schema/).waitFor()
+  await page.getByLabel('Leave out').fill('orders[].note')
+  await page.getByLabel('Keep answers for, s').fill('30')
+  await page.getByLabel('Kept answers are').selectOption('yes')
+  await page.getByRole('button', { name: 'Look without saving' }).click()
+  await page.getByText(/% fewer tokens/).waitFor()
+  expect(await page.getByLabel('Text of an answer').inputValue()).toBe(SAMPLE)
+  await shoot(page, 'without-scripts')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect(await readAnswers()).toMatchObject({
+    toolAnswers: {
+      'odd/name & more?': { response: { dropFields: ['orders[].note'] }, cacheSeconds: 30, cacheShared: true },
+    },
+  })
+})
+
+it('keeps what is typed where it cannot be saved, or somebody else was faster', async () => {
+  const page = await open()
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByLabel('Keep answers for, s').fill('30')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText(/is only for tools that change nothing/).waitFor()
+  await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { description: 'Changed meanwhile.' })
+  await page.getByLabel('Only reads, changes nothing').check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Somebody else has changed the upstream').waitFor()
+  expect(await page.getByLabel('Keep answers for, s').inputValue()).toBe('30')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect(await readAnswers()).toMatchObject({ toolAnswers: { list_orders: { cacheSeconds: 30, readOnly: true } } })
+  expect((await page.goto(`${path}/tool?name=nowhere`))?.status()).toBe(404)
+})
