@@ -8,7 +8,7 @@ const MAX_RESPONSE_TOKENS = 1_000_000
 /** A budget of tokens for one answer: 0, which is none at all, or one with room for something. */
 export const responseTokens = z
   .int()
-  .max(MAX_RESPONSE_TOKENS)
+  .max(MAX_RESPONSE_TOKENS, 'is over 1,000,000')
   .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, `is neither 0 nor at least ${MIN_RESPONSE_TOKENS}`)
 
 /** The same as it is typed; undefined of an empty field. */

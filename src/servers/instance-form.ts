@@ -27,6 +27,8 @@ export type TypedParameter = {
 export type TypedInstance = {
   name: string
   description: string
+  /** Tokens of an answer; empty: as the server says. */
+  maxResponseTokens: string
   version: string
   parameters: ReadonlyMap<string, TypedParameter>
 }
@@ -50,11 +52,12 @@ const typedFrom = (name: string, bindings: Bindings): TypedParameter => {
 export const typedOf = (instance: Instance, parameters: readonly CheckedParameter[]): TypedInstance => ({
   name: instance.name,
   description: instance.description ?? '',
+  maxResponseTokens: instance.maxResponseTokens === undefined ? '' : String(instance.maxResponseTokens),
   version: instance.updatedAt.toISOString(),
   parameters: new Map(parameters.map(({ parameter: { name } }) => [name, typedFrom(name, instance.bindings)])),
 })
 
-const Heads = { name: formText, description: formText, version: formText }
+const Heads = { name: formText, description: formText, maxResponseTokens: formText, version: formText }
 const Source = z.enum(SOURCES).catch('exposed')
 
 /** Reads what was sent: of each parameter that the tool has now. */

@@ -18,7 +18,7 @@ import { instancePath } from './tools.pages.ts'
 /** What the form shows besides what is typed. */
 export type Shown = {
   problem?: string | undefined
-  /** Beside the fields `name` and `description`. */
+  /** Beside the fields that are there for every tool. */
   errors?: Readonly<Record<string, string>>
   findings?: Findings
   isConflict?: boolean
@@ -33,6 +33,13 @@ export type Shown = {
 
 type PlacedErrors = Required<Pick<Shown, 'errors' | 'findings'>> & Pick<Shown, 'problem'>
 
+/** What the fields beside the wiring are called in a sentence. */
+const FIELDS: Readonly<Record<string, string>> = {
+  name: 'name',
+  description: 'description',
+  maxResponseTokens: 'number of tokens',
+}
+
 /** Where an error of the service belongs: beside a field, beside a parameter, or above them all. */
 export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
   const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
@@ -40,7 +47,7 @@ export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors =>
     return parameter === undefined ? [] : [[parameter, { tone: 'danger', text }]]
   })
   const ofFields = errors.flatMap(({ path, message: text }) =>
-    path === 'name' || path === 'description' ? [[path, `The ${path} ${text}.`] as const] : [],
+    Object.hasOwn(FIELDS, path) ? [[path, `The ${FIELDS[path]} ${text}.`] as const] : [],
   )
   return {
     errors: Object.fromEntries(ofFields),
@@ -58,6 +65,11 @@ const joinFindings = (found: Findings, said: Findings): Findings =>
       return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(said.get(name) ?? [])]]
     }),
   )
+
+const BUDGET_HINT =
+  'Left empty, as the server says. 0 sends everything; the rest of a longer answer is kept for five minutes.'
+const SCHEMA_HINT =
+  ' With a number, clients are shown the tool without its output schema, which the beginning of an answer would not fit.'
 
 /** Everything that the page of an instance shows. */
 export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, typed: TypedInstance, shown: Shown) => {
@@ -84,7 +96,8 @@ export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, 
       changed: timeText(instance.updatedAt),
       changedAt: instance.updatedAt.toISOString(),
     },
-    typed: { name: typed.name, description: typed.description },
+    typed: { name: typed.name, description: typed.description, maxResponseTokens: typed.maxResponseTokens },
+    budgetHint: BUDGET_HINT + (instance.tool.outputSchema === undefined ? '' : SCHEMA_HINT),
     version: (shown.version ?? instance.updatedAt).toISOString(),
     parameters: toParameterFields(opened, typed, findings),
     lost: lostParameters(opened).join(', '),

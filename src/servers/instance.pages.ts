@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { typedResponseTokens } from '../context/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { actorOf, isFragmentRequest, parseInput, parseVersion } from '../platform/http/index.ts'
 import { assertDefinition } from '../toolkits/index.ts'
@@ -24,6 +25,8 @@ import { instancePath } from './tools.pages.ts'
 
 const schema = { params: instanceParams }
 const config = TAB_CONFIG
+
+const TypedInput = UpdateInstance.extend({ maxResponseTokens: typedResponseTokens })
 
 const DONE: DoneTexts = { saved: () => 'Saved' }
 
@@ -73,12 +76,18 @@ export const instancePages =
       typed: TypedInstance,
     ): Promise<void> => {
       assertGlobalsChosen(typed)
-      const { name, description } = parseInput(UpdateInstance, {
+      const { name, description, maxResponseTokens } = parseInput(TypedInput, {
         name: typed.name,
         description: typed.description === '' ? null : typed.description,
+        maxResponseTokens: typed.maxResponseTokens,
       })
       await rewiring.saveInstance(actorOf(request), instance.id, {
-        patch: { name, description, bindings: bindingsFrom(typed, compiled.parameters) },
+        patch: {
+          name,
+          description,
+          maxResponseTokens: maxResponseTokens ?? null,
+          bindings: bindingsFrom(typed, compiled.parameters),
+        },
         newGlobals: newGlobalsFrom(typed),
         ifUnchangedSince: parseVersion(typed.version),
       })

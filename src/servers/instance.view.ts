@@ -175,6 +175,7 @@ export const compareTyped = ({ instance, compiled }: OpenInstance, typed: TypedI
   return compareVersions([
     { label: 'Name', mine: typed.name, theirs: instance.name },
     { label: 'Description', mine: typed.description, theirs: instance.description ?? '' },
+    { label: 'Tokens of an answer', mine: typed.maxResponseTokens, theirs: String(instance.maxResponseTokens ?? '') },
     ...compiled.parameters.map(({ parameter: { name } }) => ({
       label: name,
       mine: inWords(name, mine),
