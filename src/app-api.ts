@@ -6,7 +6,7 @@ import {
   ownAccountRoutes,
   secondFactorRoutes,
 } from './accounts/index.ts'
-import { executionRoutes } from './execution/index.ts'
+import { callTokensRoutes, executionRoutes } from './execution/index.ts'
 import { catalogueRoutes } from './mcp/index.ts'
 import { grantRoutes, oauthClientRoutes } from './oauth/index.ts'
 import {
@@ -58,4 +58,5 @@ export const appApi =
     await api.register(grantRoutes({ ...services, baseUrl }))
     await api.register(oauthClientRoutes(services))
     await api.register(executionRoutes(services))
+    await api.register(callTokensRoutes(services))
   }

@@ -9,13 +9,20 @@ import {
 } from './accounts/index.ts'
 import {
   createAnswerShaper,
+  createAnswerTokensWork,
   createCatalogueWork,
   createTokenCounter,
   createTokenWork,
   createToolFinder,
 } from './context/index.ts'
-import { type AnswerKeepingOptions, createAnswerKeeping, createExecutionService } from './execution/index.ts'
-import { createRecorder, removeHistoryOf } from './history/index.ts'
+import {
+  type AnswerKeepingOptions,
+  createAnswerKeeping,
+  createCallLedger,
+  createCallTokens,
+  createExecutionService,
+} from './execution/index.ts'
+import { createRecorder, removeHistoryOf, removeOldToolDays } from './history/index.ts'
 import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
 import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
 import { createCatalogueReports } from './mcp/index.ts'
@@ -218,10 +225,17 @@ export const buildServices = async (
   )
   const shaper = createAnswerShaper()
   const answerServices = buildAnswerServices({ settings, db, bus, logger })
+  const answerTokens = createAnswerTokensWork()
+  const ledger = createCallLedger({
+    work: answerTokens,
+    recorder,
+    onInternalError: error => logger.error({ err: error }, 'what answers cost could not be counted'),
+  })
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,
     sealing,
+    ledger,
     tools,
     instances,
     http,
@@ -246,6 +260,7 @@ export const buildServices = async (
       { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
       { name: 'remove expired tokens and unused clients', run: signal => removeWhatIsOver(db, new Date(), signal) },
       { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
+      { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
       { name: 'remove expired invitations', run: signal => removeExpiredInvitations(db, new Date(), signal) },
     ],
     logger,
@@ -280,6 +295,8 @@ export const buildServices = async (
     ...upstreamServices.services,
     upstreamJourneys: upstreamOAuth.journeys,
     execution,
+    callLedger: ledger,
+    callTokens: createCallTokens(db),
     findShownAs: execution.findShownAs,
     toolLint: createToolLint({ db, tools, count: createTokenCounter() }),
     catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
@@ -304,6 +321,8 @@ export const buildServices = async (
       await setImmediate()
       await catalogueWork.close()
       await counting.close()
+      await ledger.close()
+      await answerTokens.close()
       await recorder.close()
       await upkeep.close()
       await serverRemoval.close()

@@ -1,3 +1,4 @@
+export { type AnswerTokens, type AnswerTokensWork, createAnswerTokensWork } from './answer-tokens/index.ts'
 export { type AnswerSteps, beginAnswer, parseAnswer } from './answers/index.ts'
 export {
   ANSWER_TTL_MS,
@@ -19,8 +20,8 @@ export {
   type ListCost,
   type ListedPresentation,
 } from './catalogue/index.ts'
-export { keepingRules } from './keeping-rules.ts'
 export { createTokenCounter, createTokenWork, type TokenCounter, type TokenWork } from './counting/index.ts'
+export { keepingRules } from './keeping-rules.ts'
 export {
   type Finding,
   LINT_FIELDS,

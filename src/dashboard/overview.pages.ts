@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { FindCatalogueReport } from '../context/index.ts'
-import type { ExecutionService } from '../execution/index.ts'
+import type { CallTokensOf, ExecutionService } from '../execution/index.ts'
 import { createCallFigureStore } from '../history/index.ts'
 import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
 import {
@@ -15,6 +15,7 @@ import {
   toCatalogueSentence,
 } from '../servers/index.ts'
 import type { Upstream, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
+import { toCallTokensPage } from './call-tokens.view.ts'
 import { toConnectPanel } from './connect.ts'
 import { historyPath, toCallView, toHealthView, toPatchCallers } from './overview.view.ts'
 import { toPatchFigure } from './patch/figure.ts'
@@ -23,6 +24,7 @@ import { buildServerPatch } from './server-patch.ts'
 type Parts = {
   frames: ServerFrameParts
   execution: Pick<ExecutionService, 'listExecutions'>
+  callTokens: CallTokensOf
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
@@ -49,7 +51,7 @@ const NOTES = new Map([
 
 /** What one sees first of a server: its address, what it is wired to, how it does. */
 export const overviewPages =
-  ({ frames, execution, upstreamOffers, servers, catalogueReports, stateOf, baseUrl }: Parts) =>
+  ({ frames, execution, callTokens, upstreamOffers, servers, catalogueReports, stateOf, baseUrl }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const figures = createCallFigureStore(frames.db)
     const readWiring = createServerWiring(frames)
@@ -61,7 +63,7 @@ export const overviewPages =
       // First of all: what follows asks for whatever server it is told.
       const server = await getServerFrame(frames, actor, uuid, 'overview')
       const now = new Date()
-      const [wiring, presented, health, tools, clients, recent, { presentation }, report] = await Promise.all([
+      const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
         readWiring(actor, uuid),
         upstreamOffers.listPresented(uuid),
         figures.ofServer(uuid, now),
@@ -70,6 +72,7 @@ export const overviewPages =
         execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
         servers.getServer(actor, uuid),
         findReportSoon(catalogueReports.find, uuid, REPORT_WAIT_MS),
+        callTokens.ofServer(actor, uuid, {}),
       ])
       const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))
       const callers = toPatchCallers(clients)
@@ -83,6 +86,8 @@ export const overviewPages =
         connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
         patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
         health: toHealthView(health),
+        tokens: toCallTokensPage(tokens),
+        tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
         calls: recent.items.map(toCallView),
         historyPath: historyPath(uuid),
         catalogue: {

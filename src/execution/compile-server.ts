@@ -20,6 +20,7 @@ import type { CompiledServer } from './compiled-server.ts'
 import { explainMissing } from './explain-missing.ts'
 import { cutText, onOneLine } from './group-texts.ts'
 import { compileGroupedTools, GET_TOOLS } from './grouped-tools.ts'
+import type { CallLedger } from './ledger/call-ledger.ts'
 import { createMasker } from './masking.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
@@ -58,6 +59,7 @@ type ServerParts = ExecutionParts &
   BudgetParts &
   AnswerPlaceParts & {
     sealing: Sealing
+    ledger: Pick<CallLedger, 'note'>
     outages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
   }
@@ -122,12 +124,13 @@ export const compileServer = async (
     access: policyOf(server),
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
+    noteSent: parts.ledger.note,
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
     const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, place, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
-    const groups = [...holding, ...groupAnswerTools(answersGroup, server, holding, parts)]
+    const groups = [...holding, ...groupAnswerTools(answersGroup, server, holding, { ...parts, masker: opened.masker })]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,
@@ -140,7 +143,7 @@ export const compileServer = async (
   const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, place }))]
   const names = new Set(all.map(({ name }) => name))
   const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, place }) : undefined
-  all.push(...addAnswerTools(server, all, unlisted, parts))
+  all.push(...addAnswerTools(server, all, unlisted, { ...parts, masker: opened.masker }))
   return {
     ...common,
     tellsOutages: absent.length > 0,

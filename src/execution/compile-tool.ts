@@ -18,6 +18,7 @@ import {
 } from '../toolkits/index.ts'
 import type { CompiledTool, ToolResult } from './compiled-server.ts'
 import type { AnswerKeepings } from './kept/answer-keeping.ts'
+import { accountOf } from './ledger/account-of.ts'
 import type { Masker } from './masking.ts'
 import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
@@ -134,6 +135,7 @@ export const compileTool = (
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const findPlan = planOnce(instance, globals, limits, { shaper, owner: serverId, compactTables })
+  const isShaped = planShaping(tool, { shaper, owner: serverId, compactTables }, 0) !== undefined
   const keepingFor = keepings.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
   return {
     name,
@@ -143,11 +145,13 @@ export const compileTool = (
     outputSchema: tool.outputSchema,
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
-    call: async (args, { caller, client, signal }) => {
+    call: async (args, context) => {
+      const { caller, client, signal } = context
       const outcome = await performCall(findPlan, http, args, signal, onInternalError, keepingFor?.(caller))
+      const id = newExecutionId()
       recorder.record(
         toExecutionRecord(outcome, globals.masker, {
-          id: newExecutionId(),
+          id,
           serverId,
           instanceId,
           tool: name,
@@ -155,6 +159,7 @@ export const compileTool = (
           client,
         }),
       )
+      context.account = accountOf(id, isShaped ? outcome : undefined, globals.masker)
       return outcome.result
     },
   }

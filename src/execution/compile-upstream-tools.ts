@@ -17,6 +17,8 @@ import {
 } from '../upstreams/index.ts'
 import { withAccountHidden } from './account-masking.ts'
 import type { AnswerBudget } from './budget/answer-budget.ts'
+import { readTexts } from './budget/answer-parts.ts'
+import type { CallAccount } from './call-account.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import {
   type BlocksResult,
@@ -84,6 +86,13 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
     headers: [],
     body,
   })
+
+/** What the ledger is told of an answer that was shaped: all that it was before. */
+const toWhole = (answer: PassedFresh | { ageMs: number }): Pick<CallAccount, 'whole' | 'bytes'> | undefined => {
+  if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
+  const { shapedFrom, responseBytes } = answer
+  return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }), bytes: responseBytes }
+}
 
 const failed = (why: string): PassedFresh => ({ result: errorResult(why), responseBytes: 0 })
 
@@ -157,8 +166,9 @@ const compileOne = (
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
+      const executionId = newExecutionId()
       parts.recorder.record({
-        id: newExecutionId(),
+        id: executionId,
         serverId: upstream.serverId,
         instanceId: undefined,
         tool: name,
@@ -173,6 +183,7 @@ const compileOne = (
         error,
         request: markAgain(requestOf(tool, masker.text(body)), isAgain(answer) ? answer : undefined),
       })
+      context.account = { executionId, ...(error === undefined && toWhole(answer)) }
       return result
     },
   }

@@ -28,7 +28,8 @@ import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
-import type { CompiledServer, PresentedServers, ToolResult } from './compiled-server.ts'
+import type { CallContext, CompiledServer, PresentedServers, ToolResult } from './compiled-server.ts'
+import type { CallLedger } from './ledger/call-ledger.ts'
 import { performCall } from './perform-call.ts'
 import { type PresentingParts, presentTools } from './search/present-tools.ts'
 import type { ShapingPlace } from './shape-by-rules.ts'
@@ -41,6 +42,7 @@ export type ExecutionServiceParts = ExecutionParts &
   BudgetParts & {
     db: Database
     sealing: Sealing
+    ledger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService
     connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
@@ -187,7 +189,10 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const globals = openGlobals(await listGlobals(db, instance.serverId), sealing)
       const server = await getServerFor(db, actor, instance.serverId, 'build')
       const tool = compileTool(instance, compiled, globals, parts, server)
-      return tool.call(args, { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal })
+      const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
+      const result = await tool.call(args, call)
+      parts.ledger.note(call, result)
+      return result
     },
 
     listExecutions: async (

@@ -575,6 +575,7 @@ const servers: Row[] = [
   },
   { route: 'GET /api/v1/servers/:uuid/bindings', path: ofServer('/bindings'), statuses: READ },
   { route: 'GET /api/v1/servers/:uuid/executions', path: ofServer('/executions'), statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/executions/tokens', path: ofServer('/executions/tokens'), statuses: READ },
   { route: 'GET /api/v1/instances/:id', path: ({ instanceId }) => `/api/v1/instances/${instanceId}`, statuses: READ },
   {
     route: 'PATCH /api/v1/instances/:id',

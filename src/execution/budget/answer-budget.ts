@@ -7,6 +7,7 @@ import {
 } from '../../context/index.ts'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { Server } from '../../servers/index.ts'
+import { noteShortened } from '../call-account.ts'
 import {
   type CallContext,
   type Caller,
@@ -17,7 +18,7 @@ import {
   type PassedResult,
   type ToolResult,
 } from '../compiled-server.ts'
-import { isWithinBytes, takeApart, UTF8_TEXT } from './answer-parts.ts'
+import { isWithinBytes, listTexts, takeApart, UTF8_TEXT } from './answer-parts.ts'
 import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
 
 /** What `_meta` says of an answer that was cut, or looked into. */
@@ -91,7 +92,13 @@ export const createAnswerBudget = (
     const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
     const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
     const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
-    const told = isAll ? '' : [...lines, renderNotice(answer, answersGroup, server.cutNotice)].join('\n')
+    const notice = isAll ? '' : renderNotice(answer, answersGroup, server.cutNotice)
+    const told = isAll ? '' : [...lines, notice].join('\n')
+    const besides = listTexts(others)
+    noteShortened(context.account, {
+      whole: tokens === undefined ? null : { tokens, texts: besides },
+      sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
+    })
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toAnswerMeta(answer) }
     return { passed: { ...rest, content: [...toTextBlocks([text, told]), ...others], _meta } }
   }

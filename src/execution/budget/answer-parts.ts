@@ -68,6 +68,9 @@ export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: numbe
   return structured === undefined || isShort(structured, maxBytes)
 }
 
+/** The texts of some blocks. */
+export const listTexts = (blocks: readonly unknown[]): string[] => blocks.flatMap(block => textOf(block) ?? [])
+
 /** A text beside something structured that says more: a remark, or a summary. */
 const MAX_REMARK_CHARACTERS = 1_000
 
@@ -84,4 +87,15 @@ export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
     others: isRemark ? blocks : blocks.filter(block => textOf(block) === undefined),
     rest,
   }
+}
+
+/** What a model reads of a result, in parts; nothing of one that is all images. */
+export const readTexts = (result: ToolResult | PassedResult): string[] => {
+  if (isLongText(result)) return [result.utf8.toString('utf8')]
+  const { content, structuredContent } = isPassed(result) ? result.passed : result
+  const texts = listTexts(Array.isArray(content) ? content : [])
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  const structured = structuredBeyond(structuredContent, characters)
+  if (structured === undefined) return texts
+  return characters <= MAX_REMARK_CHARACTERS ? [structured, ...texts] : [structured]
 }

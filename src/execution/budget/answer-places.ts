@@ -4,7 +4,8 @@ import type { BudgetedServer } from './answer-budget.ts'
 import { type AnswerToolParts, compileAnswerTools } from './answer-tools.ts'
 import { findByName, findInGroups } from './find-answering.ts'
 
-export type AnswerPlaceParts = Pick<AnswerToolParts, 'answers' | 'onInternalError' | 'reading'>
+export type AnswerPlaceParts = Pick<AnswerToolParts, 'answers' | 'onInternalError' | 'reading' | 'recorder'>
+type Parts = AnswerPlaceParts & Pick<AnswerToolParts, 'masker'>
 
 /** What the group of the three tools is called where a server groups. */
 const GROUP = 'answers'
@@ -32,7 +33,7 @@ export const addAnswerTools = (
   server: BudgetedServer,
   tools: readonly CompiledTool[],
   unlisted: UnlistedTools | undefined,
-  parts: AnswerPlaceParts,
+  parts: Parts,
 ): CompiledTool[] => {
   if (!needsAnswerTools(server, tools, unlisted)) return []
   const findTool = findByName(tools, unlisted)
@@ -44,7 +45,7 @@ export const groupAnswerTools = (
   name: string,
   server: BudgetedServer,
   groups: readonly ToolGroup[],
-  parts: AnswerPlaceParts,
+  parts: Parts,
 ): ToolGroup[] => {
   const shown = groups.filter(({ off }) => off === undefined)
   const isWanted = shown.some(({ tools = [], unlisted }) => needsAnswerTools(server, tools, unlisted))

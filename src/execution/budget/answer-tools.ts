@@ -8,13 +8,13 @@ import {
 } from '../../context/index.ts'
 import type { JsonObject, JsonValue, Result } from '../../kernel/index.ts'
 import { formatNumber } from '../../platform/http/index.ts'
+import { noteShortened, type Shortened } from '../call-account.ts'
 import {
   type CallContext,
   type CompiledTool,
   isPassed,
   isRefused,
   type PassedAnswer,
-  type PassedResult,
   type ToolResult,
 } from '../compiled-server.ts'
 import { errorResult } from '../faults.ts'
@@ -29,11 +29,12 @@ import {
   readAnswerWish,
 } from './answer-tool-params.ts'
 import { NOTICE_TOKENS } from './cut-notice.ts'
+import { createLookRecords, type LookRecordParts } from './look-records.ts'
 
 /** A tool that a fresh answer is to come from. */
 export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
-export type AnswerToolParts = {
+export type AnswerToolParts = Omit<LookRecordParts, 'serverId'> & {
   server: BudgetedServer
   /** Whether tools are found by their group and name. */
   hasGroups: boolean
@@ -71,6 +72,11 @@ type Fetched =
   /** `isError`: it says why the call failed, at length; then it is begun, and not looked into. */
   { kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }
 
+/** What is shown of an answer; undefined `shortened`: nothing of it. */
+type Looked = { shown: ToolResult | PassedAnswer; shortened: Shortened | undefined }
+
+const unseen = (shown: ToolResult | PassedAnswer): Looked => ({ shown, shortened: undefined })
+
 /** It was let go after it was found. */
 class NoLongerKept extends Error {
   override readonly name = 'NoLongerKept'
@@ -79,6 +85,7 @@ class NoLongerKept extends Error {
 /** `proxy_filter`, `proxy_search`, `proxy_explore`: what goes on from answers that were too large to be sent. */
 export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   const { server, hasGroups, findTool, isLinked, reading, answers, onInternalError } = parts
+  const beginRecord = createLookRecords({ ...parts, serverId: server.id })
   // There are such tools on a server without a budget where one of its tools has one.
   const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
 
@@ -114,7 +121,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   }
 
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
-  const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<PassedResult> => {
+  const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<Looked> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
       isCut && whole !== undefined
@@ -125,16 +132,16 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
       ...(source.cacheId === undefined ? [] : [`The whole answer: cache_id "${source.cacheId}".`]),
     ]
-    const told = [...tellOf(view), [sizes, ...ways].join(' ')].join('\n')
+    const notice = [sizes, ...ways].join(' ')
+    const told = [...tellOf(view), notice].join('\n')
     const meta = { cacheId: found ?? source.cacheId, tokens: tokensBefore, tokensShown, bytes }
-    return { passed: { content: toTextBlocks([text, told]), _meta: toAnswerMeta(meta) } }
+    return {
+      shown: { passed: { content: toTextBlocks([text, told]), _meta: toAnswerMeta(meta) } },
+      shortened: { whole: { tokens: tokensBefore, texts: [] }, sent: { tokens: tokensShown, texts: [notice] } },
+    }
   }
 
-  const look = async (
-    steps: AnswerSteps,
-    source: WholeAnswer,
-    context: CallContext,
-  ): Promise<ToolResult | PassedResult> => {
+  const look = async (steps: AnswerSteps, source: WholeAnswer, context: CallContext): Promise<Looked> => {
     const { utf8: bytes, cacheId: key, about } = source
     try {
       const seen = await reading.look({
@@ -147,15 +154,27 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
         tokensBefore: about.tokens,
         keepsWhole: true,
       })
-      if (!seen.ok) return errorResult(boundError(seen.error.message))
+      if (!seen.ok) return unseen(errorResult(boundError(seen.error.message)))
       const [fault] = seen.value.errors
-      if (fault !== undefined && seen.value.text === '') return errorResult(boundError(fault.message))
+      if (fault !== undefined && seen.value.text === '') return unseen(errorResult(boundError(fault.message)))
       return await render(seen.value, source, context)
     } catch (error) {
-      if (error instanceof NoLongerKept) return errorResult(NOT_KEPT)
+      if (error instanceof NoLongerKept) return unseen(errorResult(NOT_KEPT))
       onInternalError(error)
-      return errorResult(NOT_READ)
+      return unseen(errorResult(NOT_READ))
     }
+  }
+
+  const grant = async (wish: Result<AnswerWish, string>, context: CallContext): Promise<Looked> => {
+    if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
+    const { source, steps } = wish.value
+    const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
+    if (fetched.kind === 'result') return unseen(fetched.result)
+    const { answer, isError = false } = fetched
+    const looked = await look(isError ? {} : steps, answer, context)
+    const { shown } = looked
+    if (!isError || isRefused(shown) || !isPassed(shown)) return looked
+    return { ...looked, shown: { passed: { ...shown.passed, isError } } }
   }
 
   const compileOne = (name: AnswerToolName): CompiledTool => {
@@ -179,16 +198,12 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       isReadOnlyCall,
       isLinked,
       call: async (given, context) => {
-        const wish = read(given)
-        if (!wish.ok) return errorResult(boundError(wish.error))
-        const { source, steps } = wish.value
-        const fetched = await (source.kind === 'kept'
-          ? fetchKept(source.cacheId, context)
-          : fetchFresh(source, context))
-        if (fetched.kind === 'result') return fetched.result
-        const { answer, isError = false } = fetched
-        const shown = await look(isError ? {} : steps, answer, context)
-        return isError && isPassed(shown) ? { passed: { ...shown.passed, isError } } : shown
+        const record = beginRecord(name, given, context)
+        const { shown, shortened } = await grant(read(given), context)
+        // A tool that was called has been recorded.
+        context.account ??= { executionId: record(shown), isCutBefore: true }
+        if (shortened !== undefined) noteShortened(context.account, shortened)
+        return shown
       },
     }
   }

@@ -1,0 +1,32 @@
+import { createThreads, findWorker } from '../threads/index.ts'
+import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
+
+/** A job says itself when it is over; one that lasts this long never is. */
+const TIME_LIMIT_MS = 60_000
+/** Memory of the thread, in MB: the tables of the encoding take 40, what is remembered of texts 2. */
+const MEMORY_LIMIT_MB = 256
+/** There is one owner, who asks for one job at a time. */
+const OWNER = 'ledger'
+
+/** Counts what answers cost a model, in a thread of its own that is there while there is something to count. */
+export const createAnswerTokensWork = () => {
+  const threads = createThreads<AnswerTokensJob, AnswerTokens>({
+    worker: findWorker('./answer-tokens.worker', import.meta.url),
+    maxThreads: 1,
+    maxOfOwner: 1,
+    maxWaiting: 1,
+    maxWaitingOfOwner: 1,
+    timeLimitMs: TIME_LIMIT_MS,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+  })
+  return {
+    /** Undefined where it could not be done; rejects for what should never happen. */
+    count: async (job: AnswerTokensJob): Promise<AnswerTokens | undefined> => {
+      const counted = await threads.run(OWNER, () => job)
+      return counted.ok ? counted.value : undefined
+    },
+    close: threads.close,
+  }
+}
+
+export type AnswerTokensWork = ReturnType<typeof createAnswerTokensWork>

@@ -1,0 +1,2 @@
+export type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
+export { type AnswerTokensWork, createAnswerTokensWork } from './answer-tokens-work.ts'

@@ -1,0 +1,86 @@
+import type { CallTokens } from '../execution/index.ts'
+import type { TokenSums } from '../history/index.ts'
+import { formatCount, formatNumber } from '../platform/http/index.ts'
+import { type Spark, toSpark } from './spark.ts'
+
+/** Tools on the page; all of them are in the API. */
+const MAX_TOOLS = 50
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const NONE = '–'
+
+type Row = { name: string; calls: string; counted: string; before: string; sent: string; saved: string }
+
+/** What answers cost, and what was left out of them, as the overview of a server shows it. */
+export type CallTokensPage = {
+  encoding: string
+  /** Undefined where nothing has been counted yet. */
+  figures: readonly { label: string; text: string; note: string; spark: Spark }[] | undefined
+  counted: string
+  days: readonly Row[]
+  tools: readonly Row[]
+  /** How many more tools there are. */
+  moreTools: string | undefined
+}
+
+const savedOf = ({ tokensBefore, tokensSent }: TokenSums): number => tokensBefore - tokensSent
+
+const toRow = (name: string, sums: TokenSums): Row => {
+  const known = (tokens: number): string => (sums.counted === 0 ? NONE : formatNumber(tokens))
+  return {
+    name,
+    calls: formatNumber(sums.calls),
+    counted: formatNumber(sums.counted),
+    before: known(sums.tokensBefore),
+    sent: known(sums.tokensSent),
+    saved: known(savedOf(sums)),
+  }
+}
+
+const shareText = (sums: TokenSums): string =>
+  sums.tokensBefore === 0 ? '' : PERCENT.format(savedOf(sums) / sums.tokensBefore)
+
+/** The value of each day from the first to the last, also of those without a call. */
+const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => number): number[] => {
+  const known = new Map(days.map(day => [day.day, amountOf(day)]))
+  const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
+  return Array.from({ length: count }, (_, index) => {
+    const day = new Date(Date.parse(from) + index * DAY_MS).toISOString().slice(0, 10)
+    return known.get(day) ?? 0
+  })
+}
+
+const countedText = ({ calls, counted }: TokenSums): string =>
+  calls === counted
+    ? `All ${formatCount(calls, 'call')} to tools ${calls === 1 ? 'is' : 'are'} counted.`
+    : `${formatNumber(counted)} of ${formatCount(calls, 'call')} to tools are counted; nothing is claimed of the others.`
+
+export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
+  const { all, days, tools } = tokens
+  const average = all.counted === 0 ? 0 : Math.round(all.tokensSent / all.counted)
+  return {
+    encoding: tokens.encoding,
+    figures:
+      all.counted === 0
+        ? undefined
+        : [
+            {
+              label: 'Tokens saved',
+              text: formatNumber(savedOf(all)),
+              note: shareText(all),
+              spark: toSpark(byDay(tokens, savedOf)),
+            },
+            {
+              label: 'Tokens sent',
+              text: formatNumber(all.tokensSent),
+              note: `${formatNumber(average)} a call`,
+              spark: toSpark(byDay(tokens, ({ tokensSent }) => tokensSent)),
+            },
+          ],
+    counted: countedText(all),
+    days: days.toReversed().map(({ day, ...sums }) => toRow(day, sums)),
+    tools: tools.slice(0, MAX_TOOLS).map(({ tool, ...sums }) => toRow(tool, sums)),
+    moreTools: tools.length > MAX_TOOLS ? formatNumber(tools.length - MAX_TOOLS) : undefined,
+  }
+}

@@ -1,0 +1,68 @@
+import { newExecutionId, type Recorder } from '../../history/index.ts'
+import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import {
+  type CallContext,
+  isLongText,
+  isPassed,
+  isRefused,
+  type PassedAnswer,
+  type ToolResult,
+} from '../compiled-server.ts'
+import type { Masker } from '../masking.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from '../perform-call.ts'
+import { shortenRequest } from '../shorten-request.ts'
+
+export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
+
+/** Where an answer that is kept is looked into: it has no address, and no request is sent to it. */
+const ADDRESS = 'patchbay:answers/'
+
+type LookedInto = ToolResult | PassedAnswer
+
+const blocksOf = (result: LookedInto): readonly unknown[] => {
+  if (isRefused(result) || isLongText(result)) return []
+  const { content } = isPassed(result) ? result.passed : result
+  return Array.isArray(content) ? content : []
+}
+
+const textsOf = (result: LookedInto): string[] =>
+  blocksOf(result).flatMap(block => (isJsonObject(block) && typeof block.text === 'string' ? [block.text] : []))
+
+const isFailed = (result: LookedInto): boolean =>
+  isRefused(result) ||
+  (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
+
+/** Keeps calls that went on from an answer that is kept as history keeps those of tools; answers under which id. */
+export const createLookRecords =
+  ({ serverId, recorder, masker }: LookRecordParts) =>
+  (tool: string, given: JsonValue | undefined, { caller, client }: CallContext) => {
+    const startedAt = new Date()
+    const startedMs = performance.now()
+    return (result: LookedInto): string => {
+      const id = newExecutionId()
+      const body = JSON.stringify(given ?? {})
+      const texts = textsOf(result)
+      recorder.record({
+        id,
+        serverId,
+        instanceId: undefined,
+        tool,
+        userId: caller?.userId,
+        client,
+        startedAt,
+        durationMs: toMicroseconds(performance.now() - startedMs),
+        outcome: isFailed(result) ? 'error' : 'ok',
+        status: undefined,
+        requestBytes: Buffer.byteLength(body),
+        responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+        error: isFailed(result) ? masker.text(texts[0] ?? '').slice(0, ERROR_CHARACTERS) : undefined,
+        request: shortenRequest({
+          method: 'tools/call',
+          url: `${ADDRESS}${tool}`,
+          headers: [],
+          body: masker.text(body),
+        }),
+      })
+      return id
+    }
+  }

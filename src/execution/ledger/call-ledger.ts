@@ -1,0 +1,157 @@
+import type { AnswerTokensWork } from '../../context/index.ts'
+import type { ExecutionTokens, Recorder } from '../../history/index.ts'
+import { readTexts } from '../budget/answer-parts.ts'
+import type { CallAccount, Measure } from '../call-account.ts'
+import {
+  type CallContext,
+  isLongText,
+  isPassed,
+  isRefused,
+  type PassedAnswer,
+  type ToolResult,
+} from '../compiled-server.ts'
+import { createTimeShare, type TimeShareLimits } from './time-share.ts'
+import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
+
+/** A fiftieth of one core. What is saved up lets a server that is called now and then have all its calls counted. */
+const TIME_SHARE: TimeShareLimits = { msPerSecond: 20, maxSavedMs: 1_000 }
+/** Longest that one job may take of it. */
+const MAX_JOB_MS = 100
+/** Bytes of answers counted in one job: some tens of milliseconds. */
+const JOB_BYTES = 128 * 1_024
+/** From the first answer to its count: others that come meanwhile are counted with it. */
+const INTERVAL_MS = 250
+/** Longer texts are not counted: each would take up the share of half a minute. */
+const MAX_BYTES = 2 * 1_024 * 1_024
+/** Answers held until they are counted: of those that something was left out of, and of all others. */
+const MAX_WAITING = { maxAnswers: 500, maxBytes: 8 * 1_024 * 1_024 }
+
+export type CallLedgerOptions = {
+  work: Pick<AnswerTokensWork, 'count'>
+  recorder: Pick<Recorder, 'recordTokens'>
+  onInternalError: (error: unknown) => void
+  timeShare?: TimeShareLimits
+}
+
+/** Since the start. Tokens are those of the answers that were counted. */
+export type LedgerStats = {
+  counted: number
+  /** Nobody had the time, or the text was too long. */
+  notCounted: number
+  waiting: number
+  tokensBefore: number
+  tokensSent: number
+}
+
+type CountedCall = Pick<CallContext, 'account' | 'signal'>
+
+/** Bytes, roughly: exactly where it is cheap. */
+const bytesOf = (sent: Exclude<ToolResult | PassedAnswer, { refused: unknown }>): number => {
+  if (isLongText(sent)) return sent.utf8.length
+  if (isPassed(sent)) return sent.json?.length ?? 0
+  return sent.content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0)
+}
+
+const isMade = ({ whole, sent }: CallAccount): boolean => whole !== undefined || sent !== undefined
+
+/** What is to be counted of one answer; `whole` is undefined where it is the same as what was sent, or unknown. */
+type Task = { account: CallAccount; sent: Measure; whole: Measure | undefined }
+
+const toTask = ({ account, sent }: WaitingAnswer): Task => {
+  const { whole } = account
+  return {
+    account,
+    sent: account.sent ?? { tokens: 0, texts: readTexts(sent) },
+    whole: (typeof whole === 'function' ? whole() : whole) ?? undefined,
+  }
+}
+
+/**
+ * Counts what answers cost, after they are sent and off the event loop, as far as its share of a core's time allows.
+ * First those that something was left out of; what waits in vain is not counted, and no sum claims that it was.
+ */
+export const createCallLedger = ({ work, recorder, onInternalError, timeShare = TIME_SHARE }: CallLedgerOptions) => {
+  const share = createTimeShare(timeShare)
+  const saving = createWaitingAnswers(MAX_WAITING)
+  const plain = createWaitingAnswers(MAX_WAITING)
+  const totals = { counted: 0, notCounted: 0, tokensBefore: 0, tokensSent: 0 }
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let isClosed = false
+
+  const report = ({ executionId, whole, isCutBefore }: CallAccount, sent: number, before: number): void => {
+    const otherwise = isCutBefore === true ? 0 : before
+    const counted: ExecutionTokens = { executionId, before: whole === null ? undefined : before, sent, otherwise }
+    recorder.recordTokens(counted)
+    totals.counted++
+    totals.tokensBefore += otherwise
+    totals.tokensSent += sent
+  }
+
+  const countSome = async (queue: typeof plain): Promise<void> => {
+    const answers = queue.take(JOB_BYTES)
+    const tasks = answers.map(toTask)
+    const texts = tasks.flatMap(({ sent, whole }) => [sent.texts, whole?.texts ?? []])
+    const done = await work.count({ answers: texts, timeMs: Math.min(share.leftMs(), MAX_JOB_MS) })
+    if (done === undefined) {
+      totals.notCounted += tasks.length
+      return
+    }
+    share.spend(done.tookMs)
+    for (const [index, { account, sent, whole }] of tasks.entries()) {
+      const [ofSent, ofWhole] = [done.tokens[2 * index], done.tokens[2 * index + 1]]
+      if (ofSent === undefined || ofWhole === undefined) {
+        queue.putBack(answers.slice(index))
+        return
+      }
+      const tokens = sent.tokens + ofSent
+      report(account, tokens, whole === undefined ? tokens : whole.tokens + ofWhole)
+    }
+  }
+
+  const isWaiting = (): boolean => saving.size() + plain.size() > 0
+
+  const countAll = async (): Promise<void> => {
+    while (!isClosed && isWaiting() && share.leftMs() > 0) {
+      await countSome(saving.size() > 0 ? saving : plain)
+    }
+  }
+
+  const run = (): void => {
+    timer = undefined
+    running = countAll()
+      .catch(onInternalError)
+      .finally(() => {
+        running = undefined
+        if (isWaiting()) arm()
+      })
+  }
+  const arm = (): void => {
+    if (isClosed || timer !== undefined || running !== undefined) return
+    timer = setTimeout(run, INTERVAL_MS).unref()
+  }
+
+  return {
+    /** Is told of every answer as it is sent: one that was recorded waits to be counted, where there is room. */
+    note: ({ account, signal }: CountedCall, sent: ToolResult | PassedAnswer): void => {
+      if (account === undefined || isRefused(sent) || signal.aborted) return
+      const waiting = isMade(account) ? saving : plain
+      if (waiting.isFull()) {
+        totals.notCounted++
+        return
+      }
+      const bytes = (account.sent === undefined ? bytesOf(sent) : 0) + (account.bytes ?? 0)
+      if (bytes <= MAX_BYTES && waiting.push({ account, sent, bytes })) arm()
+      else totals.notCounted++
+    },
+    stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
+    /** What waits still is not counted. */
+    close: async (): Promise<void> => {
+      isClosed = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+export type CallLedger = ReturnType<typeof createCallLedger>

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { TokenSums } from '../../history/index.ts'
+import { actorOf, uuidParam } from '../../platform/http/index.ts'
+import { CallTokensQuery, CallTokensView } from './call-tokens.schema.ts'
+import type { CallTokens, CallTokensOf } from './call-tokens.ts'
+
+const config = { access: 'user' } as const
+const tags = ['execution']
+const params = z.object({ uuid: uuidParam })
+
+const toSumsView = ({ calls, counted, tokensBefore, tokensSent }: TokenSums) => ({
+  calls,
+  counted,
+  tokensBefore,
+  tokensSent,
+  tokensSaved: tokensBefore - tokensSent,
+})
+
+const toCallTokensView = ({ encoding, from, to, all, days, tools }: CallTokens): z.infer<typeof CallTokensView> => ({
+  encoding,
+  from,
+  to,
+  ...toSumsView(all),
+  days: days.map(({ day, ...sums }) => ({ day, ...toSumsView(sums) })),
+  tools: tools.map(({ tool, ...sums }) => ({ tool, ...toSumsView(sums) })),
+})
+
+/** What the calls of a server cost the models of its clients. */
+export const callTokensRoutes =
+  ({ callTokens }: { callTokens: CallTokensOf }): FastifyPluginAsyncZod =>
+  async app => {
+    app.get(
+      '/servers/:uuid/executions/tokens',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'What answers cost in tokens and what was left out of them, by tool and by day',
+          params,
+          querystring: CallTokensQuery,
+          response: { 200: CallTokensView },
+        },
+      },
+      async request =>
+        toCallTokensView(await callTokens.ofServer(actorOf(request), request.params.uuid, request.query)),
+    )
+  }
