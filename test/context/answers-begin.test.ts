@@ -57,6 +57,15 @@ it('of an object all small members are shown, and the large ones share what is l
   expect(outline).toMatch(/^text: [\d,]+ of 60,000 characters shown$/m)
 })
 
+it('a number that is longer than all the room is left out, and what is beside it is shown', async () => {
+  const digits = '7'.repeat(100_000)
+  const inObject = await begin(`{"few":[1,2],"n":${digits},"rows":${JSON.stringify(RECORDS)}}`, 400)
+  expect(JSON.parse(inObject.text)).toMatchObject({ few: [1, 2], rows: expect.arrayContaining([RECORDS[0]]) })
+  expect(inObject.outline).toContain('2 of 3 members shown')
+  const inList = await begin(`[{"a":1},${digits}]`, 400)
+  expect(inList.text).toBe('[{"a":1}]')
+})
+
 it('an object with more members than fit shows the first ones, and names more', async () => {
   const table = Object.fromEntries(RECORDS.map(({ id }) => [`key${id}`, id]))
   const { text, outline } = await begin(JSON.stringify({ table }), 300)

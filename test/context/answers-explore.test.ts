@@ -40,6 +40,10 @@ it('what there is stands in an outline: kinds, counts, ranges, how often, sample
   mixed: list of 3 items, each text of 1 character: "a"; or integer: 1; or null in 1 of 3`)
 })
 
+it('of a number with thousands of digits the first are shown', () => {
+  expect(run(`[${'7'.repeat(5_000)}]`)).toBe(`$: list of 1 item, each integer: ${'7'.repeat(60)}…`)
+})
+
 it('a path begins there, for all values it leads to', () => {
   expect(run(SHOP, { path: 'users[].address' })).toBe('users[].address: object\n  city: text of 5 characters: "Delft"')
   expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 to 9')

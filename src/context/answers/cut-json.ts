@@ -33,6 +33,9 @@ const sizeOf = (value: JsonValue, limit: number): number => {
   return size
 }
 
+/** Whether a part of it can be shown: there is none of a number, however many digits it has. */
+const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
+
 type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
 
 const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter: Cutter): JsonValue[] => {
@@ -46,7 +49,7 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      if (kept.length < CUT_ITEMS && itemRoom >= MIN_ROOM) {
+      if (kept.length < CUT_ITEMS && itemRoom >= MIN_ROOM && canBeCut(item)) {
         kept.push(cutValue(item, itemRoom, itemPath, cutter))
         left -= itemRoom
         continue
@@ -95,7 +98,7 @@ const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter)
     const member = value[name] ?? null
     const share = shares[index] ?? 0
     const isWhole = sizeOf(member, share) <= share
-    if (!isWhole && share < MIN_ROOM) return []
+    if (!isWhole && (share < MIN_ROOM || !canBeCut(member))) return []
     return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], cutter)]]
   })
   if (entries.length < total) cutter.note(path, { what: 'members', shown: entries.length, total })

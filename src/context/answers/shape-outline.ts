@@ -8,8 +8,10 @@ const MAX_MEMBERS_SHOWN = 60
 const MAX_CHOICES = 8
 const INDENT = '  '
 
-const quote = (text: string): string =>
-  JSON.stringify(text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text)
+const cut = (text: string): string =>
+  text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text
+
+const quote = (text: string): string => JSON.stringify(cut(text))
 
 /** The values themselves: all where there are few, else some. */
 const renderSamples = (
@@ -34,7 +36,7 @@ const renderNumbers = (
   // Those of many digits have no range.
   const isRanged = Number.isFinite(least) && least < most
   if (isRanged) return `${kind}, ${least} to ${most}`
-  return `${kind}${renderSamples(values, count, samples, one => one)}`
+  return `${kind}${renderSamples(values, count, samples, cut)}`
 }
 
 const renderTexts = ({ count, shortest, longest, samples: values }: ValueShape['texts'], samples: number): string => {
