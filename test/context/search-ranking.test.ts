@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildRanking } from '../../src/context/search/ranking.ts'
-import { json, LOG, PEOPLE, search, text } from './search-support.ts'
+import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
 describe('ranking', () => {
   it('scores are those of BM25, worked out by hand', () => {
@@ -114,6 +114,11 @@ describe('bm25 in answers', () => {
     const { found } = search(document, { pattern: 'price', mode: 'bm25' })
     expect(String(found)).toContain('the price is 42')
     expect(String(found).length).toBeLessThan(1_500)
+  })
+
+  it('more values than can be ranked: it says what to do instead', () => {
+    const many = json(Array.from({ length: 1_000_001 }, () => 0))
+    expect(refusal(many, { pattern: 'a', mode: 'bm25' })).toContain('1,000,001 values, too many to be ranked')
   })
 
   it('no record holds a word: it says so', () => {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import type { Processed } from '../answer-document.ts'
 import type { Path } from '../answers/path.ts'
 import { describeMiss, matches } from '../answers/what-there-is.ts'
@@ -13,6 +13,8 @@ import { foldPlural, wordsOf } from './words.ts'
 
 /** All results together, as JSON: what no model reads at once anyway. */
 const MAX_RESULTS_CHARS = 200_000
+/** Values of which records are made: with more they would take all memory of their thread. */
+const MAX_RANKED_VALUES = 1_000_000
 /** Names of fields that a search which found nothing is answered by. */
 const MAX_FIELDS_TOLD = 12
 
@@ -137,6 +139,10 @@ const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> =>
 }
 
 const searchRanked = (index: LeafIndex, look: Look): Result<Processed, string> => {
+  if (index.values.length > MAX_RANKED_VALUES) {
+    const many = `${index.values.length.toLocaleString('en')} values, too many to be ranked`
+    return failure(`There are ${many}: use mode "text" or "regex", or give fields of which there are fewer.`)
+  }
   const { records, ranking } = index.ranked()
   const { ranked, standIns } = ranking.rank(look.pattern)
   const notes = Array.from(
