@@ -11,6 +11,7 @@ const RANKS = {
   organizations: 3,
   toolkits: 3,
   upstreams: 3,
+  config-files: 4,
   servers: 4,
   execution: 5,
   oauth: 5,
@@ -90,8 +91,8 @@ export default {
     ),
     rule(
       'processes-are-for-upstreams',
-      'Only src/upstreams/connection starts processes: there they are bounded, and none outlives Patchbay',
-      { path: '^src/', pathNot: '^src/upstreams/connection/' },
+      'Only src/upstreams/connection and the threads of src/context start processes: there they are bounded, and none outlives Patchbay',
+      { path: '^src/', pathNot: '^src/(upstreams/connection/|context/threads/job-process\\.ts$)' },
       { path: '^(node:)?(child_process|cluster)$', dependencyTypesNot: ['type-only'] },
     ),
     rule(

@@ -51,6 +51,18 @@ describe('transforms that mean harm', () => {
       jsonata('$reduce([1..40], function($text) { $text & $text }, text)'),
       /^failed: The transform/,
     ],
+    // Each is more than there is memory for at once: V8 ends the whole process that it happens in.
+    ['makes one long text', jsonata('$pad("", 300000000, "x")'), /took (more than 96 MB|longer than 1000 ms)/],
+    [
+      'makes one long list',
+      jsonata('$zip([1..9999999], [1..9999999], [1..9999999])'),
+      /took (more than 96 MB|longer than 1000 ms)/,
+    ],
+    [
+      'escapes one long text',
+      jsonata('$encodeUrlComponent($pad("", 60000000, "é"))'),
+      /took (more than 96 MB|longer than 1000 ms)/,
+    ],
     ['throws', jsonata('$error("no: " & users[0].name)'), /failed \(line 1, column \d+\): no: Ada$/],
     ['calls what is not there', jmespath('evil(users)'), /\(JMESPath\) failed: Unknown function: evil\(\)$/],
     ['makes more than may be sent', jsonata('$pad("", 2000000, "x")'), /larger than 1000000 bytes/],

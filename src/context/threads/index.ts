@@ -1,1 +1,2 @@
-export { createThreads, findWorker, type JobEnding } from './threads.ts'
+export { findWorker } from './find-worker.ts'
+export { createThreads, type JobEnding } from './threads.ts'

@@ -1,5 +1,3 @@
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { failure, type Result, success } from '../../kernel/index.ts'
@@ -35,10 +33,6 @@ export type ThreadsOptions = Omit<TurnLimits, 'maxAtOnce'> & {
  * too much memory, or all of it is closed.
  */
 export type JobEnding = 'refused' | 'aborted' | 'not_begun' | 'time' | 'memory' | 'closed'
-
-/** Where a worker's module is: the source under Node's type stripping, its compiled form in dist, as `beside` is. */
-export const findWorker = (name: string, beside: string): string =>
-  fileURLToPath(new URL(`${name}${extname(beside)}`, beside))
 
 type Balance = NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>['loadBalancer']>
 type Preference = { thread: number | undefined }

@@ -1,6 +1,10 @@
+import { findWorker } from '../threads/find-worker.ts'
+import { createJobProcess } from '../threads/job-process.ts'
 import { runJobs } from '../threads/thread-jobs.ts'
-import { shapeAnswerText } from './shape-text.ts'
+import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-// What a worker thread of answer-shaper.ts runs.
+// What a worker thread of answer-shaper.ts runs: its jobs hold what strangers have written, and go to a process of its own.
 
-export default runJobs(shapeAnswerText)
+export default runJobs(
+  createJobProcess<ShapingJob, ShapingOutcome>(findWorker('./shaping-process.worker', import.meta.url)),
+)
