@@ -8,7 +8,7 @@ export type Matcher = {
   find: (text: string, limit: number) => readonly Span[]
   /** What every match holds: all texts of one of these lists, the longest of each first; absent when that cannot be told. */
   needles?: readonly (readonly string[])[]
-  /** Whether the needles are in lower case and to be looked for in such. */
+  /** Whether the needles are to be looked for in any case. */
   foldsCase: boolean
   /** Steps that a character of a text takes at worst. */
   weight: number

@@ -1,5 +1,5 @@
 import type { Matcher } from './matcher.ts'
-import { once } from './once.ts'
+import { escapeForRegExp } from './substring.ts'
 
 /** Texts that are searched one by one. */
 export type Passages = {
@@ -8,66 +8,31 @@ export type Passages = {
   candidates: (matcher: Matcher) => readonly number[] | undefined
 }
 
-/** One text of all, with where each begins. */
-type Joined = { text: string; starts: Uint32Array }
+type Holds = (text: string) => boolean
 
-const joinTexts = (texts: readonly string[]): Joined => {
-  const starts = new Uint32Array(texts.length)
-  let at = 0
-  for (let index = 0; index < texts.length; index++) {
-    starts[index] = at
-    at += (texts[index] ?? '').length + 1
-  }
-  return { text: texts.join('\n'), starts }
+/** Whether a text holds all of the needles; what is shorter than the first of them is not looked at. */
+const holdsAll = ([first = '', ...others]: readonly string[]): Holds => {
+  const { length } = first
+  return text => text.length >= length && text.includes(first) && others.every(other => text.includes(other))
 }
 
-/** In lower case at the same places, and with the one letter that has another small form; undefined when one is longer so. */
-const foldCase = (text: string): string | undefined => {
-  const folded = text.toLowerCase().replaceAll('ſ', 's')
-  return folded.length === text.length ? folded : undefined
+/** The same in any case, letters with two small forms too. A literal has nothing to go back for: it takes linear time. */
+const holdsAllInAnyCase = (needles: readonly string[]): Holds => {
+  const [first = /(?:)/, ...others] = needles.map(needle => new RegExp(escapeForRegExp(needle), 'iu'))
+  const length = needles[0]?.length ?? 0
+  return text => text.length >= length && first.test(text) && others.every(other => other.test(text))
 }
 
-/** Adds the indices of the texts that hold all needles; the first is looked for, the others where it is. */
-const collect = ({ text: haystack, starts }: Joined, needles: readonly string[], into: Set<number>): void => {
-  const [needle = '', ...others] = needles
-  let index = 0
-  for (let at = haystack.indexOf(needle); at !== -1; ) {
-    while (index + 1 < starts.length && (starts[index + 1] ?? 0) <= at) index++
-    const next = starts[index + 1]
-    const found = others.length === 0 ? '' : haystack.slice(starts[index], next)
-    if (others.every(other => found.includes(other))) into.add(index)
-    if (next === undefined) return
-    at = haystack.indexOf(needle, next)
-  }
-}
-
-/** What looking in any case takes is made with the first search that needs it, and kept. */
-export const createPassages = (texts: readonly string[]): Passages => {
-  const folded = once((): Joined | undefined => {
-    const { text, starts } = joinTexts(texts)
-    const lower = foldCase(text)
-    return lower === undefined ? undefined : { text: lower, starts }
-  })
-  const inAnyCase = (needles: readonly (readonly string[])[]): readonly number[] | undefined => {
-    const all = folded()
-    if (all === undefined) return undefined
-    const found = new Set<number>()
-    for (const one of needles) collect(all, one, found)
-    return [...found].sort((one, other) => one - other)
-  }
-  const asWritten = (needles: readonly (readonly string[])[]): readonly number[] => {
+export const createPassages = (texts: readonly string[]): Passages => ({
+  texts,
+  candidates: ({ needles, foldsCase }) => {
+    if (needles === undefined || texts.length < 2) return undefined
+    const holders = needles.map(foldsCase ? holdsAllInAnyCase : holdsAll)
     const found: number[] = []
     for (let index = 0; index < texts.length; index++) {
       const text = texts[index] ?? ''
-      if (needles.some(all => all.every(needle => text.includes(needle)))) found.push(index)
+      if (holders.some(holds => holds(text))) found.push(index)
     }
     return found
-  }
-  return {
-    texts,
-    candidates: ({ needles, foldsCase }) => {
-      if (needles === undefined || texts.length < 2) return undefined
-      return foldsCase ? inAnyCase(needles) : asWritten(needles)
-    },
-  }
-}
+  },
+})

@@ -35,7 +35,7 @@ const explain = (pattern: string, error: RE2JSException): string => {
   )
 }
 
-/** Letters that lower case does not bring together, though they match each other: `ſ` and `s`, `K` (Kelvin) and `k`. */
+/** Letters that the platform's own expressions, by which needles are looked for, take in any case as RE2 does. */
 const foldsPlainly = (literal: string): boolean => /^[\x20-\x7e]*$/.test(literal)
 
 const compile = (pattern: string, caseInsensitive: boolean): RE2JS => {
@@ -47,9 +47,7 @@ const toNeedles = (pattern: string, caseInsensitive: boolean): Pick<Matcher, 'ne
   const literals = requiredLiterals(pattern)
   if (literals === undefined) return { foldsCase: false }
   if (!caseInsensitive) return { needles: literals, foldsCase: false }
-  return literals.flat().every(foldsPlainly)
-    ? { needles: literals.map(all => all.map(literal => literal.toLowerCase())), foldsCase: true }
-    : { foldsCase: true }
+  return literals.flat().every(foldsPlainly) ? { needles: literals, foldsCase: true } : { foldsCase: true }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Matcher, Span } from './matcher.ts'
 
-const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/-]/g, String.raw`\$&`)
+export const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/-]/g, String.raw`\$&`)
 
 const findCased = (pattern: string, text: string, limit: number): readonly Span[] => {
   const spans: Span[] = []
@@ -33,12 +33,11 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     }
     return spans
   }
-  const isPlain = /^[\x20-\x7e]*$/.test(pattern)
   return {
     test: text => regex.test(text),
     find,
     foldsCase: true,
     weight: 1,
-    ...(isPlain ? { needles: [[pattern.toLowerCase()]] } : {}),
+    needles: [[pattern]],
   }
 }
