@@ -1,4 +1,4 @@
-export { type AnswerTokens, type AnswerTokensWork, createAnswerTokensWork } from './answer-tokens/index.ts'
+export { type AnswerTokensWork, createAnswerTokensWork } from './answer-tokens/index.ts'
 export { type AnswerSteps, beginAnswer, parseAnswer } from './answers/index.ts'
 export {
   ANSWER_TTL_MS,

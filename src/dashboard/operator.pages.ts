@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { countAllUsers, listAllUsers } from '../accounts/index.ts'
+import type { CallLedger } from '../execution/index.ts'
 import type { Recorder } from '../history/index.ts'
 import { type AuditLog, readAuditTable } from '../platform/audit/index.ts'
 import { adviseOnBaseUrl } from '../platform/base-url-advice.ts'
@@ -13,6 +14,7 @@ import { toHealthView, toUserRow } from './operator.view.ts'
 type Parts = {
   db: Database
   recorder: Pick<Recorder, 'stats'>
+  callLedger: Pick<CallLedger, 'stats'>
   audit: AuditLog
   settings: Settings
   version: string
@@ -45,7 +47,7 @@ const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://$
 
 /** How this installation does, who has an account, and how it is set up: to be looked at by its operator. */
 export const operatorPages =
-  ({ db, recorder, audit, settings, version, streams }: Parts) =>
+  ({ db, recorder, callLedger, audit, settings, version, streams }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const loop = watchLoopDelay()
     app.addHook('onClose', async () => loop.close())
@@ -59,6 +61,7 @@ export const operatorPages =
         servers,
         loop: loop.read(),
         records: recorder.stats(),
+        ledger: callLedger.stats(),
         openStreams: streams.openStreamCount(),
         mountedServers: streams.mountedCount(),
         baseUrl: { url: settings.baseUrl, advice: adviseOnBaseUrl(settings), askedAt: askedAt(request) },

@@ -1,4 +1,5 @@
 import type { ListedUser } from '../accounts/index.ts'
+import type { CallLedger } from '../execution/index.ts'
 import type { Recorder } from '../history/index.ts'
 import { formatBytes, formatDuration, formatNumber, timeText } from '../platform/http/index.ts'
 import type { LoopDelay } from '../platform/loop-delay.ts'
@@ -23,12 +24,13 @@ export type Health = {
   servers: number
   loop: LoopDelay
   records: ReturnType<Recorder['stats']>
+  ledger: ReturnType<CallLedger['stats']>
   openStreams: number
   mountedServers: number
   baseUrl: { url: string; advice: string | undefined; askedAt: string }
 }
 
-export const toHealthView = ({ loop, records, ...health }: Health) => {
+export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
   const { rss, heapUsed } = process.memoryUsage()
   const upSeconds = process.uptime()
   const startedAt = new Date(Date.now() - upSeconds * 1_000)
@@ -52,6 +54,13 @@ export const toHealthView = ({ loop, records, ...health }: Health) => {
       { name: 'Waiting to be written', value: formatNumber(records.queued) },
       { name: 'Written', value: formatNumber(records.stored) },
       { name: 'Missing', value: formatNumber(records.missing), isBad: records.missing > 0 },
+    ],
+    tokens: [
+      { name: 'Answers counted', value: formatNumber(ledger.counted) },
+      { name: 'Waiting to be counted', value: formatNumber(ledger.waiting) },
+      { name: 'Not counted', value: formatNumber(ledger.notCounted) },
+      { name: 'Tokens sent', value: formatNumber(ledger.tokensSent) },
+      { name: 'Tokens saved', value: formatNumber(ledger.tokensBefore - ledger.tokensSent) },
     ],
     isHistoryWell: records.missing === 0,
     facts: [

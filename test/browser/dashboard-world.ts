@@ -115,6 +115,22 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
 
   const gap = { missing: 12, from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() - 3_000_000) }
   await db.executionGap.create({ data: { ...gap, serverId: server.id, reason: 'the database was locked' } })
+  const tokensOf = (tool: string, ago: number, tokensBefore: number, tokensSent: number) => ({
+    serverId: server.id,
+    day: new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10),
+    tool,
+    calls: 40 + ago,
+    counted: 38 + ago,
+    tokensBefore,
+    tokensSent,
+  })
+  const days = Array.from({ length: 20 }, (_, index) => index + 2)
+  await db.toolDay.createMany({
+    data: days.flatMap(ago => [
+      tokensOf('track_shipment', ago, 120_000 + 9_000 * (ago % 7), 31_000 + 500 * (ago % 5)),
+      tokensOf('proxy_filter', ago, 0, 1_200 * (ago % 3)),
+    ]),
+  })
   const oauthClient = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
     name: HOSTILE_NAME,
     redirectUris: ['https://batch.kestrel.example/oauth/callback/of/the/night/shift'],
