@@ -150,6 +150,8 @@ it('uneven rows, empty names and names that stand twice lose no cell', () => {
 it.each([
   ['objects', 'application/json', `[${'{},'.repeat(2_000_000)}{}]`, 'objects and lists'],
   ['rows', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(1_000_000)}`, 'too many rows'],
+  ['columns', 'text/csv', `a,b,c\n1,2,3\n${','.repeat(5_000_000)}\n`, 'too many columns'],
+  ['cells', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(100_000)}${','.repeat(10_000)}\n`, 'too many columns'],
 ])('what would take too much memory parsed, with millions of %s, is read as text', (_what, mediaType, text, told) => {
   const { document, notes } = parseAnswer(text, mediaType)
   expect(document.kind).toBe('text')

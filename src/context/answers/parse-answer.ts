@@ -15,6 +15,7 @@ const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
 const SNIFFED_CHARACTERS = 1_000
 const TOO_MANY_ROWS = 'It is read as text, not as a table: it has too many rows.'
+const TOO_WIDE = 'It is read as text, not as a table: it has too many columns.'
 
 const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): Processed => ({
   document: { kind: 'text', text, format },
@@ -49,8 +50,9 @@ const parseText = (text: string, { essence }: MediaType): Processed => {
   if (!isTable && JSON_START.test(start)) return parseAsJson(text, essence)
   if (isTable || looksLikeTable(text)) {
     if (heapOfTable(text) > MAX_HEAP_BYTES) return asText(text, 'text', [TOO_MANY_ROWS])
-    const { value, notes } = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
-    return { document: { kind: 'json', value, format: 'csv' }, notes }
+    const table = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
+    if (table === undefined) return asText(text, 'text', [TOO_WIDE])
+    return { document: { kind: 'json', value: table.value, format: 'csv' }, notes: table.notes }
   }
   return asText(text)
 }

@@ -6,6 +6,10 @@ const SNIFFED_LINES = 20
 const MIN_LINES = 3
 const SNIFFED_CHARACTERS = 20_000
 const DELIMITERS = [',', '\t', ';', '|']
+/** Columns of the widest sheet there is. Each has a name, and each row that is as wide an object with as many members. */
+const MAX_COLUMNS = 16_384
+/** Cells of a table whose rows are all as wide as the widest: as such it is written. */
+const MAX_CELLS = 6_000_000
 
 type Table = { value: JsonValue[]; notes: readonly string[] }
 
@@ -36,8 +40,8 @@ const namesOf = (header: readonly string[]): readonly string[] => {
   })
 }
 
-/** The rows of a CSV text as objects of strings, under the names of its first row. */
-export const parseTable = (text: string, delimiter: string | undefined): Table => {
+/** The rows of a CSV text as objects of strings, under the names of its first row; undefined of what is too wide. */
+export const parseTable = (text: string, delimiter: string | undefined): Table | undefined => {
   const { data } = Papa.parse<string[]>(text, {
     skipEmptyLines: true,
     delimitersToGuess: DELIMITERS,
@@ -45,6 +49,7 @@ export const parseTable = (text: string, delimiter: string | undefined): Table =
   })
   const [header = [], ...rows] = data
   const widest = rows.reduce((most, row) => Math.max(most, row.length), header.length)
+  if (widest > MAX_COLUMNS || widest * rows.length > MAX_CELLS) return undefined
   const names = namesOf(Array.from({ length: widest }, (_, index) => header[index] ?? ''))
   const uneven = rows.filter(row => row.length !== header.length).length
   const value = rows.map(
