@@ -4,6 +4,7 @@ import { nextMessage, openStream, statelessRequest } from '../mcp/wire.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { askedAt, challengeOf, INITIALIZE, post } from './support/resource.ts'
 import { insertToken } from './support/tokens.ts'
 
@@ -53,6 +54,9 @@ const wantedScope = (scope: Scopes, { needs }: Ask): string => {
   const more = { nothing: '', read: 'mcp:read', either: 'mcp:read', call: 'mcp:call' }[needs]
   return ['mcp:read', 'mcp:call'].filter(one => one === more || held.includes(one)).join(' ')
 }
+
+const READS = { name: 'work', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
+const upstreams = runScriptedUpstreams({ says: { tools: () => [READS] } })
 
 let patchbay: TestApp
 let api: FakeApi
@@ -217,6 +221,21 @@ it('a tool’s mark is looked at as it is now: what the builder takes back, a to
   expect((await post(address, token, body, headers)).status).toBe(200)
   await ada.expectOk('PATCH', `/tools/${toolIds.tool}`, { annotations: { idempotentHint: true } })
   expect((await post(address, token, body, headers)).status).toBe(403)
+})
+
+it('of a tool of an upstream the builder’s word counts, and not its own', async () => {
+  const { id } = await ada.create('/servers', { name: 'Attached', access: 'private' })
+  const wish = { origin: patchbay.origin, userId: ada.userId, serverId: id, scope: 'mcp:read' }
+  const attached = { name: 'up', transport: 'http', url: upstreams.urlOf('says') }
+  const upstream = await ada.create(`/servers/${id}/upstreams`, attached)
+  await ada.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+  const { token } = await insertToken(patchbay.services, wish)
+  const { body, headers } = statelessRequest('tools/call', { name: 'up_work', arguments: {} })
+  const address = `${patchbay.origin}/s/${id}`
+  const may = async () => (await post(address, token, body, headers)).status
+  expect(await may()).toBe(403)
+  await ada.expectOk('PATCH', `/upstreams/${upstream.id}`, { toolAnswers: { work: { readOnly: true } } })
+  await expect.poll(may).toBe(200)
 })
 
 it('a personal access token with the scope mcp has both scopes', async () => {
