@@ -1,3 +1,10 @@
+/** Of a text, an empty last one included. */
+export const countLines = (text: string): number => {
+  let count = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
 /** `1,204`. */
 export const formatNumber = (count: number): string => count.toLocaleString('en')
 

@@ -1,6 +1,6 @@
 import type { AnswerDocument } from '../answer-document.ts'
 import { countTokens } from '../tokens.ts'
-import { formatNumber } from './amounts.ts'
+import { countLines, formatNumber } from './amounts.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText } from './cut-text.ts'
 import { renderPath } from './path.ts'
@@ -55,12 +55,6 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   const more = lines.length - kept.length
   if (kept.length === 0) return ''
   return ['This is a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
-}
-
-const countLines = (text: string): number => {
-  let count = 1
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 const describeTextCut = (whole: string, shown: string, lines: number): string => {

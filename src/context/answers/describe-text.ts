@@ -1,5 +1,5 @@
 import type { AnswerDocument } from '../answer-document.ts'
-import { formatAmount, formatNumber } from './amounts.ts'
+import { countLines, formatAmount, formatNumber } from './amounts.ts'
 
 type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
 
@@ -47,7 +47,7 @@ const describeHeadings = ({ text: whole, format }: TextDocument): readonly strin
 export const describeText = (document: TextDocument): string => {
   const { text, format } = document
   if (text === '') return 'The answer is empty.'
-  const lines = countMatches(text, /\n/g) + 1
+  const lines = countLines(text)
   const words = countMatches(text, /\S+/g)
   const first = text
     .slice(0, FIRST_LINES * MAX_LINE_CHARACTERS * 4)

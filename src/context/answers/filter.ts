@@ -2,7 +2,7 @@ import { failure, type JsonValue, type Result, success } from '../../kernel/inde
 import type { AnswerDocument, Processed } from '../answer-document.ts'
 import type { Processor } from '../processor.ts'
 import { describePage, type Page, pageOf, pageValue } from './paging.ts'
-import { type Path, parsePath } from './path.ts'
+import { type Path, parsePaths } from './path.ts'
 import { excludePaths, includePaths } from './project.ts'
 import { describeMiss, matches } from './what-there-is.ts'
 
@@ -17,24 +17,11 @@ export type FilterParams = {
   offset?: number | undefined
 }
 
-/** Far above what one question needs; each path is looked for in all of the answer. */
-const MAX_FIELDS = 200
 /** Misses that are answered by what there is; beyond them the same would be said over and over. */
 const MAX_MISSES_SHOWN = 5
 
 type JsonDocument = Extract<AnswerDocument, { kind: 'json' }>
 type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
-
-const parsePaths = (fields: readonly string[]): Result<readonly Path[], string> => {
-  if (fields.length > MAX_FIELDS) return failure(`${fields.length} fields are too many: ${MAX_FIELDS} is the most.`)
-  const paths: Path[] = []
-  for (const field of fields) {
-    const parsed = parsePath(field)
-    if (!parsed.ok) return parsed
-    paths.push(parsed.value)
-  }
-  return success(paths)
-}
 
 const pageFrom = ({ limit, offset }: FilterParams): Result<Page | undefined, string> => {
   if (limit === undefined && offset === undefined) return success(undefined)

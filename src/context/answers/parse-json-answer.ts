@@ -1,4 +1,5 @@
 import { failure, isJsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { countLines } from './amounts.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
@@ -69,12 +70,6 @@ export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
 }
 
 const BROKEN_LINES_SHOWN = 5
-
-const countLines = (text: string): number => {
-  let count = 1
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
-  return count
-}
 
 /**
  * One JSON text a line, empty lines aside. Where it `isDeclared`, a broken line becomes a string and is noted; else a

@@ -1,4 +1,4 @@
-import { failure, isJsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
 /** One step of a path: into a member, an item, every item of an array, or every member or item. */
@@ -49,6 +49,21 @@ export const parsePath = (text: string): Result<Path, string> => {
   return success(steps)
 }
 
+/** Far above what one question needs; each path is looked for in all of the answer. */
+const MAX_PATHS = 200
+
+/** Reads several. The error is a sentence about the first that is none. */
+export const parsePaths = (texts: readonly string[]): Result<readonly Path[], string> => {
+  if (texts.length > MAX_PATHS) return failure(`${texts.length} fields are too many: ${MAX_PATHS} is the most.`)
+  const paths: Path[] = []
+  for (const text of texts) {
+    const path = parsePath(text)
+    if (!path.ok) return path
+    paths.push(path.value)
+  }
+  return success(paths)
+}
+
 /** Read as it stands: no sign in it means anything, and no blank at its ends would be lost. */
 const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
 
@@ -66,7 +81,7 @@ export const renderPath = (path: Path): string => {
 }
 
 /** Whether a value has members: an object, and no number that is kept as one. */
-export const hasMembers = (value: JsonValue): value is { [key: string]: JsonValue } =>
+export const hasMembers = (value: JsonValue | undefined): value is JsonObject =>
   isJsonObject(value) && findExactNumber(value) === undefined
 
 /** The index in an array that a member's name means: people write `users.0.name` too. */

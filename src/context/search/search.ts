@@ -1,6 +1,6 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result } from '../../kernel/index.ts'
 import type { AnswerDocument, Processed } from '../answer-document.ts'
-import { type Path, parsePath } from '../answers/path.ts'
+import { parsePaths } from '../answers/path.ts'
 import type { Processor } from '../processor.ts'
 import type { Look } from './look.ts'
 import {
@@ -19,8 +19,6 @@ import { wordsOf } from './words.ts'
 
 /** Time of one search, in milliseconds; what it found until then is answered. */
 const MAX_SEARCH_MS = 2_000
-/** Far above what one question needs. */
-const MAX_FIELDS = 200
 
 /** Tells when time is up. */
 const startClock = (): (() => boolean) => {
@@ -33,7 +31,7 @@ const checkNumber = (name: string, value: number | undefined, least: number, mos
     ? undefined
     : `${name} is a whole number from ${least} to ${most.toLocaleString('en')}.`
 
-const refusalOf = ({ pattern, mode, fields, topK, contextLines, maxDistance }: SearchParams): string | undefined => {
+const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchParams): string | undefined => {
   if (pattern === undefined || pattern === '') {
     return 'The pattern is empty: say what to look for. proxy_explore shows what there is.'
   }
@@ -44,22 +42,11 @@ const refusalOf = ({ pattern, mode, fields, topK, contextLines, maxDistance }: S
     return 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
   }
   if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode is one of ${SEARCH_MODES.join(', ')}.`
-  if (fields !== undefined && fields.length > MAX_FIELDS) return `At most ${MAX_FIELDS} fields can be searched at once.`
   return (
     checkNumber('top_k', topK, 1, MAX_TOP_K) ??
     checkNumber('context_lines', contextLines, 0, MAX_CONTEXT_LINES) ??
     checkNumber('max_distance', maxDistance, 0, MAX_DISTANCE)
   )
-}
-
-const parsePaths = (fields: readonly string[]): Result<readonly Path[], string> => {
-  const paths: Path[] = []
-  for (const field of fields) {
-    const path = parsePath(field)
-    if (!path.ok) return path
-    paths.push(path.value)
-  }
-  return success(paths)
 }
 
 const toLook = ({ pattern = '', mode = 'regex', ...params }: SearchParams): Look => ({

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from './members.ts'
+import { hasMembers } from '../answers/path.ts'
 
 /** Shorter lists are read as easily as they are. */
 const MIN_ROWS = 5

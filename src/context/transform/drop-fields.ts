@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../kernel/index.ts'
+import { hasMembers } from '../answers/path.ts'
 import type { FieldPath } from './field-path.ts'
-import { hasMembers } from './members.ts'
 
 /** What is left of a path where one is in a value. */
 type Rest = FieldPath

@@ -1,9 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { findExactNumber } from '../answers/exact-numbers.ts'
-
-/** Whether a value has members: what stands for a number that no double holds looks as if it had. */
-export const hasMembers = (value: JsonValue | undefined): value is JsonObject =>
-  isJsonObject(value) && findExactNumber(value) === undefined
+import type { JsonValue } from '../../kernel/index.ts'
+import { hasMembers } from '../answers/path.ts'
 
 /** The value with each of its leaves changed; names of members stay. */
 export const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {
