@@ -220,9 +220,7 @@ export const buildServices = async (
 
   const counting = createTokenWork()
   const catalogueWork = createCatalogueWork()
-  const finder = createToolFinder(error =>
-    logger.error({ err: error }, 'the dictionary could not be read: tools are found in fewer words'),
-  )
+  const finder = createToolFinder()
   const shaper = createAnswerShaper()
   const answerServices = buildAnswerServices({ settings, db, bus, logger })
   const answerTokens = createAnswerTokensWork()

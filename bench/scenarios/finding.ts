@@ -96,9 +96,7 @@ const measureMany = async (bench: Bench): Promise<void> => {
   const tools = Array.from({ length: copies }, (_, copy) =>
     catalogue.map(tool => ({ ...tool, name: `${tool.name}_${copy}` })),
   ).flat()
-  const finder = createToolFinder(error => {
-    throw error
-  })
+  const finder = createToolFinder()
   const startedMs = performance.now()
   const index = await finder.buildIndex(tools)
   const builtMs = performance.now() - startedMs

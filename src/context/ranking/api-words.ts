@@ -1,9 +1,9 @@
-import type { RelatedWord } from './lexicon.ts'
+/** A word that stands for another, and how well: 1 is the same. */
+type RelatedWord = { word: string; weight: number }
 
 /**
- * Words that stand for one another where people speak of what APIs do, a group a line: WordNet knows the language, but
- * neither that a bug is an issue nor that a homepage is a site. Behind a `>` stand words that lead to those before it,
- * and not the other way round.
+ * Words that stand for one another where people speak of what APIs do, a group a line. Behind a `>` stand words that lead
+ * to those before it, and not the other way round. A dictionary of the language adds nothing to it (docs/adr/0012).
  */
 const GROUPS = `
 get list show read fetch retrieve view return > see look find display check tell inspect browse know open
@@ -191,8 +191,10 @@ const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
   return new Map([...table].map(([from, words]) => [from, [...words].map(([word, weight]) => ({ word, weight }))]))
 }
 
-/** Other words for a word, where APIs are spoken of; asked in a form that a dictionary has. */
-export const createApiWords = () => {
+/** Other words for a word where APIs are spoken of, asked in its base form. */
+export type ApiWords = (word: string) => readonly RelatedWord[]
+
+export const createApiWords = (): ApiWords => {
   const table = buildTable()
-  return (word: string): readonly RelatedWord[] => table.get(word) ?? []
+  return word => table.get(word) ?? []
 }

@@ -1,4 +1,5 @@
-import { baseForms, type Lexicon, type RelatedWord } from './lexicon.ts'
+import type { ApiWords } from './api-words.ts'
+import { baseForms } from './base-forms.ts'
 import { stemOf } from './words.ts'
 
 /** The stems that tools have. */
@@ -7,14 +8,6 @@ export type Vocabulary = {
   withPrefix: (prefix: string) => readonly string[]
   /** Those that so many edits lead to, at most. */
   near: (stem: string, edits: number) => readonly { stem: string; edits: number }[]
-}
-
-/** Where words of the same meaning come from. */
-export type WordSources = {
-  /** Words that stand for one another where APIs are spoken of. */
-  apiWordsNear: (word: string) => readonly RelatedWord[]
-  /** The language's own; undefined where there is none at hand. */
-  lexicon: Lexicon | undefined
 }
 
 /** A stem that stands for a word of a question, and how well: 1 is the word itself. */
@@ -28,9 +21,10 @@ const LONG_CHARACTERS = 8
 const TYPO_WEIGHT = 0.75
 const SECOND_TYPO_WEIGHT = 0.5
 const API_WEIGHT = 0.8
+/** Of what a word is a form of. */
+const FORM_WEIGHT = 0.9
 /** Of what a word is short for, or the other way round. */
 const SHORT_WEIGHT = 0.95
-const LEXICON_WEIGHT = 0.5
 /** What is left of words of the same meaning where tools have the very word: who uses it mostly means it. */
 const OWN_EFFECT = 0.7
 const MAX_MEANINGS = 60
@@ -39,11 +33,7 @@ const MAX_MEANINGS = 60
  * All stems of the tools that may stand for a word: itself, words that begin with it, what it may be a typing error of
  * where nobody knows it, and words of the same meaning.
  */
-export const expandWord = (
-  word: string,
-  vocabulary: Vocabulary,
-  { apiWordsNear, lexicon }: WordSources,
-): WordMeaning[] => {
+export const expandWord = (word: string, vocabulary: Vocabulary, apiWordsNear: ApiWords): WordMeaning[] => {
   const meanings = new Map<string, number>()
   const add = (stem: string, weight: number): void => {
     if (vocabulary.has(stem) && (meanings.get(stem) ?? 0) < weight) meanings.set(stem, weight)
@@ -56,23 +46,21 @@ export const expandWord = (
       add(stem, PREFIX_WEIGHT * (own.length / stem.length))
     }
   }
-  const asOfApis = baseForms(word).flatMap(form => apiWordsNear(form))
-  for (const { word: near, weight } of asOfApis) {
+  const forms = baseForms(word)
+  const [base = word] = forms
+  // Of a form that no rule leads back from it is another word.
+  add(stemOf(base), effect * FORM_WEIGHT)
+  const related = forms.flatMap(form => apiWordsNear(form))
+  for (const { word: near, weight } of related) {
     add(stemOf(near), weight === 1 ? SHORT_WEIGHT : effect * API_WEIGHT * weight)
   }
-  // What a word means where APIs are spoken of is nearer than what else it may mean: a branch is no bough.
-  const asOfLife = asOfApis.length === 0 ? lexicon : undefined
-  const related = asOfLife?.relatedTo(word) ?? []
-  for (const { word: near, weight } of related) add(stemOf(near), effect * LEXICON_WEIGHT * weight)
-  const isKnown = vocabulary.has(own) || asOfApis.length > 0 || related.length > 0
+  const isKnown = vocabulary.has(own) || related.length > 0
   if (!isKnown && own.length >= MIN_TYPO_CHARACTERS) {
     const edits = own.length >= LONG_CHARACTERS ? 2 : 1
     for (const { stem, edits: made } of vocabulary.near(own, edits)) {
       add(stem, made <= 1 ? TYPO_WEIGHT : SECOND_TYPO_WEIGHT)
     }
   }
-  if (!vocabulary.has(own))
-    for (const { word: told, weight } of asOfLife?.glossOf(word) ?? []) add(stemOf(told), weight)
   return [...meanings]
     .map(([stem, weight]) => ({ stem, weight }))
     .sort((a, b) => b.weight - a.weight)

@@ -1,6 +1,6 @@
 import SearchableMap from 'minisearch/SearchableMap'
-import { replacePhrases } from './api-words.ts'
-import { expandWord, type Vocabulary, type WordSources } from './expansion.ts'
+import { type ApiWords, replacePhrases } from './api-words.ts'
+import { expandWord, type Vocabulary } from './expansion.ts'
 import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, splitWords, stemOf } from './words.ts'
@@ -130,9 +130,9 @@ const readQuery = (query: string): string[] => {
 
 /**
  * An index of what tools say of themselves, to be asked in words. Reads them in turns, so that others have theirs.
- * `sources`: where to look for other words of the same meaning.
+ * `apiWordsNear`: other words of the same meaning.
  */
-export const buildToolIndex = async (tools: readonly ToolText[], sources: WordSources): Promise<ToolIndex> => {
+export const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
   const toStem = createStems()
   const originals = new Map<string, string>()
   const counted: Counted[] = []
@@ -165,7 +165,7 @@ export const buildToolIndex = async (tools: readonly ToolText[], sources: WordSo
   return {
     find: (query, limit, isAllowed = () => true) =>
       rank(
-        readQuery(query).map(word => expandWord(word, vocabulary, sources)),
+        readQuery(query).map(word => expandWord(word, vocabulary, apiWordsNear)),
         limit,
         isAllowed,
       ),
