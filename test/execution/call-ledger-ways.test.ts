@@ -1,0 +1,124 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { countTokens } from '../../src/context/index.ts'
+import { connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
+import { type Asked, runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
+
+const BUDGET = 1_000
+const SEAMS = 4
+
+const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: `Town ${id}`, note: 'as before' }))
+const short = { rows: rows.slice(0, 3) }
+const text = (value: unknown) => ({ type: 'text', text: JSON.stringify(value) })
+const RESULTS: Record<string, object> = {
+  long: { content: [text({ rows })] },
+  short: { content: [text(short)] },
+  structured: { content: [text(short)], structuredContent: short },
+  remark: { content: [{ type: 'text', text: 'Three rows.' }], structuredContent: short },
+}
+const tools = Object.keys(RESULTS).map(name => ({ name, inputSchema: { type: 'object' } }))
+const resultOf = ({ params }: Asked): string => JSON.stringify(RESULTS[z.string().parse(params?.name)])
+
+const Tokens = z.object({
+  calls: z.int(),
+  counted: z.int(),
+  tools: z.array(z.object({ tool: z.string(), calls: z.int(), tokensBefore: z.int(), tokensSent: z.int() })),
+})
+const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
+
+describe('what calls cost, whatever way they come', () => {
+  const patchbay = runPatchbay()
+  const upstreams = runScriptedUpstreams({ rows: { tools: () => tools, result: resultOf } })
+  const fake = runFakeApi(({ url }, response) => answerJson(response, url.startsWith('/long') ? { rows } : short))
+  let operator: ApiClient
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin, 'operator@example.com')
+  })
+
+  const open = async (serverId: string) => {
+    const client = await connect(`${patchbay.origin}/s/${serverId}`)
+    const call = async (name: string, args: Record<string, unknown> = {}) => {
+      const { content, _meta } = await client.callTool({ name, arguments: args })
+      const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+      const tokens = await Promise.all(texts.map(countTokens))
+      return { meta: _meta, sent: tokens.reduce((sum, one) => sum + one, 0) }
+    }
+    const read = async () =>
+      Tokens.parse((await operator.expectOk('GET', `/servers/${serverId}/executions/tokens`)).body)
+    const whenCounted = async (counted: number) => {
+      await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(counted)
+      const all = await read()
+      return new Map(all.tools.map(tool => [tool.tool, tool]))
+    }
+    return { call, whenCounted }
+  }
+
+  const attach = async (server: object = {}) => {
+    const { id } = await operator.create('/servers', {
+      name: 'Attached',
+      access: 'public',
+      maxResponseTokens: BUDGET,
+      ...server,
+    })
+    const upstream = await operator.create(`/servers/${id}/upstreams`, {
+      name: 'up',
+      transport: 'http',
+      url: upstreams.urlOf('rows'),
+      toolAnswers: { structured: { response: { dropFields: ['rows[].note'] } } },
+    })
+    await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+    return open(id)
+  }
+  const serve = async (server: Record<string, unknown> = {}) => {
+    const definitions = ['long', 'short'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
+    const made = await makeServer(operator, definitions, { server: { maxResponseTokens: BUDGET, ...server } })
+    return { ...made, ...(await open(made.serverId)) }
+  }
+
+  it('to an attached MCP server: as it answers, cut, shaped, and with a remark beside what is structured', async () => {
+    const { call, whenCounted } = await attach()
+    const [long, plain, remark] = [await call('up_long'), await call('up_short'), await call('up_remark')]
+    const shaped = await call('up_structured')
+    const counted = await whenCounted(4)
+    expect(counted.get('up_short')).toMatchObject({ tokensBefore: plain.sent, tokensSent: plain.sent })
+    expect(counted.get('up_long')?.tokensBefore).toBe(await countTokens(JSON.stringify({ rows })))
+    expect(Math.abs((counted.get('up_long')?.tokensSent ?? 0) - long.sent)).toBeLessThanOrEqual(SEAMS)
+    const both = (await countTokens(JSON.stringify(short))) + remark.sent
+    expect(counted.get('up_remark')).toMatchObject({ tokensBefore: both, tokensSent: both })
+    expect(counted.get('up_structured')).toMatchObject({
+      tokensBefore: await countTokens(JSON.stringify(short)),
+      tokensSent: shaped.sent,
+    })
+  })
+
+  it('through a search, as calls of the tool that was found', async () => {
+    const { call, whenCounted } = await serve({ presentation: 'search' })
+    await call('find_tools', { query: 'short' })
+    const { sent } = await call('call_tool', { name: 'short', arguments: {} })
+    const counted = await whenCounted(1)
+    expect([...counted.keys()]).toEqual(['short'])
+    expect(counted.get('short')).toMatchObject({ calls: 1, tokensBefore: sent, tokensSent: sent })
+  })
+
+  it('through groups, going on from what was cut included', async () => {
+    const { call, whenCounted } = await serve({ presentation: 'grouped' })
+    const { meta } = await call('call_dynamic_tool', { group: 'Toolkit', name: 'long', args: {} })
+    const { cacheId } = CacheId.parse(meta)['patchbay/answer']
+    const args = { cache_id: cacheId, pattern: 'Town 900', mode: 'text' }
+    const { sent } = await call('call_dynamic_tool', { group: 'answers', name: 'proxy_search', args })
+    const counted = await whenCounted(2)
+    expect(counted.get('long')?.tokensBefore).toBe(await countTokens(JSON.stringify({ rows })))
+    expect(counted.get('proxy_search')?.tokensBefore).toBe(0)
+    expect(Math.abs((counted.get('proxy_search')?.tokensSent ?? 0) - sent)).toBeLessThanOrEqual(SEAMS)
+  })
+
+  it('of the API, where nothing is cut', async () => {
+    const { instanceIds, whenCounted } = await serve()
+    await operator.expectOk('POST', `/instances/${instanceIds.long}/call`, { arguments: {} })
+    const tokens = await countTokens(JSON.stringify({ rows }))
+    expect((await whenCounted(1)).get('long')).toMatchObject({ tokensBefore: tokens, tokensSent: tokens })
+  })
+})
