@@ -36,7 +36,7 @@ const saysReadOnly = ({ declared }: OpenTool): boolean => {
 }
 
 const TOKENS_HINT =
-  'Left empty, as the server says. 0 sends everything; the rest of a longer answer is kept for five minutes.'
+  'Left empty, as the server says; 0 sends everything. What is not sent of a longer answer is kept for five minutes.'
 const SCHEMA_HINT =
   ' It has an output schema, to which its answers are held, also after the steps; with a number here, clients are shown it without.'
 

@@ -67,7 +67,7 @@ const joinFindings = (found: Findings, said: Findings): Findings =>
   )
 
 const BUDGET_HINT =
-  'Left empty, as the server says. 0 sends everything; the rest of a longer answer is kept for five minutes.'
+  'Left empty, as the server says; 0 sends everything. What is not sent of a longer answer is kept for five minutes.'
 const SCHEMA_HINT =
   ' With a number, clients are shown the tool without its output schema, which the beginning of an answer would not fit.'
 
