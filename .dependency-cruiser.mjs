@@ -11,7 +11,7 @@ const RANKS = {
   organizations: 3,
   toolkits: 3,
   upstreams: 3,
-  config-files: 4,
+  'config-files': 4,
   servers: 4,
   execution: 5,
   oauth: 5,

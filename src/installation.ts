@@ -1,6 +1,7 @@
 import { listSecondFactorKeyIds } from './accounts/index.ts'
+import { migrateDatabase } from './migrate-database.ts'
 import { listOAuthSealingKeyIds } from './oauth/index.ts'
-import { type DatabaseTarget, migrate, type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
+import { type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
 import { type Changes, type ChangesOptions, createChanges } from './platform/events/index.ts'
 import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
 import { findMasterKeys } from './platform/master-keys.ts'
@@ -8,14 +9,10 @@ import { createSealing } from './platform/sealing.ts'
 import type { Settings } from './platform/settings.ts'
 import { listSealingKeyIds } from './servers/index.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/index.ts'
-import { MIGRATIONS_DIRECTORY } from './version.ts'
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
-
-export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
-  migrate(target, { directory: MIGRATIONS_DIRECTORY })
 
 /** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>

@@ -3,8 +3,14 @@ import {
   parseJSONRPCMessage,
   type StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { encodeParamHeaders, type ParamHeader, paramHeadersOf } from '../mcp/index.ts'
+import {
+  encodeParamHeaders,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ParamHeader,
+  paramHeadersOf,
+} from '../kernel/index.ts'
 import type { BridgeFault } from './bridge-faults.ts'
 
 type Id = string | number

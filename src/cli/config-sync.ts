@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import {
+  type ConfigFile,
+  draftUpstreams,
+  fillPlace,
+  type GlobalDraft,
+  type UpstreamDraft,
+} from '../config-files/index.ts'
 import { type Actor, AppError } from '../kernel/index.ts'
 import type { Services } from '../services.ts'
-import { type ConfigFile, draftUpstreams, fillPlace, type GlobalDraft, type UpstreamDraft } from '../upstreams/index.ts'
 import { failureLines } from './failure-lines.ts'
 import { readReferred } from './read-variable.ts'
 

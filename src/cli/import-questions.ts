@@ -1,6 +1,6 @@
 import { confirm, multiselect, password, select, text } from '@clack/prompts'
+import type { ConfigVariable } from '../config-files/index.ts'
 import { AppError } from '../kernel/index.ts'
-import type { ConfigVariable } from '../upstreams/index.ts'
 import { printable } from './printable.ts'
 
 const FEATURES = ['tools', 'resources', 'prompts'] as const

@@ -1,4 +1,4 @@
-import type { UpstreamDraft } from '../upstreams/index.ts'
+import type { UpstreamDraft } from '../config-files/index.ts'
 import type { ImportOutcome } from './import-run.ts'
 import type { Candidate, Sources } from './import-sources.ts'
 

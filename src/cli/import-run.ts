@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { GlobalDraft, UpstreamDraft } from '../upstreams/index.ts'
+import type { GlobalDraft, UpstreamDraft } from '../config-files/index.ts'
 import { listAll, type ManagementApi } from './management-api.ts'
 
 export type ImportOutcome = {

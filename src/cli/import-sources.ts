@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { CONFIG_TOOLS, type ConfigFile, type FoundServer, type Machine, readConfigFile } from '../config-files/index.ts'
 import { AppError } from '../kernel/index.ts'
-import { CONFIG_TOOLS, type ConfigFile, type FoundServer, type Machine, readConfigFile } from '../upstreams/index.ts'
 import { expandPath } from './read-variable.ts'
 
 /** A server, and the file that names it. */

@@ -1,4 +1,4 @@
-import type { ConfigVariable, GlobalDraft } from '../upstreams/index.ts'
+import type { ConfigVariable, GlobalDraft } from '../config-files/index.ts'
 import { askForEnvironment, askForValue } from './import-questions.ts'
 import { readReferred } from './read-variable.ts'
 

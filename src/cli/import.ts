@@ -1,16 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
+import { draftUpstreams } from '../config-files/index.ts'
+import { AppError, serverUrl } from '../kernel/index.ts'
 import { loadSettings } from '../platform/settings.ts'
-import { serverUrl } from '../servers/index.ts'
-import { draftUpstreams } from '../upstreams/index.ts'
 import { askEmail, askFeatures, askServer, askWhetherToGoOn, askWhich, type Feature } from './import-questions.ts'
 import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
 import { collectValues } from './import-values.ts'
 import { thisMachine } from './machine.ts'
-import { connectApi, expectAnswer, listAll, type ManagementApi, openLocalApi } from './management-api.ts'
+import { connectApi, expectAnswer, listAll, type ManagementApi } from './management-api.ts'
 import { print } from './output.ts'
 import { printable } from './printable.ts'
 
@@ -95,6 +94,10 @@ const withFeatures = (candidates: readonly Candidate[], features: readonly Featu
           },
         },
   )
+
+/** With it comes all of Patchbay, which takes a while. */
+const openLocalApi = async (email: string): Promise<ManagementApi> =>
+  (await import('./local-api.ts')).openLocalApi(email)
 
 const openApi = async (options: Options): Promise<ManagementApi> => {
   const { token, baseUrl } = loadSettings()

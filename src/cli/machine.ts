@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { Machine } from '../config-files/index.ts'
 import { readVariable } from '../platform/settings.ts'
-import type { Machine } from '../upstreams/index.ts'
 
 /** Where tools keep their files here; the project is the folder that the command runs in. */
 export const thisMachine = (): Machine => {

@@ -5,4 +5,4 @@ import { runProgram } from './run.ts'
 // it.
 process.umask(0o077)
 
-process.exitCode = await runProgram(buildProgram(), process.argv)
+process.exitCode = await runProgram(await buildProgram(process.argv.slice(2)), process.argv)

@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import { buildApp } from '../app.ts'
 import { AppError, type AppErrorCode, type JsonObject } from '../kernel/index.ts'
-import { createLogger } from '../platform/logger.ts'
 import { createTrustedFetch, OutboundError } from '../platform/net/index.ts'
-import { loadSettings } from '../platform/settings.ts'
-import { buildServices } from '../services.ts'
 
 /** What came of one request; `why` is there where it was refused, and says so. */
 export type ApiAnswer = { status: number; body: unknown; why: string | undefined }
@@ -16,10 +12,9 @@ export type ManagementApi = {
   close: () => Promise<void>
 }
 
-const PREFIX = '/api/v1'
+export const API_PREFIX = '/api/v1'
 const TIMEOUT_MS = 30_000
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024
-const TOKEN_NAME = 'patchbay import'
 
 const Problem = z.object({
   detail: z.string(),
@@ -35,7 +30,8 @@ const explain = (status: number, body: unknown): string | undefined => {
   return details === '' ? problem.detail : `${problem.detail.replace(/\.$/, '')} (${details}).`
 }
 
-const toAnswer = (status: number, text: string): ApiAnswer => {
+/** An answer as it came, and what it says where it is a refusal. */
+export const toAnswer = (status: number, text: string): ApiAnswer => {
   let body: unknown
   try {
     body = text === '' ? undefined : JSON.parse(text)
@@ -51,7 +47,7 @@ export const connectApi = (origin: string, token: string): ManagementApi => {
   return {
     send: async (method, path, body) => {
       try {
-        const response = await fetch(`${origin}${PREFIX}${path}`, {
+        const response = await fetch(`${origin}${API_PREFIX}${path}`, {
           method,
           headers: {
             authorization: `Bearer ${token}`,
@@ -67,42 +63,6 @@ export const connectApi = (origin: string, token: string): ManagementApi => {
       }
     },
     close,
-  }
-}
-
-/**
- * The API of this very installation, whether or not it runs, in the name of an account: as the other commands, for who
- * has its database. By a token that is taken back at the end. Throws `not_found` for an address without an account.
- */
-export const openLocalApi = async (email: string): Promise<ManagementApi> => {
-  const settings = loadSettings()
-  const logger = createLogger('silent')
-  const services = await buildServices(settings, logger)
-  try {
-    const wish = { name: TOKEN_NAME, scopes: ['read' as const, 'write' as const], expiresInDays: 1 }
-    const { id, token } = await services.accounts.createTokenFor(email, wish)
-    const app = await buildApp(settings, services, logger)
-    const send: ManagementApi['send'] = async (method, path, body) => {
-      const response = await app.http.inject({
-        method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).parse(method),
-        url: `${PREFIX}${path}`,
-        headers: { host: new URL(settings.baseUrl).host, authorization: `Bearer ${token}` },
-        ...(body !== undefined && { payload: body }),
-      })
-      return toAnswer(response.statusCode, response.body)
-    }
-    return {
-      send,
-      close: async () => {
-        await send('DELETE', `/tokens/${id}`)
-        app.beginStop()
-        await app.http.close()
-        await services.close()
-      },
-    }
-  } catch (error) {
-    await services.close()
-    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { migrateDatabase } from '../installation.ts'
+import { migrateDatabase } from '../migrate-database.ts'
 import { loadSettings } from '../platform/settings.ts'
 import { print } from './output.ts'
 

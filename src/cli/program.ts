@@ -1,14 +1,5 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
-import { importCommand } from './import.ts'
-import { keyCommand } from './key.ts'
-import { migrateCommand } from './migrate.ts'
-import { serveCommand } from './serve.ts'
-import { stdioCommand } from './stdio.ts'
-import { tokenCommand } from './token.ts'
-import { userCommand } from './user.ts'
 
 /** Bad usage is one line like any other failure, and the exit code is for `runProgram` to say. */
 const speakAsOne = (command: Command): Command => {
@@ -18,19 +9,33 @@ const speakAsOne = (command: Command): Command => {
   return command
 }
 
-/** Every command; each file of this folder is one. */
-export const buildProgram = (): Command => {
+/** Every command; each is a file of this folder, read when it is wanted: most of them need little of what `serve` does. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['stdio', async () => (await import('./stdio.ts')).stdioCommand()],
+  ['import', async () => (await import('./import.ts')).importCommand()],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
+  ['demo', async () => (await import('./demo.ts')).demoCommand()],
+  ['user', async () => (await import('./user.ts')).userCommand()],
+  ['token', async () => (await import('./token.ts')).tokenCommand()],
+  ['key', async () => (await import('./key.ts')).keyCommand()],
+])
+
+const VERSION_FLAGS = ['-V', '--version']
+
+/** The commands that an argument can mean: one that it names, and any where it names none. */
+const loadersFor = (argument: string | undefined): readonly (() => Promise<Command>)[] => {
+  if (argument !== undefined && VERSION_FLAGS.includes(argument)) return []
+  const named = COMMANDS.get(argument ?? '')
+  return named === undefined ? [...COMMANDS.values()] : [named]
+}
+
+/** The program with what the first of the user's arguments asks for; without arguments with every command. */
+export const buildProgram = async (args: readonly string[] = []): Promise<Command> => {
   const program = new Command('patchbay')
     .description('Turns HTTP APIs and existing MCP servers into hosted, secured MCP servers.')
     .version(VERSION)
-    .addCommand(serveCommand())
-    .addCommand(stdioCommand())
-    .addCommand(importCommand())
-    .addCommand(migrateCommand())
-    .addCommand(doctorCommand())
-    .addCommand(demoCommand())
-    .addCommand(userCommand())
-    .addCommand(tokenCommand())
-    .addCommand(keyCommand())
+  for (const load of loadersFor(args[0])) program.addCommand(await load())
   return speakAsOne(program)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { ConfigVariable } from '../config-files/index.ts'
 import { readVariable } from '../platform/settings.ts'
-import type { ConfigVariable } from '../upstreams/index.ts'
 import { thisMachine } from './machine.ts'
 
 /** Largest file that holds one value. */

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
+import { serverUrl } from '../kernel/index.ts'
 import { serve, serveInstallation } from '../main.ts'
 import { createLogger } from '../platform/logger.ts'
 import { loadSettings } from '../platform/settings.ts'
-import { serverUrl } from '../servers/index.ts'
 import { openConfigInstallation } from './config-installation.ts'
 import { print } from './output.ts'
 

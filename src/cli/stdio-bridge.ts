@@ -1,8 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, success } from '../kernel/index.ts'
+import { createLineReader, isJsonObject, type JsonObject, type JsonValue, parseJson, success } from '../kernel/index.ts'
 import { createGuardedFetch } from '../platform/net/index.ts'
-import { createLineReader } from '../upstreams/index.ts'
 import { explainBridgeFault } from './bridge-faults.ts'
 import { createBridgeRequests } from './bridge-requests.ts'
 

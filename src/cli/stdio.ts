@@ -1,10 +1,6 @@
 import { Command } from 'commander'
-import { buildApp } from '../app.ts'
-import { AppError } from '../kernel/index.ts'
-import { createLogger } from '../platform/logger.ts'
+import { AppError, serverUrl } from '../kernel/index.ts'
 import { loadSettings, type Settings } from '../platform/settings.ts'
-import { serverUrl } from '../servers/index.ts'
-import { openConfigInstallation } from './config-installation.ts'
 import { printable } from './printable.ts'
 import { runStdioBridge } from './stdio-bridge.ts'
 
@@ -39,34 +35,15 @@ const bridgeTo = (url: string, settings: Settings, token: string | undefined): P
     stop: untilTold(),
   })
 
-/** Serves the file within this process, for this one client. */
-const offerConfig = async (path: string): Promise<void> => {
-  const logger = createLogger(loadSettings().logLevel, 'stderr')
-  const { settings, services, serverId, first, follow, remove } = await openConfigInstallation(path, logger)
-  for (const { name, why } of first.skipped) log(`"${name}" is not taken: ${why}`)
-  try {
-    const app = await buildApp(settings, services, logger)
-    const origin = await app.http.listen({ host: settings.host, port: 0 })
-    follow()
-    try {
-      await bridgeTo(serverUrl(origin, serverId), settings, undefined)
-    } finally {
-      app.beginStop()
-      app.http.server.closeAllConnections()
-      await app.http.close()
-    }
-  } finally {
-    await services.close()
-    await remove()
-  }
-}
-
 const runStdio = async (options: Options, command: Command): Promise<void> => {
   const { server, config } = options
   if ((server === undefined) === (config === undefined)) {
     command.error('error: give either --server <id> or --config <file>')
-  } else if (config !== undefined) await offerConfig(config)
-  else {
+  } else if (config !== undefined) {
+    // With it comes all of Patchbay, which takes a while.
+    const { withConfigServed } = await import('./served-config.ts')
+    await withConfigServed(config, log, (url, settings) => bridgeTo(url, settings, undefined))
+  } else {
     const settings = loadSettings()
     await bridgeTo(urlOf(options, settings), settings, settings.token)
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { FindCatalogueReport } from '../context/index.ts'
 import type { CallTokensOf, ExecutionService } from '../execution/index.ts'
 import { createCallFigureStore } from '../history/index.ts'
+import { serverUrl } from '../kernel/index.ts'
 import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
 import {
   createServerWiring,
@@ -11,7 +12,6 @@ import {
   type ServerFrameParts,
   type ServerService,
   serverTabPath,
-  serverUrl,
   toCatalogueSentence,
 } from '../servers/index.ts'
 import type { Upstream, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'

@@ -1,16 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError, organizationIdsOf } from '../kernel/index.ts'
+import { AppError, organizationIdsOf, serverUrl } from '../kernel/index.ts'
 import type { InProcessClient } from '../mcp/index.ts'
 import { addressOf, FOR_PERSON, formatCount, uuidParam } from '../platform/http/index.ts'
-import {
-  checkUserAccess,
-  policyOf,
-  type Server,
-  type ServerService,
-  serverTabPath,
-  serverUrl,
-} from '../servers/index.ts'
+import { checkUserAccess, policyOf, type Server, type ServerService, serverTabPath } from '../servers/index.ts'
 import { toConnectPanel } from './connect.ts'
 
 const Params = z.object({ uuid: uuidParam })

@@ -1,6 +1,7 @@
 import type { ServerCallCounts } from '../history/index.ts'
+import { serverUrl } from '../kernel/index.ts'
 import { formatCount, formatNumber } from '../platform/http/index.ts'
-import { type ServerCard, serverTabPath, serverUrl } from '../servers/index.ts'
+import { type ServerCard, serverTabPath } from '../servers/index.ts'
 import { type Spark, toSpark } from './spark.ts'
 
 /** Jacks in the row of a card; the others are counted. */

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { serverUrl } from '../kernel/index.ts'
 import { bearerOf, type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
-import { type Server, type ServerService, serverUrl, type VerifyMcpToken } from '../servers/index.ts'
+import type { Server, ServerService, VerifyMcpToken } from '../servers/index.ts'
 
 /** Most servers one document lists: it is read whole by clients. */
 const MAX_LISTED_SERVERS = 1_000

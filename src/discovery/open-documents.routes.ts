@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError, MCP_SCOPES } from '../kernel/index.ts'
+import { AppError, MCP_SCOPES, serverUrl } from '../kernel/index.ts'
 import { type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
-import { type Server, type ServerService, serverUrl } from '../servers/index.ts'
+import type { Server, ServerService } from '../servers/index.ts'
 import { RegistryEntry, toRegistryEntry } from './registry-entry.ts'
 
 /** RFC 9728 §2. */

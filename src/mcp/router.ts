@@ -7,10 +7,9 @@ import type {
   OfferedItem,
   OfferLists,
 } from '../execution/index.ts'
-import type { JsonObject } from '../kernel/index.ts'
+import { type JsonObject, NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from '../kernel/index.ts'
 import type { GroupLists } from './groups.ts'
 import { createListing, type Era, type ListHead, type ListItem, type Listing } from './listing.ts'
-import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from './param-headers.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 

@@ -1,9 +1,9 @@
 import { createRecentTokens, createTokenUses } from '../accounts/index.ts'
-import { MCP_SCOPES, type McpScope } from '../kernel/index.ts'
+import { MCP_SCOPES, type McpScope, serverUrl } from '../kernel/index.ts'
 import type { Database } from '../platform/db/index.ts'
 import type { EventBus } from '../platform/events/index.ts'
 import type { Logger } from '../platform/logger.ts'
-import { type McpPrincipal, serverUrl } from '../servers/index.ts'
+import type { McpPrincipal } from '../servers/index.ts'
 import { findIssuedToken, type IssuedToken } from './access-tokens.store.ts'
 import { noteGrantUse } from './grants.store.ts'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { type Actor, MCP_SCOPES } from '../kernel/index.ts'
+import { type Actor, MCP_SCOPES, serverUrl } from '../kernel/index.ts'
 import { timeSchema } from '../platform/http/index.ts'
-import { serverUrl } from '../servers/index.ts'
 import type { Grant } from './grant.ts'
 import { mayUseServerOf } from './grants.service.ts'
 

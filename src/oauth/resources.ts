@@ -1,4 +1,4 @@
-import { serverUrl } from '../servers/index.ts'
+import { serverUrl } from '../kernel/index.ts'
 
 /** Longer ones are no address of a server. */
 const MAX_RESOURCE_CHARACTERS = 512

@@ -45,7 +45,7 @@ export { type BoundParameter, createServerWiring, type ServerWiring } from './se
 export { serverRoutes } from './servers.routes.ts'
 export { CreateServer } from './servers.schema.ts'
 export { assertOwnOrManaged, createServerService, getServerFor, type ServerService } from './servers.service.ts'
-export { exposedSchemaOf, serverUrl } from './servers.view.ts'
+export { exposedSchemaOf } from './servers.view.ts'
 export { settingsPages } from './settings.pages.ts'
 export { explainShownAs, type ShownAs } from './shown-as.ts'
 export { sourcesPages } from './sources.pages.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, serverUrl } from '../kernel/index.ts'
 import { inputSchemaOf } from '../templates/index.ts'
 import { type CompiledDefinition, checkDefinition, type ToolDefinition } from '../toolkits/index.ts'
 import { bindingOf } from './bindings.ts'
@@ -20,9 +20,6 @@ const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date })
   createdAt: createdAt.toISOString(),
   updatedAt: updatedAt.toISOString(),
 })
-
-/** Where MCP clients find a server. */
-export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`
 
 export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs): z.infer<typeof ServerView> => ({
   id: server.id,

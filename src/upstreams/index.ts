@@ -18,20 +18,7 @@ export {
 } from './call-upstream-tool.ts'
 export { createUpstreamCatalogues, removeHidden, type UpstreamCatalogues } from './catalogue/index.ts'
 export {
-  CONFIG_TOOLS,
-  type ConfigFile,
-  type ConfigVariable,
-  draftUpstreams,
-  type FoundServer,
-  fillPlace,
-  type GlobalDraft,
-  type Machine,
-  readConfigFile,
-  type UpstreamDraft,
-} from './config-files/index.ts'
-export {
   type ConnectionLimits,
-  createLineReader,
   createStdioProcesses,
   type UpstreamConnection,
   UpstreamError,
@@ -58,7 +45,7 @@ export { createStateDigest } from './state-digest.ts'
 export { findToolAnswers, hasToolAnswers, type ToolAnswers, ToolAnswersRules } from './tool-answers.ts'
 export { isToolAllowed } from './tool-patterns.ts'
 export { upstreamPages } from './upstream.pages.ts'
-export { isPerCaller, type Upstream, type UpstreamState } from './upstream.ts'
+export { isPerCaller, type Upstream, type UpstreamFeatures, type UpstreamState } from './upstream.ts'
 export { createUpstreamConnections, type UpstreamConnections } from './upstream-connections.ts'
 export { createUpstreamLoading } from './upstream-loading.ts'
 export { createUpstreamOffers, type PresentedUpstream, type UpstreamOffers } from './upstream-offers.ts'
@@ -67,6 +54,6 @@ export { toUpstreamRow } from './upstream-page.view.ts'
 export { upstreamPath, upstreamToolPath } from './upstream-path.ts'
 export { createToolCounts } from './upstream-tool-counts.ts'
 export { upstreamRoutes } from './upstreams.routes.ts'
-export type { UpstreamService } from './upstreams.service.ts'
+export type { UpstreamInput, UpstreamService } from './upstreams.service.ts'
 export { createUpstreamService } from './upstreams.service.ts'
 export { listAllUpstreams } from './upstreams.store.ts'

@@ -28,10 +28,13 @@ const breachOfRank = (folder: string) => ({
   target: folder === 'cli' ? 'sample' : 'cli',
 })
 
+/** What the folder of this name exports. */
+const exportOf = (folder: string): string => folder.replaceAll('-', '')
+
 const filesOfRank = (folder: string): [string, string][] => {
   const { from, target } = breachOfRank(folder)
   return [
-    [`src/${folder}/index.ts`, `export const ${folder} = 1\n`],
+    [`src/${folder}/index.ts`, `export const ${exportOf(folder)} = 1\n`],
     [from, `import { ${target} } from '../${target}/index.ts'\nexport const rank = ${target}\n`],
   ]
 }

@@ -12,7 +12,7 @@ const namesOf = (command: Command, before: readonly string[] = []): string[][] =
     const name = [...before, child.name()]
     return [name, ...namesOf(child, name)]
   })
-const commands = namesOf(buildProgram())
+const commands = namesOf(await buildProgram())
 const runnable = commands.filter(name => !commands.some(other => other.length > name.length && other[0] === name[0]))
 
 describe('the command line', () => {

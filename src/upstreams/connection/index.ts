@@ -4,7 +4,6 @@ export {
   type UpstreamParts,
 } from './connection.ts'
 export type { ConnectionLimits } from './connection-limits.ts'
-export { createLineReader } from './line-reader.ts'
 export type { UpstreamClient, UpstreamOffer } from './open-connection.ts'
 export { type LogLine, maskSecrets } from './output-log.ts'
 export { createStdioProcesses, type StdioProcesses } from './stdio-processes.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { UpstreamInput } from '../upstreams.service.ts'
+import type { UpstreamInput } from '../upstreams/index.ts'
 import type { ConfigVariable } from './config-text.ts'
 import type { FoundServer } from './found-server.ts'
 import { type HiddenText, hideSecrets, type SecretPart } from './hide-secrets.ts'

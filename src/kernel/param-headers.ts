@@ -1,7 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import type { Refusal } from './answer.ts'
-import { decodeHeaderText, headerMismatch, headerOf } from './headers.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** A parameter that clients repeat in a header, for proxies to route by (2026-07-28, "x-mcp-header"). */
 export type ParamHeader = { path: readonly string[]; header: string; isNumeric: boolean }
@@ -31,7 +28,8 @@ export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] 
   return found.length === 0 ? NO_PARAM_HEADERS : found
 }
 
-const valueAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
+/** What the arguments hold for such a parameter. */
+export const argumentAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
   let value = root
   for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   return value
@@ -47,33 +45,9 @@ export const encodeParamHeaders = (
 ): Record<string, string> =>
   Object.fromEntries(
     declared.flatMap(({ path, header }) => {
-      const value = valueAt(args, path)
+      const value = argumentAt(args, path)
       if (value === undefined || value === null || typeof value === 'object') return []
       const text = String(value)
       return [[header, PLAIN.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`]]
     }),
   )
-
-const DECIMAL = /^-?\d+(\.\d+)?$/
-
-/** What is given must be repeated, and equal; what is not given is not looked for. */
-export const checkParamHeaders = (
-  declared: readonly ParamHeader[],
-  args: JsonValue | undefined,
-  headers: IncomingHttpHeaders,
-): Refusal | undefined => {
-  for (const { path, header, isNumeric } of declared) {
-    const value = valueAt(args, path)
-    if (value === undefined || value === null || typeof value === 'object') continue
-    const given = headerOf(headers, header)
-    if (given === undefined) return headerMismatch(header, '(missing)', String(value))
-    const decoded = decodeHeaderText(given)
-    if (decoded === undefined) return headerMismatch(header, given, 'it is no valid Base64')
-    const isEqual =
-      isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
-        ? Number(decoded) === value
-        : decoded === String(value)
-    if (!isEqual) return headerMismatch(header, given, String(value))
-  }
-  return undefined
-}

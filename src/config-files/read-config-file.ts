@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/index.ts'
 import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
 import { findServers } from './find-servers.ts'
 import type { FoundServers } from './found-server.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import type { ConfigInput } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
 import type { FoundServer, FoundServers, Unusable } from './found-server.ts'

@@ -1,4 +1,4 @@
-import type { UpstreamFeatures } from '../upstream.ts'
+import type { UpstreamFeatures } from '../upstreams/index.ts'
 import type { ConfigText } from './config-text.ts'
 
 /** Where a server of a configuration file is, every text taken apart at its variables. */

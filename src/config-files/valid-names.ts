@@ -1,4 +1,4 @@
-import { TOOL_NAME } from '../../kernel/index.ts'
+import { TOOL_NAME } from '../kernel/index.ts'
 
 const MAX_NAME_CHARS = 64
 const MAX_KEY_CHARS = 64

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
 import { type ConfigText, readConfigText, type TextReader } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
 import type { FoundPlace, FoundServer } from './found-server.ts'

@@ -1,0 +1,2 @@
+/** Where MCP clients find a server. */
+export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`
