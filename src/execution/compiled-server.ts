@@ -78,6 +78,12 @@ export type CompiledTool = {
   callWhole?: CompiledTool['call'] | undefined
 }
 
+/** Whether a call of a tool with these arguments only reads, by its builder's word or that of the tool it calls. */
+export const onlyReads = (
+  { isReadOnly, isReadOnlyCall }: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall'>,
+  args: JsonValue | undefined,
+): boolean => isReadOnlyCall?.(args) ?? isReadOnly
+
 /** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */
 export type OfferedItem = { name: string; json: JsonObject }
 

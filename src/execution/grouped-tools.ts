@@ -1,5 +1,5 @@
 import { failure, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import type { CallContext, CompiledTool, LongText, UnlistedTools } from './compiled-server.ts'
+import { type CallContext, type CompiledTool, type LongText, onlyReads, type UnlistedTools } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
 import { describeGroups, listNames, quoteName } from './group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from './own-tool-arguments.ts'
@@ -134,9 +134,7 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     ),
     isReadOnlyCall: given => {
       const found = find(given)
-      if (!found.ok) return false
-      const { tool, args } = found.value
-      return tool.isReadOnlyCall?.(args) ?? tool.isReadOnly
+      return found.ok && onlyReads(found.value.tool, found.value.args)
     },
     call: async (given, context) => {
       const found = find(given, context.link?.peer)

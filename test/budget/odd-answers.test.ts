@@ -7,6 +7,7 @@ import { connect } from '../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
+import { CLIENT_KINDS, connectClient } from '../upstreams/clients.ts'
 
 const BUDGET = 500
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
@@ -123,6 +124,24 @@ describe('a budget, and answers that are not as one hopes', () => {
     expect([failed.isError, failed.texts[0]?.startsWith('It is broken.')]).toEqual([true, true])
     expect(await countTokens(failed.text)).toBeLessThanOrEqual(BUDGET)
   })
+
+  it.each(CLIENT_KINDS)(
+    'are gone on from in every era, also behind a search, and live with each change (%s)',
+    async kind => {
+      const { url, serverId } = await make({ presentation: 'search' })
+      const client = await connectClient(kind, url)
+      const inner = async (name: string, args: object = {}) =>
+        JSON.stringify(await client.callTool('call_tool', { name, arguments: args }))
+      const kept = { cache_id: idOf((await inner('rows')).replaceAll('\\"', '"')), pattern: 'Ghent' }
+      expect(JSON.stringify(await client.callTool('proxy_search', kept))).toContain('rows[900].town')
+      expect(await inner('proxy_search', kept)).toContain('rows[900].town')
+      await ada.expectOk('PATCH', `/servers/${serverId}`, { maxResponseTokens: 0 })
+      expect(await inner('rows')).toContain('{\\"id\\":999,')
+      await expect(client.callTool('proxy_search', kept)).rejects.toThrow(/proxy_search/)
+      await ada.expectOk('PATCH', `/servers/${serverId}`, { maxResponseTokens: BUDGET })
+      expect(JSON.stringify(await client.callTool('proxy_search', kept))).toContain('rows[900].town')
+    },
+  )
 
   describe('in groups', () => {
     const inGroup = (client: Client, group: string, name: string, args: object = {}) =>

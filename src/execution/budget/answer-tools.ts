@@ -14,6 +14,7 @@ import {
   type CompiledTool,
   isPassed,
   isRefused,
+  onlyReads,
   type PassedAnswer,
   type ToolResult,
 } from '../compiled-server.ts'
@@ -184,7 +185,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       if (!wish.ok || wish.value.source.kind === 'kept') return true
       const { group, tool, args } = wish.value.source
       const found = findTool(group, tool)
-      return found.ok && (found.value.isReadOnlyCall?.(args) ?? found.value.isReadOnly)
+      return found.ok && onlyReads(found.value, args)
     }
     return {
       name,

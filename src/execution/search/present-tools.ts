@@ -33,7 +33,8 @@ const presentSearch = (
   const shown = listShown(tools, new Set(pinnedTools), parts)
   const findable = tools.filter(tool => !isAlwaysShown(tool))
   const explain = (name: string) => explainMissing?.('tools', name)
-  const own = compileSearchTools(findable, tools.length - shown.length, { finder: parts.finder, unlisted, explain })
+  const hiddenCount = tools.length - shown.length
+  const own = compileSearchTools(tools, findable, hiddenCount, { finder: parts.finder, unlisted, explain })
   return {
     ...server,
     tools: [...shown, ...own],

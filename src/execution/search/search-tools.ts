@@ -1,6 +1,12 @@
 import type { ToolFinder, ToolIndex } from '../../context/index.ts'
 import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
-import type { CallContext, CompiledTool, ToolResult, UnlistedTools } from '../compiled-server.ts'
+import {
+  type CallContext,
+  type CompiledTool,
+  onlyReads,
+  type ToolResult,
+  type UnlistedTools,
+} from '../compiled-server.ts'
 import { errorResult } from '../faults.ts'
 import { cutText, listNames, onOneLine, quoteName } from '../group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../own-tool-arguments.ts'
@@ -128,7 +134,7 @@ const compileFind = (search: Search, { unlisted }: SearchParts, count: number): 
   },
 })
 
-type Inner = { tool: Pick<Found, 'isReadOnly' | 'call'>; args: JsonObject }
+type Inner = { tool: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall' | 'call'>; args: JsonObject }
 /** Why nothing is called; a name that nobody has is told with those that are near. */
 type Refused = { text: string; unknown?: string }
 
@@ -170,7 +176,7 @@ const compileCall = (tools: readonly CompiledTool[], search: Search, parts: Sear
     isLinked: parts.unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true),
     isReadOnlyCall: given => {
       const found = find(given)
-      return found.ok && found.value.tool.isReadOnly
+      return found.ok && onlyReads(found.value.tool, found.value.args)
     },
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
@@ -182,14 +188,15 @@ const compileCall = (tools: readonly CompiledTool[], search: Search, parts: Sear
 
 /**
  * The two tools that stand for all others: one finds them, the other calls them. What a call of the second brings is the
- * inner tool's own. `hidden`: those that no list has beside them.
+ * inner tool's own. `findable`: those that are found; `hiddenCount`: how many no list has beside them.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],
+  findable: readonly CompiledTool[],
   hiddenCount: number,
   parts: SearchParts,
 ): CompiledTool[] => {
-  const search = createSearch(tools, parts)
+  const search = createSearch(findable, parts)
   return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
 }
 
