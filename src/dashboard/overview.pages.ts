@@ -86,7 +86,8 @@ export const overviewPages =
         connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
         patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
         health: toHealthView(health),
-        tokens: toCallTokensPage(tokens),
+        // Requests that are passed on call no tool.
+        tokens: presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
         tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
         calls: recent.items.map(toCallView),
         historyPath: historyPath(uuid),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { removeOldToolDays } from '../../src/history/index.ts'
+import { createRecorder, removeOldToolDays } from '../../src/history/index.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'
@@ -73,6 +73,22 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     await recorder.flush()
     expect(await listDays()).toEqual([])
     expect(await db.execution.count({ where: { serverId } })).toBe(1)
+  })
+
+  it('are added up by several processes at once, and none is lost', async () => {
+    const { recorder, serverId, target, log, listDays } = await createWorld()
+    const other = createRecorder({ target, logger: log.logger })
+    for (const one of [recorder, other]) {
+      for (let index = 0; index < 600; index++) {
+        const record = buildExecution(serverId, { startedAt, tool: `tool_${index % 3}` })
+        one.record(record)
+        one.recordTokens({ executionId: record.id, before: 3, sent: 1, otherwise: 3 })
+      }
+    }
+    await Promise.all([recorder.flush(), other.flush()])
+    await other.close()
+    const each = { day: DAY, calls: 400, counted: 400, tokens: [1_200, 400] }
+    expect(await listDays()).toEqual([0, 1, 2].map(index => ({ ...each, tool: `tool_${index}` })))
   })
 
   it('are those of each server by itself', async () => {
