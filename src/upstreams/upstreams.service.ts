@@ -254,6 +254,8 @@ export const createUpstreamService = ({
       changes.commit(async (tx, announce) => {
         const { before, server } = await getForChange(tx, actor, id)
         assertUnchangedSince(before, unchanged)
+        // Nothing is kept under this name, whoever writes it.
+        if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot be called that' }])
         const wanted = {
           ...before,
           responseTokens: withTool(before.responseTokens, tool, responseTokens),

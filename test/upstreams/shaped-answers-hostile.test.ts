@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callText, connect } from '../servers/mcp.ts'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { type Asked, runScriptedUpstreams } from './scripted-upstream.ts'
+
+const ROWS = Array.from({ length: 40_000 }, (_, id) => ({ id, note: 'x'.repeat(100), link: `/rows/${id}` }))
+const text = (said: string) => ({ type: 'text', text: said })
+const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`
+
+/** What each tool answers, as JSON. */
+const RESULTS: Readonly<Record<string, () => string>> = {
+  large: () => JSON.stringify({ content: [text(JSON.stringify(ROWS))] }),
+  many: () => JSON.stringify({ content: Array.from({ length: 3_000 }, (_, id) => text(`{"id":${id},"link":1}`)) }),
+  deep: () => JSON.stringify({ content: [text(nested(100_000))] }),
+  numbers: () => '{"content":[{"type":"text","text":"{\\"id\\":12345678901234567890,\\"link\\":1e400}"}]}',
+  twice: () => JSON.stringify({ content: [text('{"a":1,"a":2,"link":3}')] }),
+  odd: () =>
+    '{"content":[null,7,"text",{"type":"text"},{"type":"text","text":5},{"type":"text","text":"{\\"link\\":1}"}]}',
+  nothing: () => '{"content":[]}',
+  lone: () => '{"content":[{"type":"text","text":"{\\"link\\":1,\\"a\\":\\"\\\\ud800\\"}"}]}',
+  scalar: () => '{"content":[{"type":"text","text":"none"}],"structuredContent":"not an object"}',
+  looks_back: () => '{"content":[],"structuredContent":{"a":"b","link":1}}',
+}
+const resultOf = ({ params }: Asked): string => RESULTS[z.string().parse(params?.name)]?.() ?? '{"content":[]}'
+const NAMES = [...Object.keys(RESULTS)]
+const LOOKS_BACK = { type: 'object', properties: { a: { type: 'string', pattern: '^(?<=x)b$' } } }
+const toolOf = (name: string) => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...(name === 'looks_back' ? { outputSchema: LOOKS_BACK } : {}),
+})
+const DROP = { response: { dropFields: ['**.link'] } }
+const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))'
+
+describe('answers of upstreams that are not as one hopes', () => {
+  const patchbay = runPatchbay()
+  const upstreams = runScriptedUpstreams({ odd: { tools: () => NAMES.map(toolOf), result: resultOf } })
+  let operator: ApiClient
+  beforeAll(async () => {
+    operator = await signUp(patchbay.origin)
+  })
+  const attach = async (toolAnswers: object) => {
+    const { id: serverId } = await operator.create('/servers', { name: 'Odd', access: 'public', maxResponseTokens: 0 })
+    const wish = { name: 'up', transport: 'http', url: upstreams.urlOf('odd'), toolAnswers }
+    const { id } = await operator.create(`/servers/${serverId}/upstreams`, wish)
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    return { id, url: `${patchbay.origin}/s/${serverId}` }
+  }
+  const shape = async (tool: string, answers: object = DROP) =>
+    callText(await connect((await attach({ [tool]: answers })).url), `up_${tool}`)
+
+  it('5 MB of JSON, and thousands of texts, are shaped', async () => {
+    const large = await shape('large')
+    expect(JSON.parse(large.text)).toEqual(ROWS.map(({ link: _link, ...row }) => row))
+    const client = await connect((await attach({ many: DROP })).url)
+    const { content } = await client.callTool({ name: 'up_many', arguments: {} })
+    expect(content.map(block => block.type === 'text' && block.text)).toEqual(
+      Array.from({ length: 3_000 }, (_, id) => `{"id":${id}}`),
+    )
+  })
+
+  it.each([
+    ['numbers that no double holds', 'numbers', '{"id":12345678901234567890}'],
+    ['a member that is there twice', 'twice', '{"a":2}'],
+    ['half of a character', 'lone', '{"a":"\\ud800"}'],
+    ['nothing', 'nothing', ''],
+  ])('%s', async (_what, tool, said) => {
+    expect(await shape(tool)).toEqual({ text: said, isError: false })
+  })
+
+  it('what is nested deeper than any, and blocks that are none, end nothing but their own call', async () => {
+    const { text: said } = await shape('deep')
+    expect(said.slice(0, 200)).toMatch(/cannot be shaped|^\[\[\[/)
+    const client = await connect((await attach({ odd: DROP, scalar: DROP, twice: DROP })).url)
+    for (const name of ['up_odd', 'up_scalar']) await client.callTool({ name, arguments: {} }).catch(() => undefined)
+    expect((await callText(client, 'up_twice')).text).toBe('{"a":2}')
+  })
+
+  it('a schema that cannot be compiled here fits nothing that was shaped, and all that was not', async () => {
+    const client = await connect((await attach({ looks_back: DROP })).url)
+    const shaped = await client.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
+    expect(JSON.stringify(shaped)).toContain('the schema cannot be compiled')
+    const whole = await connect((await attach({ looks_back: { response: { dropFields: ['nowhere'] } } })).url)
+    const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
+    expect(JSON.stringify(passed)).not.toContain('the schema cannot be compiled')
+  })
+
+  it('an endless transform is ended and named, while another server is answered', async () => {
+    const endless = shape('twice', { response: { transform: { language: 'jsonata', expression: ENDLESS } } })
+    expect((await shape('twice')).text).toBe('{"a":2}')
+    const { text: said, isError } = await endless
+    expect([isError, said]).toEqual([true, expect.stringMatching(/^The transform of this tool \(JSONata\) /)])
+  })
+
+  it('a tool that is called as no member may be has nothing said of it', async () => {
+    const { id } = await attach({})
+    const toolAnswers: unknown = JSON.parse('{"__proto__": {"readOnly": true}}')
+    expect((await operator.send('PATCH', `/upstreams/${id}`, { toolAnswers })).status).toBe(400)
+  })
+})
