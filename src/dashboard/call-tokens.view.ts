@@ -53,8 +53,8 @@ const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => nu
 
 const countedText = ({ calls, counted }: TokenSums): string =>
   calls === counted
-    ? `All ${formatCount(calls, 'call')} to tools ${calls === 1 ? 'is' : 'are'} counted.`
-    : `${formatNumber(counted)} of ${formatCount(calls, 'call')} to tools are counted; nothing is claimed of the others.`
+    ? `Counted: all of ${formatCount(calls, 'call')} to tools.`
+    : `Counted: ${formatNumber(counted)} of ${formatCount(calls, 'call')} to tools; nothing is claimed of the others.`
 
 export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
   const { all, days, tools } = tokens

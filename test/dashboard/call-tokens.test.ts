@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callText, connect } from '../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, town: `Town ${id}` }))
+const Tokens = z.object({ counted: z.int(), tokensBefore: z.int(), tokensSent: z.int(), tokensSaved: z.int() })
+const format = (count: number): string => count.toLocaleString('en')
+
+describe('what calls cost, on the pages of a server', () => {
+  const patchbay = runPatchbay()
+  const api = runFakeApi((_request, response) => answerJson(response, { rows }))
+  let owner: ApiClient & { email: string }
+  beforeAll(async () => {
+    owner = await signUp(patchbay.origin)
+  })
+
+  const signIn = async (email: string) => {
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email, password: PASSWORD })
+    return person
+  }
+  const serve = async () => {
+    const tools = [{ name: 'towns', method: 'GET', url: `${api.origin}/towns` }]
+    const { serverId, url } = await makeServer(owner, tools, { server: { maxResponseTokens: 1_000 } })
+    const read = async () => Tokens.parse((await owner.expectOk('GET', `/servers/${serverId}/executions/tokens`)).body)
+    return { path: `/servers/${serverId}`, url, read }
+  }
+
+  it('stands with each call, with the tools and the days, and in sum', async () => {
+    const { path, url, read } = await serve()
+    await callText(await connect(url), 'towns')
+    await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(1)
+    const { tokensBefore, tokensSent, tokensSaved } = await read()
+    const person = await signIn(owner.email)
+    const { html: history } = await person.get(`${path}/history`)
+    expect(history).toContain(`${format(tokensSent)} of ${format(tokensBefore)}`)
+    const [, href = ''] = /href="([^"]*\/history\/[^"]+)"/.exec(history) ?? []
+    expect((await person.get(href)).html).toContain(`<dd>${format(tokensSent)} of ${format(tokensBefore)}</dd>`)
+    const { html: overview } = await person.get(path)
+    expect(overview).toContain('What answers cost, last 30 days')
+    expect(overview).toContain('counted by o200k_base')
+    expect(overview).toContain('Counted: all of 1 call to tools.')
+    expect(overview.split(format(tokensSaved)).length - 1).toBe(3)
+  })
+
+  it('says of how many calls nothing is known', async () => {
+    const { db } = patchbay.services
+    const { path, url, read } = await serve()
+    const client = await connect(url)
+    await callText(client, 'towns')
+    await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(1)
+    await db.toolDay.updateMany({ where: { serverId: path.slice('/servers/'.length) }, data: { calls: 1_500 } })
+    const { html } = await (await signIn(owner.email)).get(path)
+    expect(html).toContain('Counted: 1 of 1,500 calls to tools; nothing is claimed of the others.')
+  })
+
+  it('is nothing where there was no call, and nobody else’s to see', async () => {
+    const { path } = await serve()
+    expect((await (await signIn(owner.email)).get(path)).html).not.toContain('What answers cost')
+    const eve = await signIn((await signUp(patchbay.origin)).email)
+    expect((await eve.get(path)).status).toBe(404)
+  })
+})
