@@ -127,6 +127,20 @@ it('an answer that would take too much memory parsed is read as text, and says s
   expect(seen.notes.join()).toContain('3,000,002 objects and lists')
 })
 
+it('a look that runs out of memory where V8 has no way out is ended alone, and the next one works', async () => {
+  const own = createAnswerWork({ memoryLimitMb: 48, maxThreads: 1 })
+  try {
+    const bytes = Buffer.from(`[${'{},'.repeat(1_200_000)}{}]`)
+    expect(await own.look({ owner: 'a server', bytes, tokensBefore: 1, budgetTokens: 100 })).toMatchObject({
+      ok: false,
+      error: { reason: 'memory' },
+    })
+    expect(await own.look({ owner: 'a server', bytes: SMALL })).toMatchObject({ ok: true })
+  } finally {
+    await own.close()
+  }
+})
+
 it('looks under way when it closes are answered, and later ones refused', async () => {
   const own = createAnswerWork()
   const seen = tryLook({ bytes: LARGE }, own)

@@ -2,8 +2,8 @@ import type { JsonValue } from '../../kernel/index.ts'
 import type { AnswerDocument } from '../answer-document.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
-// A thread whose memory runs out inside of JSON.parse takes the whole process with it: V8 has no way out of there. So
-// what an answer would take is reckoned before it is parsed, by the worst that was measured for its kind.
+// A thread whose memory runs out takes with it all that it holds, and its process where V8 has no way out, as inside of
+// JSON.parse. So what an answer would take is reckoned before it is parsed, by the worst that was measured for its kind.
 
 /** Most that a parsed answer may take; 10 MB of an API's real records take a third of it at most. */
 export const MAX_HEAP_BYTES = 300_000_000

@@ -25,25 +25,43 @@ const explainEnd = (code: number | null, signal: string | null): unknown =>
     : new Error(`a process that runs jobs ended by itself, with the code ${code}`)
 
 /**
- * Does the jobs of a thread in a process of the thread's own, one at a time, begun with the first of them and ended with
- * the thread. For what strangers have written: a thread that runs out of memory inside of V8, as by one long text or
- * list, ends its whole process, which is not ours then. `file`: a module that calls `serveJobs`.
+ * Does the jobs of a thread in a process of the thread's own, one at a time; it ends with the thread. For what strangers
+ * have written: a thread that runs out of memory inside of V8, as by one long text or list, ends its whole process, which
+ * is not ours then. `file`: a module that calls `serveJobs`.
  */
-export const createJobProcess = <Job extends object, Answer>(file: string): ((job: Job) => Promise<Answer>) => {
+export const createJobProcess = <Job extends object, Answer>(file: string) => {
   let child: ChildProcess | undefined
-  return job =>
-    new Promise((resolve, reject) => {
-      const used = child ?? start(file)
-      child = used
-      const end = (why: unknown): void => {
-        if (child === used) child = undefined
-        reject(why)
-      }
-      used.removeAllListeners()
-      used.once('message', (answer: Answer) => resolve(answer))
-      used.once('exit', (code: number | null, signal: string | null) => end(explainEnd(code, signal)))
-      used.once('error', end)
-      // What cannot be sent any more is told by its end.
-      used.send(job, () => undefined)
+  let waiting: PromiseWithResolvers<Answer> | undefined
+
+  const hear = (): Promise<Answer> => {
+    waiting = Promise.withResolvers()
+    return waiting.promise
+  }
+
+  const open = (): ChildProcess => {
+    const opened = start(file)
+    opened.on('message', ({ answer }: { answer: Answer }) => waiting?.resolve(answer))
+    opened.on('error', error => waiting?.reject(error))
+    opened.on('exit', (code, signal) => {
+      if (child === opened) child = undefined
+      waiting?.reject(explainEnd(code, signal))
     })
+    return opened
+  }
+
+  return {
+    /** Resolves when it can begin with a job at once. */
+    prepare: async (): Promise<void> => {
+      if (child !== undefined) return
+      child = open()
+      // The first it says is that it is there.
+      await hear()
+    },
+    run: (job: Job): Promise<Answer> => {
+      const answer = hear()
+      // What cannot be sent any more is told by its end.
+      child?.send(job, () => undefined)
+      return answer
+    },
+  }
 }

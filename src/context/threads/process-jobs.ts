@@ -16,18 +16,23 @@ const serveFromThread = (file: string): void => {
   const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_MB, stackSizeMb: STACK_MB }
   const thread = new Worker(file, { argv: [], execArgv: [], env: {}, resourceLimits })
   thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
-  thread.on('message', answer => process.send?.(answer))
+  // Undefined is an answer too, and none that goes from one process to the other by itself.
+  thread.on('message', answer => process.send?.({ answer }))
   process.on('message', job => thread.postMessage(job))
   // Not by `exit`, which waits for the thread.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }
 
-/** Runs jobs in the process of `createJobProcess`, whose module calls this. `url`: of that module. */
-export const serveJobs = <Job, Answer>(url: string, loadRun: () => Promise<(job: Job) => Promise<Answer>>): void => {
+/** Runs jobs in the process of `createJobProcess`, whose module calls this; says first that it is there. `url`: of that module. */
+export const serveJobs = async <Job, Answer>(
+  url: string,
+  loadRun: () => Promise<(job: Job) => Promise<Answer>>,
+): Promise<void> => {
   if (isMainThread) {
     serveFromThread(fileURLToPath(url))
     return
   }
-  const run = loadRun()
-  parentPort?.on('message', async (job: Job) => parentPort?.postMessage(await (await run)(job)))
+  const run = await loadRun()
+  parentPort?.on('message', async (job: Job) => parentPort?.postMessage(await run(job)))
+  parentPort?.postMessage(undefined)
 }

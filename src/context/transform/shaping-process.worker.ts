@@ -2,4 +2,4 @@ import { serveJobs } from '../threads/process-jobs.ts'
 
 // What the process of a thread of answer-shaper.ts runs.
 
-serveJobs(import.meta.url, async () => (await import('./shape-text.ts')).shapeAnswerText)
+await serveJobs(import.meta.url, async () => (await import('./shape-text.ts')).shapeAnswerText)

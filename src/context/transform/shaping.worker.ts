@@ -5,6 +5,8 @@ import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 // What a worker thread of answer-shaper.ts runs: its jobs hold what strangers have written, and go to a process of its own.
 
-export default runJobs(
-  createJobProcess<ShapingJob, ShapingOutcome>(findWorker('./shaping-process.worker', import.meta.url)),
+const { run, prepare } = createJobProcess<ShapingJob, ShapingOutcome>(
+  findWorker('./shaping-process.worker', import.meta.url),
 )
+
+export default runJobs(run, prepare)

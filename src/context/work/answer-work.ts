@@ -10,7 +10,7 @@ import { createByteShares } from './byte-shares.ts'
 const TIME_LIMIT_MS = 20_000
 /**
  * Memory of one thread, in MB: twice what one answer may take parsed, and as much again for what is made of it. A real
- * answer of 10 MB takes a tenth. It should never be reached: a thread that does so inside of V8 ends the process.
+ * answer of 10 MB takes a tenth. One that reaches it is ended, with its process where V8 has no other way out.
  */
 const MEMORY_LIMIT_MB = 1_024
 /** Of the memory that is young: beside the limit of what is old. */

@@ -1,13 +1,16 @@
 import { threadId } from 'node:worker_threads'
+import { findWorker } from '../threads/find-worker.ts'
+import { createJobProcess } from '../threads/job-process.ts'
 import { runJobs } from '../threads/thread-jobs.ts'
-import type { AnswerJob, AnswerReply } from './answer-job.ts'
-import { createAnswerLook } from './look-into-answer.ts'
+import type { AnswerJob, AnswerReply, AnswerView } from './answer-job.ts'
 
-// What a worker thread of answer-work.ts runs.
+// What a worker thread of answer-work.ts runs: its jobs hold what strangers have answered, and go to a process of its own.
 
-const look = createAnswerLook()
+const { run, prepare } = createJobProcess<AnswerJob, AnswerView | undefined>(
+  findWorker('./answer-process.worker', import.meta.url),
+)
 
 export default runJobs(async (job: AnswerJob): Promise<AnswerReply> => {
-  const view = await look(job)
+  const view = await run(job)
   return view === undefined ? { kind: 'unknown' } : { kind: 'view', view, threadId }
-})
+}, prepare)

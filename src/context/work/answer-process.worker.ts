@@ -1,0 +1,5 @@
+import { serveJobs } from '../threads/process-jobs.ts'
+
+// What the process of a thread of answer-work.ts runs.
+
+await serveJobs(import.meta.url, async () => (await import('./look-into-answer.ts')).createAnswerLook())
