@@ -20,5 +20,6 @@ export const withAccountHidden = (masker: Masker, { secrets }: Pick<UpstreamConn
         isEmpty: false,
         // Asked each time: the first token may come with the request itself.
         text: text => maskerOf(secrets()).text(masker.text(text)),
+        longText: async text => maskerOf(secrets()).longText(await masker.longText(text)),
         bytes: bytes => maskerOf(secrets()).bytes(masker.bytes(bytes)),
       }

@@ -1,3 +1,5 @@
+import { createPause } from '../context/index.ts'
+
 /** What stands where a secret stood. */
 const MASK = '•••'
 /** Base64 of shorter secrets is too common a text to look for. */
@@ -7,6 +9,8 @@ const MIN_BASE64_CHARACTERS = 6
 export type Masker = {
   isEmpty: boolean
   text: (text: string) => string
+  /** As `text`, with turns for everybody else: every form of every secret is looked for in all of it. */
+  longText: (text: string) => Promise<string>
   /** The same bytes, or a copy with each secret overwritten. */
   bytes: (bytes: Buffer) => Buffer
 }
@@ -88,7 +92,12 @@ const formsOf = (secret: string): string[] => [
   ...base64Cores(secret),
 ]
 
-const NOTHING_TO_HIDE: Masker = { isEmpty: true, text: text => text, bytes: bytes => bytes }
+const NOTHING_TO_HIDE: Masker = {
+  isEmpty: true,
+  text: text => text,
+  longText: async text => text,
+  bytes: bytes => bytes,
+}
 
 /** `secrets`: plain values; empty ones are no secrets. */
 export const createMasker = (secrets: readonly string[]): Masker => {
@@ -96,13 +105,19 @@ export const createMasker = (secrets: readonly string[]): Masker => {
   if (forms.length === 0) return NOTHING_TO_HIDE
   // The longest first: a form inside a longer one must not leave the rest of it readable.
   forms.sort((a, b) => b.length - a.length)
+  const hide = (text: string, form: string): string => (text.includes(form) ? text.replaceAll(form, MASK) : text)
   // Made with the first bytes that come: most servers only ever answer text.
   let patterns: readonly Buffer[] | undefined
   return {
     isEmpty: false,
-    text: text => {
+    text: text => forms.reduce(hide, text),
+    longText: async text => {
+      const pause = createPause()
       let masked = text
-      for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, MASK)
+      for (const form of forms) {
+        masked = hide(masked, form)
+        await pause()
+      }
       return masked
     },
     bytes: bytes => {

@@ -76,7 +76,7 @@ const sendingOf =
     const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
     const result =
       shaping === undefined
-        ? shapeAnswer(response, masker, outputCheck)
+        ? await shapeAnswer(response, masker, outputCheck)
         : await shapeByRules(response, masker, outputCheck, shaping)
     return { result, response, isUsable: !isFailure(result) }
   }
@@ -120,8 +120,11 @@ export const performCall = async (
     }
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    if (plan.shaping === undefined) return end(shapeAnswer(response, plan.masker, plan.outputCheck))
-    return end(await shapeByRules(response, plan.masker, plan.outputCheck, plan.shaping))
+    if (plan.shaping !== undefined) {
+      return end(await shapeByRules(response, plan.masker, plan.outputCheck, plan.shaping))
+    }
+    const shaped = shapeAnswer(response, plan.masker, plan.outputCheck)
+    return end(shaped instanceof Promise ? await shaped : shaped)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(faultText(error))))

@@ -42,9 +42,9 @@ const isHtml = (type: string | undefined): boolean | undefined =>
 const needsJson = ({ language }: NonNullable<AnswerShaping['transform']>): string =>
   `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API answered none.`
 
-const toResult = (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck | undefined): ToolResult => {
+const toResult = async (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck | undefined): Promise<ToolResult> => {
   if (outputCheck === undefined && masker.isEmpty && utf8.length >= LONG_TEXT_BYTES) return { utf8 }
-  const text = masker.text(utf8.toString('utf8'))
+  const text = await masker.longText(utf8.toString('utf8'))
   if (outputCheck !== undefined) return structuredAnswer(text, outputCheck, masker)
   return { content: [{ type: 'text', text }] }
 }
@@ -83,14 +83,14 @@ export const shapeByRules = async (
   outputCheck: SchemaCheck | undefined,
   planned: PlannedShaping,
 ): Promise<ToolResult> => {
-  const asItIs = (): ToolResult => shapeAnswer(response, masker, outputCheck)
+  const asItIs = () => shapeAnswer(response, masker, outputCheck)
   const { rules } = planned
   const isAnswered = response.status >= 200 && response.status <= 299 && response.body.length > 0
   if (!isAnswered || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
   const kind = { isHtml: isHtml(read.type), isStructured: outputCheck !== undefined }
-  const outcome = await shapeTexts(planned, [masker.text(read.text)], kind)
+  const outcome = await shapeTexts(planned, [await masker.longText(read.text)], kind)
   if ('failed' in outcome) return errorResult(masker.text(outcome.failed))
   const [utf8] = outcome.utf8s ?? []
   return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck)

@@ -54,16 +54,14 @@ const isText = (type: string | undefined, body: Buffer): boolean =>
 const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
-const errorAnswer = (response: OutboundResponse, masker: Masker): BlocksResult => {
+/** `shown`: its text without secrets, or undefined of what is no text. */
+const errorAnswer = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
-  const { type, charset } = parseMediaType(contentType)
   const retryAfter = headerOf(response, 'retry-after')
   const lines = [statusLine(response, masker)]
   if (retryAfter !== undefined) lines.push(`Retry-After: ${masker.text(retryAfter)}`)
-  if (isText(type, response.body)) {
-    const text = masker.text(decode(response.body, charset))
-    lines.push(text.length > ERROR_BODY_CHARACTERS ? `${text.slice(0, ERROR_BODY_CHARACTERS)}…` : text)
-  } else lines.push(`(${response.body.length} bytes of ${shownType(contentType, masker)})`)
+  if (shown === undefined) lines.push(`(${response.body.length} bytes of ${shownType(contentType, masker)})`)
+  else lines.push(shown.length > ERROR_BODY_CHARACTERS ? `${shown.slice(0, ERROR_BODY_CHARACTERS)}…` : shown)
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
 }
 
@@ -132,13 +130,28 @@ export const readText = (response: OutboundResponse): { text: string; type: stri
 const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>
   body.length >= LONG_TEXT_BYTES && masker.isEmpty && isUnicode(charset) && isText(type, body) && isUtf8(body)
 
-/** An API's answer as the model gets it (contract: "What a call returns"). */
-export const shapeAnswer = (
+const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || status > 299
+
+/** From this size on, nobody should wait for secrets to be looked for: in 10 MB, five of them take 40 ms. */
+const SLOW_TEXT_BYTES = 256 * 1_024
+
+/** The same for a long text with secrets to be looked for, with turns for everybody else. */
+const shapeSlowly = async (
   response: OutboundResponse,
+  text: string,
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
-): ToolResult => {
-  if (response.status < 200 || response.status > 299) return errorAnswer(response, masker)
+): Promise<ToolResult> => {
+  const shown = await masker.longText(text)
+  if (isFailed(response)) return errorAnswer(response, masker, shown)
+  return outputCheck === undefined ? { utf8: Buffer.from(shown) } : structuredAnswer(shown, outputCheck, masker)
+}
+
+const shapeAtOnce = (response: OutboundResponse, masker: Masker, outputCheck: SchemaCheck | undefined): ToolResult => {
+  if (isFailed(response)) {
+    const read = readText(response)
+    return errorAnswer(response, masker, read && masker.text(read.text))
+  }
   const contentType = headerOf(response, 'content-type')
   const mediaType = parseMediaType(contentType)
   const { type, charset } = mediaType
@@ -152,4 +165,20 @@ export const shapeAnswer = (
   const uri = masker.text(response.url)
   const several = type?.startsWith('multipart/') ? multipartAnswer(response, uri, masker) : undefined
   return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }
+}
+
+/**
+ * An API's answer as the model gets it (contract: "What a call returns"); later, where it takes its time to find no secret
+ * in it.
+ */
+export const shapeAnswer = (
+  response: OutboundResponse,
+  masker: Masker,
+  outputCheck: SchemaCheck | undefined,
+): ToolResult | Promise<ToolResult> => {
+  const isSlow = response.body.length >= SLOW_TEXT_BYTES && !masker.isEmpty
+  const read = isSlow ? readText(response) : undefined
+  return read === undefined
+    ? shapeAtOnce(response, masker, outputCheck)
+    : shapeSlowly(response, read.text, masker, outputCheck)
 }

@@ -14,6 +14,12 @@ const bodies: Record<string, { type: string; body: Buffer }> = {
   '/untyped': { type: '', body: Buffer.from(MIXED) },
   '/broken': { type: 'text/plain', body: BROKEN },
   '/latin1': { type: 'text/plain; charset=iso-8859-1', body: Buffer.from('é'.repeat(50_000), 'latin1') },
+  '/long-secret': { type: 'application/json', body: Buffer.from(JSON.stringify(['x'.repeat(400_000), SECRET, 'é'])) },
+  '/long-latin1-secret': {
+    type: 'text/plain; charset=iso-8859-1',
+    body: Buffer.from(`${'é'.repeat(400_000)}${SECRET}`, 'latin1'),
+  },
+  '/long-fault': { type: 'text/plain', body: Buffer.from(`${SECRET} ${'x'.repeat(400_000)}`) },
   '/secret': { type: 'application/json', body: Buffer.from(JSON.stringify(['x'.repeat(70_000), SECRET])) },
 }
 const Reply = z.object({ result: z.object({ content: z.array(z.object({ type: z.string(), text: z.string() })) }) })
@@ -61,7 +67,7 @@ describe('a long text', () => {
     patchbay = await startTestApp()
     fake = await startFakeApi(({ url }, response) => {
       const { type = '', body } = bodies[url] ?? {}
-      response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body)
+      response.writeHead(url === '/long-fault' ? 500 : 200, type === '' ? {} : { 'content-type': type }).end(body)
     })
     builder = await signUp(patchbay.origin)
   })
@@ -86,10 +92,15 @@ describe('a long text', () => {
     expect(body).toEqual({ content: expected })
   })
 
-  it('shows no secret of the server', async () => {
-    const { url, serverId } = await makeTool('/secret')
+  it.each([
+    ['of some size', '/secret', JSON.stringify(['x'.repeat(70_000), '•••'])],
+    ['that is searched with turns for others', '/long-secret', JSON.stringify(['x'.repeat(400_000), '•••', 'é'])],
+    ['in another charset', '/long-latin1-secret', `${'é'.repeat(400_000)}•••`],
+    ['of an error', '/long-fault', `HTTP 500 Internal Server Error\n••• ${'x'.repeat(1_996)}…`],
+  ])('shows no secret of the server: one %s', async (_what, path, text) => {
+    const { url, serverId } = await makeTool(path)
     await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: SECRET, secret: true })
     const [block] = await callInSession(url)
-    expect(block?.text).toBe(JSON.stringify(['x'.repeat(70_000), '•••']))
+    expect(block?.text).toBe(text)
   })
 })
