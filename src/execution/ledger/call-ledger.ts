@@ -17,6 +17,8 @@ import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
 const TIME_SHARE: TimeShareLimits = { msPerSecond: 20, maxSavedMs: 1_000 }
 /** Longest that one job may take of it. */
 const MAX_JOB_MS = 100
+/** What a job is taken to have cost that did not end by itself. */
+const FAILED_JOB_MS = 500
 /** Bytes of answers counted in one job: some tens of milliseconds. */
 const JOB_BYTES = 128 * 1_024
 /** From the first answer to its count: others that come meanwhile are counted with it. */
@@ -94,6 +96,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
     const texts = tasks.flatMap(({ sent, whole }) => [sent.texts, whole?.texts ?? []])
     const done = await work.count({ answers: texts, timeMs: Math.min(share.leftMs(), MAX_JOB_MS) })
     if (done === undefined) {
+      share.spend(FAILED_JOB_MS)
       totals.notCounted += tasks.length
       return
     }
@@ -145,7 +148,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
       else totals.notCounted++
     },
     stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
-    /** What waits still is not counted. */
+    /** What waits still is not counted; a job under way is waited for, or ended by whoever closes the work. */
     close: async (): Promise<void> => {
       isClosed = true
       clearTimeout(timer)
