@@ -3,16 +3,15 @@ import { z } from 'zod'
 import type { ExecutionService, ShapingPreview } from '../execution/index.ts'
 import { AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { actorOf, formText, isFragmentRequest, parseForm, parseVersion, uuidParam } from '../platform/http/index.ts'
-import { createServerTab, type ServerFrame, type ServerFrameParts } from '../servers/index.ts'
+import { createServerTab, type ServerFrameParts } from '../servers/index.ts'
 import {
   findToolAnswers,
   hasToolAnswers,
-  type Upstream,
   type UpstreamOffers,
   type UpstreamService,
   upstreamToolPath,
 } from '../upstreams/index.ts'
-import { toUpstreamToolLive, toUpstreamToolPage } from './upstream-tool.view.ts'
+import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage } from './upstream-tool.view.ts'
 import {
   type ReadUpstreamTool,
   readUpstreamTool,
@@ -37,9 +36,6 @@ type Parts = {
   upstreamOffers: Pick<UpstreamOffers, 'find'>
   execution: Pick<ExecutionService, 'previewUpstreamAnswer'>
 }
-
-/** A tool of an upstream of a server that the one who asks may build. `declared`: undefined where nobody has heard it. */
-export type OpenTool = { server: ServerFrame; upstream: Upstream; tool: string; declared: JsonObject | undefined }
 
 /** The schema that clients are shown, and answers are held to. */
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>

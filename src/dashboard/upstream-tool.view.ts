@@ -1,13 +1,15 @@
 import type { ShapingPreview } from '../execution/index.ts'
-import { type AppError, isJsonObject } from '../kernel/index.ts'
+import { type AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { addressOf } from '../platform/http/index.ts'
-import { serverTabPath } from '../servers/index.ts'
-import { presentedName, removeHidden, upstreamPath, upstreamToolPath } from '../upstreams/index.ts'
+import { type ServerFrame, serverTabPath } from '../servers/index.ts'
+import { presentedName, removeHidden, type Upstream, upstreamPath, upstreamToolPath } from '../upstreams/index.ts'
 import { placeErrors } from './tool-editor-errors.ts'
 import { RESPONSE_CHOICES, RESPONSE_HINTS } from './tool-editor-response.ts'
 import { toSides } from './tool-shaped.view.ts'
-import type { OpenTool } from './upstream-tool.pages.ts'
 import type { ReadUpstreamTool, TypedUpstreamTool } from './upstream-tool-form.ts'
+
+/** A tool of an upstream of a server that the one who asks may build. `declared`: undefined where nobody has heard it. */
+export type OpenTool = { server: ServerFrame; upstream: Upstream; tool: string; declared: JsonObject | undefined }
 
 export type UpstreamToolState = {
   opened: OpenTool

@@ -1,19 +1,8 @@
 import { z } from 'zod'
-import { type AnswerShaping, keepingRules, ResponseRules, responseErrors, StoredResponse } from '../context/index.ts'
+import { keepingRules, ResponseRules, responseErrors, StoredResponse } from '../context/index.ts'
 import type { FieldError } from '../kernel/index.ts'
 import { MAX_NAMED_TOOLS } from './limits.ts'
-import type { Upstream } from './upstream.ts'
-
-/** What is done with the answers of one tool of an upstream, as of a tool of ours. */
-export type ToolAnswers = {
-  response?: AnswerShaping | undefined
-  /** Seconds that an answer is kept for the next call; of a tool that is read-only, by whoever's word. */
-  cacheSeconds?: number | undefined
-  /** Whether kept answers are the same for every caller. */
-  cacheShared?: boolean | undefined
-  /** The builder's word that it changes nothing. */
-  readOnly?: boolean | undefined
-}
+import type { ToolAnswers, Upstream } from './upstream.ts'
 
 /** Of one upstream, as UTF-8 JSON: it is read with every mount. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024

@@ -1,4 +1,4 @@
-import type { ToolAnswers } from './tool-answers.ts'
+import type { AnswerShaping } from '../context/index.ts'
 
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
@@ -64,6 +64,17 @@ export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =
   auth.type === 'oauth' && auth.per === 'caller'
 
 export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
+
+/** What is done with the answers of one tool of an upstream, as of a tool of ours. */
+export type ToolAnswers = {
+  response?: AnswerShaping | undefined
+  /** Seconds that an answer is kept for the next call; of a tool that is read-only, by whoever's word. */
+  cacheSeconds?: number | undefined
+  /** Whether kept answers are the same for every caller. */
+  cacheShared?: boolean | undefined
+  /** The builder's word that it changes nothing. */
+  readOnly?: boolean | undefined
+}
 
 /** An existing MCP server that a server of ours holds. */
 export type Upstream = {

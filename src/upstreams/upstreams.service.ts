@@ -11,8 +11,8 @@ import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { assertPassable } from './passthrough/rules.ts'
 import { compileConfig, globalsIn } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
-import { hasToolAnswers, type ToolAnswers, withTool } from './tool-answers.ts'
-import { isOAuth, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
+import { hasToolAnswers, withTool } from './tool-answers.ts'
+import { isOAuth, type ToolAnswers, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
 import {
   assertConfig,
