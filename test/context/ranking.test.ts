@@ -122,6 +122,19 @@ describe('finding tools', () => {
     )
   })
 
+  it('reads texts in which code or a link never ends as it reads all others', async () => {
+    const endless = [`\`${'/'.repeat(3_999)}`, ']('.repeat(2_000)].map(text => `${text} zebra`)
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`p${index}`, { description: endless[index % 2] ?? '' }]),
+    )
+    const tools = Array.from({ length: 60 }, (_, index) => ({
+      name: `tool_${index}`,
+      inputSchema: { type: 'object', properties },
+    }))
+    const own = await finder.buildIndex([...tools, tool('feed_zebra', 'Feeds a zebra')])
+    expect(own.find('zebra', 1)).toEqual([60])
+  })
+
   it('finds a tool by its own name, before those that share a word with it', () => {
     const names = TOOLS.map(({ name }) => name)
     expect(names.filter(name => find(name)[0] !== name)).toEqual([])

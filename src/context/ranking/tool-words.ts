@@ -23,8 +23,11 @@ const MAX_VALUES = 30
 /** How deep parameters within parameters are looked at. */
 const MAX_DEPTH = 3
 
-/** Addresses and code in a text; the text of a link stays. */
-const NOISE = /https?:\/\/\S+|\]\([^)]*\)|`[^`]*[/{][^`]*`/g
+/**
+ * Addresses and code in a text; the text of a link stays. Each part ends where the next could begin, so that what is never
+ * closed is not looked for from every place again: these texts are strangers', and are read on the event loop.
+ */
+const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 
 const plainText = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).replaceAll(NOISE, ' ')
 
