@@ -15,7 +15,17 @@ type Table = { value: JsonValue[]; notes: readonly string[] }
 
 const isNumeric = (cell: string): boolean => cell.trim() !== '' && Number.isFinite(Number(cell))
 
-/** Whether the first lines have equally many cells, three at least, below names that are all there and all different. */
+/** Names of two columns alone: prose and logs have a comma in a line too, and mostly a blank behind it or a number before. */
+const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u
+const MIN_SURE_COLUMNS = 3
+
+const isSureTable = (header: readonly string[], rows: readonly (readonly string[])[]): boolean =>
+  header.length >= MIN_SURE_COLUMNS ||
+  (header.length > 1 &&
+    header.every(cell => NAME.test(cell)) &&
+    rows.every(row => row.every(cell => !/^\s/.test(cell))))
+
+/** Whether the first lines have equally many cells, below names that are all there and all different. */
 export const looksLikeTable = (text: string): boolean => {
   const start = text.slice(0, SNIFFED_CHARACTERS)
   const [header = [], ...rows] = Papa.parse<string[]>(start, {
@@ -25,7 +35,7 @@ export const looksLikeTable = (text: string): boolean => {
   }).data
   // The last of them may be cut.
   const whole = start.length < text.length ? rows.slice(0, -1) : rows
-  const isHeader = header.length >= 3 && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
+  const isHeader = isSureTable(header, whole) && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
   if (!isHeader || new Set(header).size < header.length || whole.length + 1 < MIN_LINES) return false
   return whole.every(row => row.length === header.length)
 }
