@@ -37,8 +37,8 @@ beforeAll(async () => {
 })
 afterAll(() => worlds.close())
 
-const attachOwn = (server: object = { access: 'public' }) =>
-  attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server })
+const attachOwn = (server: object = { access: 'public' }, more: object = {}) =>
+  attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server, ...more })
 
 /** Who called there, as its owner sees it. */
 const callersThere = async (): Promise<unknown[]> => {
@@ -69,6 +69,27 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect((await callServer(url, bob.token, 'back_get_shipment', { id: '2' })).text).toContain('/shipments/2')
     expect((await callServer(url, ann.token, 'back_get_shipment', { id: '3' })).text).toContain('/shipments/3')
     expect((await callersThere()).slice(0, 2)).toEqual([annThere.userId, bobThere.userId])
+  })
+
+  it('keeps answers for each caller alone, also where its builder says that they are the same for all', async () => {
+    const kept = { cacheSeconds: 600, cacheShared: true, readOnly: true }
+    const { upstreamId, url } = await attachOwn({ access: 'public' }, { toolAnswers: { get_shipment: kept } })
+    await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
+    await worlds.connect(bob.visitor, upstreamId, bobThere.visitor)
+    const before = (await callersThere()).length
+    for (const { token } of [ann, ann, bob, bob]) {
+      expect((await callServer(url, token, 'back_get_shipment', { id: '9' })).text).toContain('/shipments/9')
+    }
+    const all = await callersThere()
+    const since = all.slice(0, all.length - before)
+    expect(since).toEqual([bobThere.userId, annThere.userId])
+    // What was kept goes with the account that it came by.
+    const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
+    const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
+    const own = Accounts.parse(body).items.find(({ upstream }) => upstream.id === upstreamId)
+    await ann.expectOk('DELETE', `/me/upstream-accounts/${own?.id}`)
+    const refused = async () => (await callServer(url, ann.token, 'back_get_shipment', { id: '9' })).text
+    await expect.poll(refused).toContain('not connected your own account')
   })
 
   it('tells a caller without a name that there can be no account of theirs', async () => {
