@@ -193,6 +193,18 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect((await call(client, 'up_structured')).structured).toEqual(LIST)
   })
 
+  it('is counted as saved: what the upstream answered, and what was sent of it', async () => {
+    const { client, serverId } = await attach({ toolAnswers: { users: { response: jsonata('total') } } })
+    await call(client, 'up_users')
+    const Counted = z.object({ items: z.tuple([z.object({ tokensBefore: z.number(), tokensSent: z.number() })]) })
+    const counted = async () =>
+      Counted.safeParse((await operator.expectOk('GET', `/servers/${serverId}/executions`)).body).data?.items[0]
+    await expect.poll(counted, { timeout: 20_000 }).toMatchObject({
+      tokensBefore: expect.toSatisfy((before: number) => before > 500),
+      tokensSent: expect.toSatisfy((sent: number) => sent < 5),
+    })
+  })
+
   it('changes without a new connection, and goes with null', async () => {
     const { id, client } = await attach()
     const opened = upstreams.timesAsked('shaped', 'initialize')
