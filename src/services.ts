@@ -11,7 +11,6 @@ import {
   createAnswerShaper,
   createAnswerTokensWork,
   createCatalogueWork,
-  createTokenCounter,
   createTokenWork,
   createToolFinder,
 } from './context/index.ts'
@@ -296,7 +295,8 @@ export const buildServices = async (
     callLedger: ledger,
     callTokens: createCallTokens(db),
     findShownAs: execution.findShownAs,
-    toolLint: createToolLint({ db, tools, count: createTokenCounter() }),
+    countTokens: counting.count,
+    toolLint: createToolLint({ db, tools, count: counting.count }),
     catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
     changes,
     counters,

@@ -20,7 +20,7 @@ export {
   type ListCost,
   type ListedPresentation,
 } from './catalogue/index.ts'
-export { createTokenCounter, createTokenWork, type TokenCounter, type TokenWork } from './counting/index.ts'
+export { createTokenWork, type TokenCounter, type TokenWork } from './counting/index.ts'
 export { keepingRules } from './keeping-rules.ts'
 export {
   type Finding,

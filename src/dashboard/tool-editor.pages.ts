@@ -11,7 +11,8 @@ import { errorsOf } from './tool-editor-errors.ts'
 import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-editor-form.ts'
 import { createEditorHomes, type EditorHome, type HomeParts } from './tool-editor-home.ts'
 
-export type ToolPageParts = HomeParts & Pick<Parameters<typeof createToolEditor>[0], 'execution' | 'toolLint'>
+export type ToolPageParts = HomeParts &
+  Pick<Parameters<typeof createToolEditor>[0], 'countTokens' | 'execution' | 'toolLint'>
 
 const config = { access: 'user' } as const
 /** In a form each byte of a tool may be written with three. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { countTokens } from '../context/index.ts'
+import type { TokenCounter } from '../context/index.ts'
 import type { DraftPreview, DraftTest, ExecutionService, ToolDraft } from '../execution/index.ts'
 import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
 import { parseInput } from '../platform/http/index.ts'
@@ -25,11 +25,11 @@ import { toLiveView } from './tool-live.view.ts'
 type Seen = NonNullable<EditorState['seen']>
 
 /** What the model is given to read of a tool, as most clients hand it on. */
-const costOf = async ({ description }: Seen, { tokens, encoding }: ToolLint): Promise<EditorState['cost']> => ({
-  tokens,
-  ofDescription: await countTokens(description ?? ''),
-  encoding,
-})
+const costOf = async (
+  { description }: Seen,
+  { tokens, encoding }: ToolLint,
+  countTokens: TokenCounter,
+): Promise<EditorState['cost']> => ({ tokens, ofDescription: await countTokens(description ?? ''), encoding })
 
 /** Values that were typed, and the example of each parameter where none was. */
 const valuesOf = (form: ToolForm, { template }: ReadForm): Map<string, string> => {
@@ -77,10 +77,12 @@ export const createToolEditor = ({
   execution,
   tools,
   toolLint,
+  countTokens,
 }: {
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
   toolLint: Pick<ToolLintService, 'lintShown'>
+  countTokens: TokenCounter
 }) => {
   /** What is known to speak against it, where it is kept or would be. */
   const lint = (home: EditorHome, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
@@ -136,7 +138,7 @@ export const createToolEditor = ({
       valueFaults: faults,
       preview,
       seen,
-      cost: seen && linted && (await costOf(seen, linted)),
+      cost: seen && linted && (await costOf(seen, linted, countTokens)),
       test,
       maxTimeoutMs: tools.maxTimeoutMs,
       defaultTimeoutMs: DEFAULT_TOOL_TIMEOUT_MS,

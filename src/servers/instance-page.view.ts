@@ -1,3 +1,4 @@
+import type { TokenCounter } from '../context/index.ts'
 import type { AppError } from '../kernel/index.ts'
 import { timeText } from '../platform/http/index.ts'
 import {
@@ -72,7 +73,13 @@ const SCHEMA_HINT =
   ' With a number, clients are shown the tool without its output schema, which the beginning of an answer would not fit.'
 
 /** Everything that the page of an instance shows. */
-export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, typed: TypedInstance, shown: Shown) => {
+export const toInstancePage = async (
+  server: ServerFrame,
+  opened: OpenInstance,
+  typed: TypedInstance,
+  shown: Shown,
+  countTokens: TokenCounter,
+) => {
   const { instance } = opened
   const path = instancePath(server.id, instance.id)
   const findings = joinFindings(findFindings(opened, typed), shown.findings ?? new Map())
@@ -101,7 +108,7 @@ export const toInstancePage = async (server: ServerFrame, opened: OpenInstance, 
     version: (shown.version ?? instance.updatedAt).toISOString(),
     parameters: toParameterFields(opened, typed, findings),
     lost: lostParameters(opened).join(', '),
-    seen: await toSeen(opened, typed),
+    seen: await toSeen(opened, typed, countTokens),
     errors: shown.errors ?? {},
     problem: shown.problem,
     done: shown.done,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { typedResponseTokens } from '../context/index.ts'
+import { type TokenCounter, typedResponseTokens } from '../context/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { actorOf, isFragmentRequest, parseInput, parseVersion } from '../platform/http/index.ts'
 import { assertDefinition } from '../toolkits/index.ts'
@@ -35,11 +35,12 @@ type Parts = {
   instances: InstanceService
   globals: GlobalService
   rewiring: RewiringService
+  countTokens: TokenCounter
 }
 
 /** One tool at work: what it is called, and where each parameter gets its value. */
 export const instancePages =
-  ({ frames, instances, globals, rewiring }: Parts) =>
+  ({ frames, instances, globals, rewiring, countTokens }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const open = async (request: FastifyRequest, server: ServerFrame): Promise<OpenInstance> => {
       const instance = await instanceOf(instances, request, server)
@@ -58,9 +59,8 @@ export const instancePages =
       }: Shown & { opened: OpenInstance; typed: TypedInstance; status?: number },
     ): Promise<FastifyReply> => {
       const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
-      return reply.page('servers/instance', await toInstancePage(server, opened, typed, { ...shown, ...draft }), {
-        status,
-      })
+      const page = await toInstancePage(server, opened, typed, { ...shown, ...draft }, countTokens)
+      return reply.page('servers/instance', page, { status })
     }
 
     app.get('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
@@ -125,7 +125,8 @@ export const instancePages =
       const typed = readTyped(request.body, opened.compiled.parameters)
       if (!isFragmentRequest(request))
         return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
-      return reply.fragment('servers/instance-preview', await toInstancePage(server, opened, typed, {}))
+      const page = await toInstancePage(server, opened, typed, {}, countTokens)
+      return reply.fragment('servers/instance-preview', page)
     })
 
     await app.register(instanceRemovalPages({ frames, instances }))

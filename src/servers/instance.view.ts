@@ -1,4 +1,4 @@
-import { countTokens } from '../context/index.ts'
+import type { TokenCounter } from '../context/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import { compareVersions, formatCount } from '../platform/http/index.ts'
 import type { CheckedParameter } from '../templates/index.ts'
@@ -143,7 +143,11 @@ export const lostParameters = ({ instance, compiled }: OpenInstance): string[] =
 }
 
 /** What a client is told of the tool, with what it costs in every conversation. */
-export const toSeen = async ({ instance: { tool }, compiled }: OpenInstance, typed: TypedInstance) => {
+export const toSeen = async (
+  { instance: { tool }, compiled }: OpenInstance,
+  typed: TypedInstance,
+  countTokens: TokenCounter,
+) => {
   const bindings = bindingsFrom(typed, compiled.parameters)
   const inputSchema: JsonObject = exposedSchemaOf(tool, compiled, bindings)
   const description = typed.description === '' ? tool.description : typed.description

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { countTokens, isShaping } from '../context/index.ts'
+import { isShaping, type TokenCounter } from '../context/index.ts'
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { formatCount, formatNumber, shownTime } from '../platform/http/index.ts'
 import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
@@ -74,7 +74,11 @@ const createStates = (upstream: Upstream, kept: KeptCatalogue, { skipped, waitin
 const MAX_COUNTED_CHARS = 16 * 1_024
 
 /** What a tool costs a model in every conversation, as it is told of it. */
-const costOf = async (name: string, { declared: { description, inputSchema } }: CatalogueItem): Promise<string> => {
+const costOf = async (
+  name: string,
+  { declared: { description, inputSchema } }: CatalogueItem,
+  countTokens: TokenCounter,
+): Promise<string> => {
   const schema: JsonObject = isJsonObject(inputSchema) ? inputSchema : {}
   const told = { name, ...(description === undefined ? {} : { description }), inputSchema: schema }
   const text = JSON.stringify(told)
@@ -100,7 +104,12 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
 export const toOfferedRows = async (
   upstream: Upstream,
   kept: KeptCatalogue,
-  { list, items, fates }: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates },
+  {
+    list,
+    items,
+    fates,
+    countTokens,
+  }: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates; countTokens: TokenCounter },
 ) => {
   const stateOf = createStates(upstream, kept, fates)
   const hasPrefix = list === 'tools' || list === 'prompts'
@@ -115,7 +124,7 @@ export const toOfferedRows = async (
       title: textOf(item, 'title') || undefined,
       description: shorten(textOf(item, 'description')),
       state: stateOf(list, item.name),
-      tokens: list === 'tools' ? await costOf(name, item) : undefined,
+      tokens: list === 'tools' ? await costOf(name, item, countTokens) : undefined,
       answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,
     })
     // Strangers wrote what is counted: everybody else has a turn after each.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { TokenCounter } from '../context/index.ts'
 import type { Actor } from '../kernel/index.ts'
 import { formatCount, formText, pageNumber, shownTime, takePage } from '../platform/http/index.ts'
 import type { LogLine } from './connection/index.ts'
@@ -21,6 +22,7 @@ export type UpstreamSectionsParts = {
   upstreamReviews: Pick<UpstreamReviews, 'getReview'>
   /** What its process said, in this process of ours. */
   logOf: (upstreamId: string) => readonly LogLine[]
+  countTokens: TokenCounter
 }
 
 /** Lines of the log that a page shows, the newest. */
@@ -50,7 +52,7 @@ const toLog = (lines: readonly LogLine[]) =>
 
 /** What the page of an upstream shows besides how it is attached: what waits, what it offers, what it says. */
 export const createUpstreamSections =
-  ({ upstreamOffers, upstreamReviews, logOf }: UpstreamSectionsParts) =>
+  ({ upstreamOffers, upstreamReviews, logOf, countTokens }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
     const review = await upstreamReviews.getReview(actor, upstream.id)
     const kept = await upstreamOffers.find(upstream)
@@ -76,7 +78,7 @@ export const createUpstreamSections =
         list,
         search: q,
         tabs: toOfferTabs(kept, list, path),
-        rows: await toOfferedRows(upstream, kept, { list, items: shown.shown, fates }),
+        rows: await toOfferedRows(upstream, kept, { list, items: shown.shown, fates, countTokens }),
         pager: shown.pager,
         fetched: toFetched(kept),
       },

@@ -2,6 +2,7 @@ import { mapInTurns } from '../pause.ts'
 import { createThreads, findWorker } from '../threads/index.ts'
 import { countTokens } from '../tokens.ts'
 import { createKnownTokens } from './known-tokens.ts'
+import type { TokenCounter } from './token-counter.ts'
 
 /** What one list of texts may take: that of 2,000 tools takes a second. */
 const TIME_LIMIT_MS = 20_000
@@ -9,7 +10,9 @@ const TIME_LIMIT_MS = 20_000
 const MEMORY_LIMIT_MB = 256
 /** Lists that wait for it, of all owners and of one. */
 const MAX_WAITING = 200
-const MAX_WAITING_OF_OWNER = 10
+const MAX_WAITING_OF_OWNER = 50
+/** Whose the single texts are that pages count. */
+const PAGES = 'pages'
 
 /**
  * Counts tokens in a thread of its own, those of each text once: to load the encoding's tables alone takes longer than
@@ -34,19 +37,23 @@ export const createTokenWork = () => {
     return counted.ok ? counted.value : mapInTurns(texts, countTokens)
   }
 
+  const sumTokens = async (owner: string, texts: readonly string[]): Promise<number> => {
+    const found = await mapInTurns(texts, text => ({ text, ...known.find(text) }))
+    const unknown = found.filter(({ tokens }) => tokens === undefined)
+    const counted = await countThere(
+      owner,
+      unknown.map(({ text }) => text),
+    )
+    for (const [index, { remember }] of unknown.entries()) remember(counted[index] ?? 0)
+    const sum = (numbers: readonly (number | undefined)[]) => numbers.reduce<number>((all, one = 0) => all + one, 0)
+    return sum(found.map(({ tokens }) => tokens)) + sum(counted)
+  }
+
   return {
     /** Of all the texts together. `owner`: whose they are, such as a server's id. */
-    sumTokens: async (owner: string, texts: readonly string[]): Promise<number> => {
-      const found = await mapInTurns(texts, text => ({ text, ...known.find(text) }))
-      const unknown = found.filter(({ tokens }) => tokens === undefined)
-      const counted = await countThere(
-        owner,
-        unknown.map(({ text }) => text),
-      )
-      for (const [index, { remember }] of unknown.entries()) remember(counted[index] ?? 0)
-      const sum = (numbers: readonly (number | undefined)[]) => numbers.reduce<number>((all, one = 0) => all + one, 0)
-      return sum(found.map(({ tokens }) => tokens)) + sum(counted)
-    },
+    sumTokens,
+    /** Of one text, for a page. */
+    count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,
     close: threads.close,
   }
 }
