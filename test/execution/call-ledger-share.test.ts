@@ -45,6 +45,22 @@ describe('the ledger of calls', () => {
     await ledger.close()
   })
 
+  it('holds no image while an answer waits: what is beside it is counted, however large it is', async () => {
+    const { ledger, written } = begin()
+    const note = (executionId: string, sent: Parameters<typeof ledger.note>[1]) =>
+      ledger.note({ account: { executionId }, signal: createStop() }, sent)
+    const content = [
+      { type: 'text' as const, text: textOf(3) },
+      { type: 'image' as const, data: 'A'.repeat(3_000_000), mimeType: 'image/png' },
+    ]
+    note('ours', { content })
+    note('passed on', { passed: { content }, json: JSON.stringify({ content }) })
+    await expect.poll(() => written.length, { timeout: 20_000 }).toBe(2)
+    const sent = await countTokens(textOf(3))
+    expect(written.map(one => one.sent)).toEqual([sent, sent])
+    await ledger.close()
+  })
+
   it('claims nothing of an answer of which nobody knows how long it was, and of one that was cut before', async () => {
     const { ledger, written, send } = begin()
     send('unknown', textOf(1), { whole: null })

@@ -1,6 +1,7 @@
 import type { AnswerTokensWork } from '../../context/index.ts'
 import type { ExecutionTokens, Recorder } from '../../history/index.ts'
-import { readTexts } from '../budget/answer-parts.ts'
+import type { JsonValue } from '../../kernel/index.ts'
+import { listTexts, readTexts } from '../budget/answer-parts.ts'
 import type { CallAccount, Measure } from '../call-account.ts'
 import {
   type CallContext,
@@ -47,10 +48,32 @@ export type LedgerStats = {
 
 type CountedCall = Pick<CallContext, 'account' | 'signal'>
 
+type Sent = Exclude<ToolResult | PassedAnswer, { refused: unknown }>
+
+const NOTHING: ToolResult = { content: [] }
+
+/** What is counted of what was sent: no image, which would be held for nothing, as would be all that was counted before. */
+const toCount = (sent: Sent, { sent: counted }: CallAccount): Sent => {
+  if (counted !== undefined) return NOTHING
+  if (isLongText(sent)) return sent
+  if (!isPassed(sent)) {
+    if (sent.content.every(({ type }) => type === 'text')) return sent
+    return { ...sent, content: sent.content.filter(({ type }) => type === 'text') }
+  }
+  const { content, structuredContent } = sent.passed
+  const blocks = Array.isArray(content) ? content : []
+  if (sent.json !== undefined && blocks.every(isTextBlock)) return sent
+  return {
+    passed: { content: blocks.filter(isTextBlock), ...(structuredContent !== undefined && { structuredContent }) },
+  }
+}
+
+const isTextBlock = (block: JsonValue): boolean => listTexts([block]).length > 0
+
 /** Bytes, roughly: exactly where it is cheap. */
-const bytesOf = (sent: Exclude<ToolResult | PassedAnswer, { refused: unknown }>): number => {
+const bytesOf = (sent: Sent): number => {
   if (isLongText(sent)) return sent.utf8.length
-  if (isPassed(sent)) return sent.json?.length ?? 0
+  if (isPassed(sent)) return sent.json?.length ?? readTexts(sent).reduce((sum, text) => sum + text.length, 0)
   return sent.content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0)
 }
 
@@ -143,8 +166,9 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
         totals.notCounted++
         return
       }
-      const bytes = (account.sent === undefined ? bytesOf(sent) : 0) + (account.bytes ?? 0)
-      if (bytes <= MAX_BYTES && waiting.push({ account, sent, bytes })) arm()
+      const held = toCount(sent, account)
+      const bytes = bytesOf(held) + (account.bytes ?? 0)
+      if (bytes <= MAX_BYTES && waiting.push({ account, sent: held, bytes })) arm()
       else totals.notCounted++
     },
     stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
