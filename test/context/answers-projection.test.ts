@@ -3,6 +3,8 @@ import { jsonpath } from 'json-p3'
 import { expect, it } from 'vitest'
 import { parsePath } from '../../src/context/answers/path.ts'
 import { excludePaths, includePaths } from '../../src/context/answers/project.ts'
+import { buildIndex } from '../../src/context/search/index.ts'
+import { keysTo } from '../../src/context/search/path.ts'
 import type { JsonValue } from '../../src/kernel/index.ts'
 
 // The reference is an implementation of JSONPath (RFC 9535): it says where the paths lead, and what is built of these
@@ -110,6 +112,24 @@ it('what is taken away by paths is what an independent JSONPath finds, and nothi
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       expect(toText(excludePaths(root, parseAll(wanted)))).toBe(toText(takeAway(root, placesOf(root, wanted))))
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+/** Where there is a value that can be searched, at or below the places. */
+const leavesBelow = (node: JsonValue, places: ReadonlySet<string>, isBelow = false, at: Location = []): string[] => {
+  const isHere = isBelow || places.has(keyOf(at))
+  if (typeof node !== 'object') return isHere && node !== '' ? [keyOf(at)] : []
+  return childrenOf(node).flatMap(([key, child]) => leavesBelow(child, places, isHere, [...at, key]))
+}
+
+it('what is searched by paths is what an independent JSONPath finds, and all below', () => {
+  fc.assert(
+    fc.property(value, paths, (root, wanted) => {
+      const index = buildIndex({ kind: 'json', value: root, format: 'json' })
+      const leaves = index.kind === 'json' ? index.within(parseAll(wanted)).values : []
+      expect(leaves.map(({ place }) => keyOf(keysTo(place)))).toEqual(leavesBelow(root, placesOf(root, wanted)))
     }),
     { numRuns: 1_000 },
   )

@@ -129,6 +129,12 @@ describe('search in JSON', () => {
     expect(found).toMatchObject({ matches: paths.length, results: paths.map(path => ({ path })) })
   })
 
+  it('a field within lists of lists: it is searched however many there are', () => {
+    const nested = json({ rows: [[{ name: 'Ada', age: 36 }, [{ name: 'Ada' }]]] })
+    const { found } = search(nested, { pattern: 'Ada', fields: ['rows.name'] })
+    expect(found).toMatchObject({ results: [{ path: 'rows[0][0].name' }, { path: 'rows[0][1][0].name' }] })
+  })
+
   it('a number that no double holds: it is found by its digits, and keeps them', () => {
     const exact = JSON.rawJSON('12345678901234567890')
     const { found } = search(json({ id: exact }), { pattern: '4567890$' })

@@ -38,8 +38,8 @@ const leadsTo = (path: Path, chain: readonly Place[], at = 0, from = 0): boolean
   if (step.kind === 'items') return goOn()
   const index = step.kind === 'item' ? step.index : indexOfName(step.name)
   if (index !== undefined) return isItemAt(place, index) && goOn()
-  // A name that meets a list means that member of each item.
-  return typeof chain[at + 1]?.key === 'string' && leadsTo(path, chain, at + 1, from)
+  // A name that meets a list means that member of each item, be these lists themselves.
+  return leadsTo(path, chain, at + 1, from)
 }
 
 /** Whether a place is one of those that the paths lead to, or below one. */
