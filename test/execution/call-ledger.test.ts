@@ -126,6 +126,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     const [row] = await history()
     expect(row).toMatchObject({ tool: 'proxy_filter', outcome: 'ok', tokensBefore: first.tokensBefore })
     expect(row?.request?.body).toContain('people[].name')
+    expect(row?.request?.body).not.toContain(cacheId)
   })
 
   it('counts a look into a fresh answer as a call of its tool', async () => {

@@ -32,6 +32,10 @@ const isFailed = (result: LookedInto): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
+/** On a public server whoever knows the id of an answer has the answer: readers of its history are not to. */
+const withoutId = (given: JsonValue | undefined): JsonValue =>
+  isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
+
 /** Keeps calls that went on from an answer that is kept as history keeps those of tools; answers under which id. */
 export const createLookRecords =
   ({ serverId, recorder, masker }: LookRecordParts) =>
@@ -40,7 +44,7 @@ export const createLookRecords =
     const startedMs = performance.now()
     return (result: LookedInto): string => {
       const id = newExecutionId()
-      const body = JSON.stringify(given ?? {})
+      const body = JSON.stringify(withoutId(given))
       const texts = textsOf(result)
       recorder.record({
         id,
