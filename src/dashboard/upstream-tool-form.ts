@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { type AnswerShaping, typedResponseTokens } from '../context/index.ts'
-import type { FieldError, JsonObject } from '../kernel/index.ts'
+import {
+  describeJsonFault,
+  type FieldError,
+  failure,
+  findJsonFault,
+  isJsonObject,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  parseJson,
+  type Result,
+  success,
+} from '../kernel/index.ts'
 import { formText, parseInput } from '../platform/http/index.ts'
 import { findToolAnswers, type ToolAnswers, ToolAnswersRules, type Upstream } from '../upstreams/index.ts'
 import { errorsOf } from './tool-editor-errors.ts'
@@ -13,6 +24,8 @@ export const UpstreamToolForm = {
   cacheSeconds: formText,
   cacheShared: formText,
   readOnly: formText,
+  /** What it is called with to look at its answer, as JSON. */
+  args: formText,
   /** An answer to look at what is made of it; not kept. */
   sample: formText,
   version: formText,
@@ -30,6 +43,7 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
     cacheSeconds: textOf(cacheSeconds),
     cacheShared: cacheShared === true ? 'yes' : '',
     readOnly: readOnly === true ? 'on' : '',
+    args: '',
     sample: '',
     version: upstream.updatedAt.toISOString(),
   }
@@ -96,4 +110,14 @@ export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject |
     responseErrors,
     response,
   }
+}
+
+/** The arguments to call it with; empty ones are none. */
+export const readToolArguments = ({ args }: TypedUpstreamTool): Result<JsonObject, string> => {
+  if (args.trim() === '') return success({})
+  const fault = findJsonFault(args)
+  if (fault !== undefined) return failure(describeJsonFault(fault))
+  const parsed = parseJson(args, MAX_JSON_DEPTH)
+  if (!parsed.ok) return failure(parsed.error.message)
+  return isJsonObject(parsed.value) ? success(parsed.value) : failure('arguments are a JSON object: {…}')
 }

@@ -2,7 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ExecutionService, ShapingPreview } from '../execution/index.ts'
 import { AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
-import { actorOf, formText, isFragmentRequest, parseForm, parseVersion, uuidParam } from '../platform/http/index.ts'
+import {
+  actorOf,
+  formText,
+  isFragmentRequest,
+  parseForm,
+  parseVersion,
+  signalOf,
+  uuidParam,
+} from '../platform/http/index.ts'
 import { createServerTab, type ServerFrameParts } from '../servers/index.ts'
 import {
   findToolAnswers,
@@ -11,17 +19,21 @@ import {
   type UpstreamService,
   upstreamToolPath,
 } from '../upstreams/index.ts'
-import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage } from './upstream-tool.view.ts'
+import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage, type UpstreamToolState } from './upstream-tool.view.ts'
 import {
   type ReadUpstreamTool,
+  readToolArguments,
   readUpstreamTool,
   type TypedUpstreamTool,
   typedUpstreamTool,
   UpstreamToolForm,
 } from './upstream-tool-form.ts'
 
-/** In a form each byte may be written with three; an answer that is looked at is as long as a model reads at most. */
-const BODY_LIMIT = 3 * 512 * 1_024
+/** Of an answer that is looked at: several times what a model is sent. */
+const MAX_SAMPLE_CHARS = 400_000
+/** In a form a character may be written with nine bytes; the other fields are short. */
+const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
+const TOO_LONG = 'It answered more than this page can hold. Ask it for less, or paste a part of it.'
 
 const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })
@@ -34,7 +46,7 @@ type Parts = {
   frames: ServerFrameParts
   upstreams: Pick<UpstreamService, 'getUpstream' | 'updateToolAnswers'>
   upstreamOffers: Pick<UpstreamOffers, 'find'>
-  execution: Pick<ExecutionService, 'previewUpstreamAnswer'>
+  execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamAnswer'>
 }
 
 /** The schema that clients are shown, and answers are held to. */
@@ -61,7 +73,7 @@ export const upstreamToolPages =
       if (upstream.serverId !== server.id || name === '' || !isKnown) {
         throw new AppError('not_found', 'There is no such tool of an upstream.')
       }
-      return { server, upstream, tool: item?.name ?? name, declared: item?.declared }
+      return { server, upstream, tool: item?.name ?? name, item, declared: item?.declared }
     }
 
     const preview = (
@@ -81,14 +93,18 @@ export const upstreamToolPages =
       { request, reply }: { request: FastifyRequest; reply: FastifyReply },
       opened: OpenTool,
       typed: TypedUpstreamTool,
-      { refused, done }: { refused?: AppError; done?: string | undefined } = {},
+      {
+        refused,
+        done,
+        called,
+      }: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
     ): Promise<FastifyReply> => {
       const read = readUpstreamTool(typed, opened.declared)
-      const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused }
+      const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
       return reply.page(
         'dashboard/upstream-tool',
         { ...toUpstreamToolPage(state), done },
-        { status: refused?.status ?? 200 },
+        { status: refused?.status ?? (called?.argsError === undefined ? 200 : 400) },
       )
     }
 
@@ -115,6 +131,30 @@ export const upstreamToolPages =
         const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
         return show({ request, reply }, opened, { ...typed, version }, { refused: error })
       }
+    })
+
+    /** Calls it as it is, for its answer to be looked at. */
+    const callTool = async (
+      request: FastifyRequest,
+      { upstream, item }: OpenTool,
+      typed: TypedUpstreamTool,
+      signal: AbortSignal,
+    ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
+      const args = readToolArguments(typed)
+      if (!args.ok) return { argsError: args.error }
+      if (item === undefined) return { failed: 'It was not heard of yet.' }
+      const asked = { upstream, item, args: args.value, signal }
+      const answer = await execution.callUpstreamTool(actorOf(request), asked)
+      if ('failed' in answer) return { failed: answer.failed }
+      return answer.text.length > MAX_SAMPLE_CHARS ? { failed: TOO_LONG } : { sample: answer.text }
+    }
+
+    app.post(`${path}/call`, options, async (request, reply) => {
+      const opened = await open(request)
+      const typed = parseForm(UpstreamToolForm, request.body)
+      const called = await callTool(request, opened, typed, signalOf(reply))
+      if ('sample' in called) return show({ request, reply }, opened, { ...typed, sample: called.sample })
+      return show({ request, reply }, opened, typed, { called })
     })
 
     /** How it would be, without saving it. */

@@ -2,14 +2,28 @@ import type { ShapingPreview } from '../execution/index.ts'
 import { type AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
 import { addressOf } from '../platform/http/index.ts'
 import { type ServerFrame, serverTabPath } from '../servers/index.ts'
-import { presentedName, removeHidden, type Upstream, upstreamPath, upstreamToolPath } from '../upstreams/index.ts'
+import {
+  type PresentedTool,
+  presentedName,
+  removeHidden,
+  type Upstream,
+  upstreamPath,
+  upstreamToolPath,
+} from '../upstreams/index.ts'
 import { placeErrors } from './tool-editor-errors.ts'
 import { RESPONSE_CHOICES, RESPONSE_HINTS } from './tool-editor-response.ts'
 import { toSides } from './tool-shaped.view.ts'
 import type { ReadUpstreamTool, TypedUpstreamTool } from './upstream-tool-form.ts'
 
-/** A tool of an upstream of a server that the one who asks may build. `declared`: undefined where nobody has heard it. */
-export type OpenTool = { server: ServerFrame; upstream: Upstream; tool: string; declared: JsonObject | undefined }
+/** A tool of an upstream of a server that the one who asks may build. */
+export type OpenTool = {
+  server: ServerFrame
+  upstream: Upstream
+  tool: string
+  /** As it was heard, and what it says of itself; undefined where it was not. */
+  item: PresentedTool['item'] | undefined
+  declared: JsonObject | undefined
+}
 
 export type UpstreamToolState = {
   opened: OpenTool
@@ -17,6 +31,8 @@ export type UpstreamToolState = {
   read: ReadUpstreamTool
   preview: ShapingPreview | undefined
   refused: AppError | undefined
+  /** What is wrong with the arguments, or came of calling it with them. */
+  called?: { argsError?: string; failed?: string } | undefined
 }
 
 /** Of a description: the inspector shows the whole. */
@@ -48,6 +64,23 @@ const hintsOf = (opened: OpenTool) => ({
   cacheSeconds: 'For tools that only read. A call with the same arguments is answered again meanwhile.',
 })
 
+/** Names of arguments that a hint tells. */
+const MAX_TOLD_ARGUMENTS = 12
+const MAX_TOLD_CHARS = 60
+
+const argumentsHint = ({ declared }: OpenTool): string => {
+  const schema = declared?.inputSchema
+  const properties = isJsonObject(schema) && isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
+  const told = properties
+    .slice(0, MAX_TOLD_ARGUMENTS)
+    .map(name => removeHidden(name).slice(0, MAX_TOLD_CHARS).toWellFormed())
+  const names =
+    told.length === 0
+      ? 'It names none'
+      : `It takes ${told.join(', ')}${properties.length > told.length ? ' and more' : ''}`
+  return `As JSON. ${names}. The call is yours, and stands in the history.`
+}
+
 /** The part of the page that follows from what is typed: answered alone while somebody types. */
 export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
   const isBroken = read.responseErrors.length > 0
@@ -72,7 +105,7 @@ const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => 
 
 /** Everything that the page shows. */
 export const toUpstreamToolPage = (state: UpstreamToolState) => {
-  const { opened, typed } = state
+  const { opened, typed, called } = state
   const { server, upstream, tool } = opened
   const own = removeHidden(tool)
   const name = presentedName(upstream, tool)
@@ -92,6 +125,12 @@ export const toUpstreamToolPage = (state: UpstreamToolState) => {
     isUnheard: opened.declared === undefined,
     saysReadOnly: saysReadOnly(opened),
     form: typed,
+    call: opened.declared && {
+      path: addressOf(`${upstreamPath(server.id, upstream.id)}/tool/call`, { name: tool.toWellFormed() }),
+      hint: argumentsHint(opened),
+      error: called?.argsError,
+      failed: called?.failed && shorten(called.failed),
+    },
     ...RESPONSE_CHOICES,
     ...toUpstreamToolLive(state),
     problem: problemOf(state),

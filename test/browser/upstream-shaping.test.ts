@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { launchChromium } from '../support/chromium.ts'
-import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
+import { type Asked, runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -32,7 +32,12 @@ const TOOLS = [
 ]
 
 const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
-const upstreams = runScriptedUpstreams({ orders: { tools: () => TOOLS } })
+const resultOf = ({ params }: Asked): string => {
+  const { fail } = z.record(z.string(), z.unknown()).parse(params?.arguments ?? {})
+  const text = fail === undefined ? SAMPLE : `${HOSTILE} is not there`
+  return JSON.stringify({ content: [{ type: 'text', text }], isError: fail !== undefined })
+}
+const upstreams = runScriptedUpstreams({ orders: { tools: () => TOOLS, result: resultOf } })
 let browser: Browser
 let builder: ApiClient & { email: string }
 let path: string
@@ -102,6 +107,32 @@ it('an answer that is pasted stands before and after the steps, as they are type
   await page.getByRole('link', { name: 'Answers of shop_list_orders: 2,000 tokens, shaped' }).waitFor()
   await shoot(page, 'upstream')
   expect(complaints.take()).toEqual([])
+})
+
+it('calls the tool for an answer to look at, and keeps all that is typed', async () => {
+  const page = await open()
+  const complaints = watchComplaints(page)
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByLabel('Leave out').fill('orders[].note')
+  const args = page.getByLabel('Arguments')
+  const callIt = page.getByRole('button', { name: 'Call it' })
+  await args.fill('{"fail": ')
+  await callIt.click()
+  await page.getByText(/line 1, column \d+/).waitFor()
+  await args.fill('{"fail": 1}')
+  await callIt.click()
+  await page.getByText(`${HOSTILE} is not there`).waitFor()
+  await args.fill('{"page": 2}')
+  await callIt.click()
+  await page.getByText(/^\d+ % fewer tokens$/).waitFor()
+  expect(await page.getByLabel('Text of an answer').inputValue()).toBe(SAMPLE)
+  expect([await args.inputValue(), await page.getByLabel('Leave out').inputValue()]).toEqual([
+    '{"page": 2}',
+    'orders[].note',
+  ])
+  expect(await after(page).textContent()).not.toContain('bold')
+  await shoot(page, 'called')
+  expect(complaints.take(400)).toEqual([])
 })
 
 it('works without scripts, on a narrow screen, and says what would break the schema', async () => {

@@ -896,6 +896,13 @@ const upstreamPages: Row[] = [
     form: () => ({ responseTokens: '500', dropFields: 'a.b' }),
   },
   {
+    // Of a tool that nobody has heard yet: nothing is called.
+    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
+    path: onUpstream('/tool/call?name=echo'),
+    statuses: asPage(build(200)),
+    form: () => ({ args: '{}' }),
+  },
+  {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/preview',
     path: onUpstream('/tool/preview?name=echo'),
     statuses: asPage(build(200)),
