@@ -57,6 +57,11 @@ it('of an object all small members are shown, and the large ones share what is l
   expect(outline).toMatch(/^text: [\d,]+ of 60,000 characters shown$/m)
 })
 
+it('a long item of a list is begun behind small ones', async () => {
+  const { text } = await begin(JSON.stringify(['ok', 200, null, RECORDS]), 400)
+  expect(JSON.parse(text)).toEqual(['ok', 200, null, expect.arrayContaining([RECORDS[0]])])
+})
+
 it('a number that is longer than all the room is left out, and what is beside it is shown', async () => {
   const digits = '7'.repeat(100_000)
   const inObject = await begin(`{"few":[1,2],"n":${digits},"rows":${JSON.stringify(RECORDS)}}`, 400)

@@ -41,6 +41,7 @@ type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
 const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter: Cutter): JsonValue[] => {
   const kept: JsonValue[] = []
   const itemPath: Path = [...path, { kind: 'items' }]
+  let cut = 0
   let left = room - PUNCTUATION
   for (const item of items) {
     const size = sizeOf(item, left)
@@ -49,7 +50,10 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      if (kept.length < CUT_ITEMS && itemRoom >= MIN_ROOM && canBeCut(item)) {
+      // Behind a few small ones too, as of `["ok", 200, {…}]`, which say little by themselves.
+      const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
+      if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
+        cut++
         kept.push(cutValue(item, itemRoom, itemPath, cutter))
         left -= itemRoom
         continue
