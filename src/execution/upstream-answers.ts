@@ -59,6 +59,7 @@ const findShaping = (
   return planned && { planned, outputCheck: schema && checkOfDeclared(schema) }
 }
 
+/** By what the builder has said of the tool, and the upstream of itself. */
 export const planUpstreamAnswers = (
   presented: PresentedTool,
   globals: OpenedGlobals,
