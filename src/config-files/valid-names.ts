@@ -1,10 +1,10 @@
-import { TOOL_NAME } from '../kernel/index.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../kernel/index.ts'
 
 const MAX_NAME_CHARS = 64
 const MAX_KEY_CHARS = 64
 
 /** What upstreams may not be called: our own tools are. */
-const isReserved = (name: string): boolean => name === 'proxy' || name.startsWith('proxy_')
+const isReserved = (name: string): boolean => name === 'proxy' || name.startsWith(RESERVED_TOOL_PREFIX)
 
 /** The name where an upstream may have it, else the nearest that one may. */
 export const validName = (name: string): string => {

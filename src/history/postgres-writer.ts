@@ -1,4 +1,5 @@
 import { Client, DatabaseError } from 'pg'
+import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
 import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
 import type {
   BatchWriter,
@@ -49,8 +50,8 @@ const GAP_VALUES = {
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
- * Adds to the rows of tools and days. `from`: what is added, of calls with `serverId`, `startedAt` and `tool`; requests
- * that were passed on call no tool. In one order, so that two processes do not wait for each other.
+ * Adds to the rows of tools and days. `from`: what is added, as rows of executions; requests that were passed on call
+ * no tool, and `isNameKnown` says the rest. In one order, so that two processes do not wait for each other.
  */
 const addToDays = (amounts: Record<string, string>, from: string): string => {
   const names = Object.keys(amounts)
@@ -58,7 +59,7 @@ const addToDays = (amounts: Record<string, string>, from: string): string => {
   return `
     INSERT INTO "ToolDay" ("id", "serverId", "day", "tool", ${names.map(name => `"${name}"`).join(', ')}, "createdAt", "updatedAt")
     SELECT gen_random_uuid()::text, ${key}, ${Object.values(amounts).join(', ')}, ${NOW}, ${NOW}
-    FROM ${from} WHERE "tool" <> '' GROUP BY ${key} ORDER BY ${key}
+    FROM ${from} WHERE "tool" <> '' AND ("instanceId" IS NOT NULL OR "outcome" = 'ok' OR starts_with("tool", '${RESERVED_TOOL_PREFIX}')) GROUP BY ${key} ORDER BY ${key}
     ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
       ${names.map(name => `"${name}" = "ToolDay"."${name}" + excluded."${name}"`).join(', ')}, "updatedAt" = excluded."updatedAt"`
 }
@@ -98,7 +99,7 @@ const ADD_TOKENS = {
     ), counted AS (
       UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "updatedAt" = ${NOW}
       FROM item WHERE "Execution"."id" = item."id" AND "Execution"."tokensSent" IS NULL
-      RETURNING "serverId", "startedAt", "tool", item."sent", item."otherwise"
+      RETURNING "serverId", "instanceId", "outcome", "startedAt", "tool", item."sent", item."otherwise"
     )${addToDays({ counted: 'count(*)', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
 }
 

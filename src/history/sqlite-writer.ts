@@ -13,7 +13,7 @@ import {
   type WriteOutcome,
 } from './recording-batch.ts'
 import { createTimeWriter } from './sqlite-time.ts'
-import { createToolDaySums, type ToolDaySums } from './tool-day-sums.ts'
+import { createToolDaySums, isNameKnown, type ToolDaySums } from './tool-day-sums.ts'
 
 /** How long a write waits for another connection's. It holds up this thread alone. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -29,8 +29,8 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
 
 /** A row that has tokens already has been counted. */
 const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "updatedAt" = ?
-  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
-type CountedCall = { serverId: string; tool: string; day: string }
+  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
+type CountedCall = { serverId: string; instanceId: string | null; outcome: string; tool: string; day: string }
 
 const ADD_TO_DAY = `INSERT INTO "ToolDay"
   ("id", "serverId", "day", "tool", "calls", "counted", "tokensSent", "tokensBefore", "createdAt", "updatedAt")
@@ -102,13 +102,17 @@ const open = (target: SqliteTarget) => {
     }
   }
 
-  const countCall = ([, serverId, , tool, , , startedAt]: ExecutionRow, sums: ToolDaySums): void =>
+  const countCall = (row: ExecutionRow, sums: ToolDaySums): void => {
+    const [, serverId, instanceId, tool, , , startedAt, , outcome] = row
+    if (!isNameKnown({ instanceId, outcome, tool })) return
     sums.add({ serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }, { calls: 1 })
+  }
 
   const storeTokens = ([id, before, sent, otherwise]: TokensRow, now: string, sums: ToolDaySums): void => {
     const counted = addTokens.get(before, sent, now, id)
     // Its row is gone, or never came.
-    if (counted !== undefined) sums.add(counted, { counted: 1, tokensSent: sent, tokensBefore: otherwise })
+    if (counted !== undefined && isNameKnown(counted))
+      sums.add(counted, { counted: 1, tokensSent: sent, tokensBefore: otherwise })
   }
 
   const storeSums = (sums: ToolDaySums, now: string): void => {

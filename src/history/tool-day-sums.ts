@@ -1,3 +1,5 @@
+import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
+
 /** What is added to the row of one tool and day. */
 export type ToolDaySum = {
   serverId: string
@@ -12,6 +14,15 @@ export type ToolDaySum = {
 
 type Key = Pick<ToolDaySum, 'serverId' | 'day' | 'tool'>
 type Amounts = Partial<Omit<ToolDaySum, keyof Key>>
+
+type NamedCall = { instanceId: string | null; outcome: string; tool: string }
+
+/**
+ * Whether the name of a call's tool may have sums, which outlive history. Of a tool that only an upstream knows it is
+ * what the caller wrote: one that failed may be made up, and there is no end of those.
+ */
+export const isNameKnown = ({ instanceId, outcome, tool }: NamedCall): boolean =>
+  instanceId !== null || outcome === 'ok' || tool.startsWith(RESERVED_TOOL_PREFIX)
 
 /** Adds up the calls of one batch, so that each tool and day is one row to write. Requests that were passed on call no tool. */
 export const createToolDaySums = () => {

@@ -7,3 +7,6 @@ export const isOrigin = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
 }
+
+/** Names of tools that begin with it are for our own alone. */
+export const RESERVED_TOOL_PREFIX = 'proxy_'

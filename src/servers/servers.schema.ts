@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { responseTokens } from '../context/index.ts'
-import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
@@ -139,7 +139,7 @@ export type BindingInput = z.infer<typeof binding>
 const instanceName = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
-  .refine(name => !name.startsWith('proxy_'), 'must not begin with proxy_, which is reserved')
+  .refine(name => !name.startsWith(RESERVED_TOOL_PREFIX), 'must not begin with proxy_, which is reserved')
 
 const instanceTokens = responseTokens.describe(
   "tokens of its answers that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",

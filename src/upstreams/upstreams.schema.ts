@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { responseTokens } from '../context/index.ts'
-import { TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
 import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { authView, authWish } from './auth.schema.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
@@ -11,7 +11,10 @@ import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 const prefix = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
-  .refine(text => text !== 'proxy' && !text.startsWith('proxy_'), 'must not be or begin as proxy_, which is reserved')
+  .refine(
+    text => text !== 'proxy' && !text.startsWith(RESERVED_TOOL_PREFIX),
+    'must not be or begin as proxy_, which is reserved',
+  )
 
 /** Longer than any that a protocol allows. */
 const MAX_TOOL_NAME_CHARS = 300

@@ -75,6 +75,23 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await db.execution.count({ where: { serverId } })).toBe(1)
   })
 
+  it('are in no sum of a name that a caller may have made up: of a tool that is not ours, in a call that failed', async () => {
+    const { recorder, recordMany, listDays } = await createWorld()
+    const made = recordMany(9, { instanceId: undefined, tool: 'up_made_up', outcome: 'error' })
+    const known = [
+      ...recordMany(1, { instanceId: undefined, tool: 'up_real' }),
+      ...recordMany(1, { instanceId: 'known', outcome: 'error' }),
+    ]
+    for (const { id } of [...made, ...known]) {
+      recorder.recordTokens({ executionId: id, before: 5, sent: 5, otherwise: 5 })
+    }
+    await recorder.flush()
+    expect(await listDays()).toMatchObject([
+      { tool: 'get_weather', calls: 1, counted: 1 },
+      { tool: 'up_real', calls: 1, counted: 1 },
+    ])
+  })
+
   it('are added up by several processes at once, and none is lost', async () => {
     const { recorder, serverId, target, log, listDays } = await createWorld()
     const other = createRecorder({ target, logger: log.logger })

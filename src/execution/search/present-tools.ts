@@ -1,4 +1,5 @@
 import { mapInTurns, type TokenWork, type ToolFinder } from '../../context/index.ts'
+import { RESERVED_TOOL_PREFIX } from '../../kernel/index.ts'
 import type { Server, ShownAs } from '../../servers/index.ts'
 import type { CompiledServer, CompiledTool } from '../compiled-server.ts'
 import { renderToolJson } from '../tool-json.ts'
@@ -13,7 +14,7 @@ export type PresentingParts = {
 type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens'>
 
 /** Our own tools about answers: each model needs them that gets one that is cut. */
-const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith('proxy_')
+const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
 

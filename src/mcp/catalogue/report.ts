@@ -8,11 +8,12 @@ import {
   TOKEN_ENCODING,
 } from '../../context/index.ts'
 import type { CompiledServer, CompiledTool, PresentedServers } from '../../execution/index.ts'
+import { RESERVED_TOOL_PREFIX } from '../../kernel/index.ts'
 import { clientNameOf, explainShownAs } from '../../servers/index.ts'
 import { renderTool } from '../tool-definition.ts'
 
 /** Our own tools about answers: they cost what they cost, and no builder can mend them. */
-const isOurs = ({ name }: CompiledTool): boolean => name.startsWith('proxy_')
+const isOurs = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 /** The JSON of each tool, as the session era's tools/list has it. */
 const renderList = ({ tools }: CompiledServer): Promise<string[]> =>
