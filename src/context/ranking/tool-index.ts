@@ -1,4 +1,5 @@
 import SearchableMap from 'minisearch/SearchableMap'
+import { createPause } from '../pause.ts'
 import { type ApiWords, replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary } from './expansion.ts'
 import { createRanking, type Postings } from './rank.ts'
@@ -34,11 +35,6 @@ export type ToolIndex = {
 }
 
 type Draft = { tools: number[]; counts: number[]; called: number[] }
-
-/** Tools that are read at one go, before others have their turn. */
-const TOOLS_AT_ONCE = 50
-
-const pause = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const createStems = () => {
   const stems = new Map<string, string>()
@@ -136,14 +132,15 @@ export const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: A
   const toStem = createStems()
   const originals = new Map<string, string>()
   const counted: Counted[] = []
-  for (const [place, tool] of tools.entries()) {
-    if (place > 0 && place % TOOLS_AT_ONCE === 0) await pause()
+  const pause = createPause()
+  for (const tool of tools) {
+    await pause()
     counted.push(countWords(tool, toStem, originals))
   }
   const average = averageLengths(counted.map(({ lengths }) => lengths))
   const drafts = new Map<string, Draft>()
   for (const [place, { stems, lengths }] of counted.entries()) {
-    if (place > 0 && place % (TOOLS_AT_ONCE * 10) === 0) await pause()
+    await pause()
     for (const [stem, counts] of stems) {
       const draft = drafts.get(stem) ?? { tools: [], counts: [], called: [] }
       draft.tools.push(place)
