@@ -8,7 +8,7 @@ import { parseRegex } from '../../src/context/search/regex.ts'
 import { substringMatcher } from '../../src/context/search/substring.ts'
 import { json, search } from './search-support.ts'
 
-const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1')
+const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1', '-')
 const shortText = fc.array(letters, { maxLength: 40 }).map(chars => chars.join(''))
 
 /** Patterns that RE2 and the platform understand alike, and that backtracking does not blow up on. */
@@ -24,6 +24,8 @@ const atom = fc.constantFrom(
   '[^a]',
   '(?:ab|c)',
   '(b)',
+  '-',
+  '-a',
   '\\d',
   '^',
   '$',

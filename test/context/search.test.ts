@@ -129,6 +129,18 @@ describe('search in JSON', () => {
     expect(found).toMatchObject({ matches: paths.length, results: paths.map(path => ({ path })) })
   })
 
+  it('signs in any case: each is found as it stands, as a text and in an expression', () => {
+    const signs = '-_/\\^$*+?.()|[]{}#&~!"%\',:;<=>@`'
+    const document = json(['x', ...Array.from(signs, sign => `Ab${sign}C`)])
+    for (const [index, sign] of [...signs].entries()) {
+      const one = { matches: 1, results: [{ path: `[${index + 1}]` }] }
+      const look = { caseInsensitive: true, topK: 1 }
+      expect(search(document, { ...look, pattern: `aB${sign}c`, mode: 'text' }).found).toMatchObject(one)
+      const escaped = /\w/.test(sign) ? sign : `\\${sign}`
+      expect(search(document, { ...look, pattern: `aB${escaped}c` }).found).toMatchObject(one)
+    }
+  })
+
   it('a field within lists of lists: it is searched however many there are', () => {
     const nested = json({ rows: [[{ name: 'Ada', age: 36 }, [{ name: 'Ada' }]]] })
     const { found } = search(nested, { pattern: 'Ada', fields: ['rows.name'] })
