@@ -34,6 +34,7 @@ const AnswerMeta = z.object({
     cacheId: z.string(),
     tokens: z.int(),
     tokensShown: z.int(),
+    encoding: z.literal('o200k_base'),
     bytes: z.int(),
     expiresAt: z.string(),
   }),
@@ -156,8 +157,10 @@ describe('a server with a budget for its answers', () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
-    const next = AnswerMeta.parse(first._meta)['patchbay/answer'].cacheId
+    const { cacheId: next, tokens, bytes } = AnswerMeta.parse(first._meta)['patchbay/answer']
     expect(next).not.toBe(about.cacheId)
+    // They are of what the id stands for.
+    expect([tokens < about.tokens, bytes < about.bytes]).toEqual([true, true])
     const found = await call('proxy_search', { cache_id: next, pattern: 'Samarkand' })
     expect(found.texts.join('\n')).toContain('Samarkand')
     expect(found.texts.join('\n')).not.toContain('Long Street')

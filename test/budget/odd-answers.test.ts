@@ -73,6 +73,7 @@ describe('a budget, and answers that are not as one hopes', () => {
     expect(meta).toEqual({
       tokens: await countTokens(PRETTY),
       tokensShown: await countTokens(texts[0] ?? ''),
+      encoding: 'o200k_base',
       bytes: PRETTY.length,
     })
   })

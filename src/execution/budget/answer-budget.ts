@@ -4,6 +4,7 @@ import {
   type AnswerView,
   type AnswerWork,
   answerHolderOf,
+  TOKEN_ENCODING,
 } from '../../context/index.ts'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { Server } from '../../servers/index.ts'
@@ -42,6 +43,7 @@ export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer)
     ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + ANSWER_TTL_MS).toISOString() }),
     ...(tokens !== undefined && { tokens }),
     ...(tokensShown !== undefined && { tokensShown }),
+    ...(tokens !== undefined && { encoding: TOKEN_ENCODING }),
     bytes,
   },
 })

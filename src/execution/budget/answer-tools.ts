@@ -135,7 +135,10 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     ]
     const notice = [sizes, ...ways].join(' ')
     const told = [...tellOf(view), notice].join('\n')
-    const meta = { cacheId: found ?? source.cacheId, tokens: tokensBefore, tokensShown, bytes }
+    const meta =
+      found === undefined || whole === undefined
+        ? { cacheId: source.cacheId, tokens: tokensBefore, tokensShown, bytes }
+        : { cacheId: found, tokens: tokensAfter, tokensShown, bytes: whole.utf8.length }
     return {
       shown: { passed: { content: toTextBlocks([text, told]), _meta: toAnswerMeta(meta) } },
       shortened: { whole: { tokens: tokensBefore, texts: [] }, sent: { tokens: tokensShown, texts: [notice] } },
