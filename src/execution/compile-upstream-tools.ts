@@ -100,6 +100,15 @@ const failed = (why: string): PassedFresh => ({ result: errorResult(why), respon
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
 
+/** What says no more than which trace a request is part of: each has another. */
+const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
+
+/** What the answer may depend on: the arguments, and what the client says beside them, such as where its user is. */
+const askedBy = (args: JsonObject, { link }: CallContext): JsonValue => [
+  args,
+  Object.entries(link?.meta ?? {}).filter(([key]) => !TRACE.has(key)),
+]
+
 const callOnce = async (
   { upstream, item, answers: { shaping } }: UpstreamTool,
   args: JsonObject,
@@ -158,10 +167,10 @@ const compileOne = (
       const startedMs = performance.now()
       const args = isJsonObject(given) ? given : {}
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
-      const keeping = isRepeated(context) ? undefined : answers.keepingFor?.(caller)
+      const keeping = isRepeated(context) ? undefined : answers.keepingFor?.(context)
       const answer = await (keeping === undefined
         ? callOnce(tool, args, context, masker, parts)
-        : keeping(args, context.signal, send))
+        : keeping(askedBy(args, context), context.signal, send))
       const { result, responseBytes } = answer
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)

@@ -2,7 +2,7 @@ import { isJsonObject } from '../kernel/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
 import { findToolAnswers, isPerCaller, type PresentedTool, type ToolAnswers } from '../upstreams/index.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
-import { type AnswerKeepings, stampOf } from './kept/answer-keeping.ts'
+import { type AnswerKeepings, stampOf, type UpstreamKeeping } from './kept/answer-keeping.ts'
 import { type PlannedShaping, planShaping, type ShapingPlace } from './shape-by-rules.ts'
 import { checkOfDeclared } from './shape-passed.ts'
 
@@ -17,7 +17,7 @@ export type UpstreamAnswers = {
   /** What is done with them; undefined of most tools. */
   shaping: { planned: PlannedShaping; outputCheck: SchemaCheck | undefined } | undefined
   /** Undefined where none is kept for the next call. */
-  keepingFor: ReturnType<AnswerKeepings['ofUpstreamTool']> | undefined
+  keepingFor: UpstreamKeeping | undefined
   /** Tokens of one that are sent, in place of the server's. */
   responseTokens: number | undefined
   isReadOnly: boolean

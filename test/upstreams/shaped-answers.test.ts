@@ -1,5 +1,5 @@
-import type { Client } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { connect } from '../servers/mcp.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
@@ -306,6 +306,22 @@ describe('what is done with the answers of tools of upstreams', () => {
       expect((await count(client, { fail: 1 })).texts).not.toEqual((await count(client, { fail: 1 })).texts)
       const own = await attach({ toolAnswers: { count: { cacheSeconds: 60 } } })
       expect((await count(own.client)).texts).not.toEqual((await count(own.client)).texts)
+    })
+
+    it('not for a client that says something else of itself, nor of one that can be asked something', async () => {
+      const { client, serverId } = await attach({ toolAnswers: { count: { cacheSeconds: 60, cacheShared: true } } })
+      const say = async (by: Client, _meta?: Record<string, unknown>) =>
+        JSON.stringify((await by.callTool({ name: 'up_count', arguments: {}, ...(_meta && { _meta }) })).content)
+      const plain = await say(client)
+      const inRome = await say(client, { 'example.com/place': 'Rome' })
+      expect(inRome).not.toBe(plain)
+      expect(await say(client, { 'example.com/place': 'Rome', traceparent: '00-1-2-01' })).toBe(inRome)
+      const asked = new Client({ name: 'asked', version: '1.0.0' }, { capabilities: { elicitation: {} } })
+      asked.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))
+      await asked.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
+      onTestFinished(() => asked.close())
+      expect(await say(asked)).not.toBe(plain)
+      expect(await say(client)).toBe(plain)
     })
 
     it('goes with a change of what is said of the tool', async () => {

@@ -1,11 +1,12 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { JsonObject, StopSignal } from '../../kernel/index.ts'
+import type { JsonValue, StopSignal } from '../../kernel/index.ts'
 import type { OutboundResponse } from '../../platform/net/index.ts'
 import { type Bindings, bindingOf, type Instance } from '../../servers/index.ts'
 import type { RenderedRequest } from '../../templates/index.ts'
 import type { CompiledDefinition, ToolDefinition } from '../../toolkits/index.ts'
 import {
   type BlocksResult,
+  type CallContext,
   type Caller,
   isPassed,
   isRefused,
@@ -43,12 +44,15 @@ export type PassedFresh = {
   shapedFrom?: PassedResult | undefined
 }
 
-/** The same for a call of an upstream's tool: its arguments are all that is asked by. */
+/** The same for a call of an upstream's tool. `asked`: its arguments, and what else the client has said with them. */
 type PassedKeeping = (
-  args: JsonObject,
+  asked: JsonValue,
   signal: StopSignal,
   send: (signal: StopSignal) => Promise<PassedFresh>,
 ) => Promise<PassedFresh | AnswerAgain<PassedResult>>
+
+/** How a tool of an upstream keeps answers for a call; undefined where it keeps none. */
+export type UpstreamKeeping = (call: Pick<CallContext, 'caller' | 'link'>) => PassedKeeping | undefined
 
 /** A tool of an upstream that keeps its answers; `stamp`: of everything that they depend on but the call. */
 export type KeptUpstreamTool = { serverId: string; stamp: string; cacheSeconds: number; isShared: boolean }
@@ -149,13 +153,13 @@ export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
 
   const passedKeepingOf =
     ({ serverId, stamp, cacheSeconds }: KeptUpstreamTool, owner: string | null): PassedKeeping =>
-    async (args, signal, send) => {
+    async (asked, signal, send) => {
       if (signal.aborted) return send(signal)
       const worthOf = ({ result, responseBytes }: PassedFresh): Worth<PassedResult> | undefined => {
         if (isRefused(result) || !isPassed(result) || !isWhole(result)) return undefined
         return { result, status: undefined, responseBytes, freshMs: cacheSeconds * 1_000 }
       }
-      const key = keyOf(stamp, owner, args)
+      const key = keyOf(stamp, owner, asked)
       return answer({ serverId, key, signal }, stop => send(stop ?? signal), worthOf, isPassed)
     }
 
@@ -177,10 +181,14 @@ export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
       // Strangers cannot be told apart: nothing is kept that is not for everybody.
       return caller => shared ?? (caller && keepingOf(serverId, stamp, rules, caller.userId))
     },
-    /** The same of an upstream's tool. */
-    ofUpstreamTool: (tool: KeptUpstreamTool): ((caller: Caller) => PassedKeeping | undefined) => {
+    /**
+     * The same of an upstream's tool. A client that the upstream can ask something has a connection of its own: what comes
+     * of that, and of what was asked, is not for others.
+     */
+    ofUpstreamTool: (tool: KeptUpstreamTool): UpstreamKeeping => {
       const shared = tool.isShared ? passedKeepingOf(tool, null) : undefined
-      return caller => shared ?? (caller && passedKeepingOf(tool, caller.userId))
+      return ({ caller, link }) =>
+        (link?.peer === undefined ? shared : undefined) ?? (caller && passedKeepingOf(tool, caller.userId))
     },
     /** Lets go of what is kept of a server, and of what would be: it has changed, or is gone. */
     forgetServer: (serverId: string): void => {
