@@ -1,4 +1,6 @@
 import { createPause } from '../context/index.ts'
+import { once } from '../kernel/index.ts'
+import { createMayHold } from './may-hold.ts'
 
 /** What stands where a secret stood. */
 const MASK = '•••'
@@ -105,13 +107,17 @@ export const createMasker = (secrets: readonly string[]): Masker => {
   if (forms.length === 0) return NOTHING_TO_HIDE
   // The longest first: a form inside a longer one must not leave the rest of it readable.
   forms.sort((a, b) => b.length - a.length)
+  // These take some kilobytes, and most mounted servers wait for their first call.
+  const mayHold = once(() => createMayHold(forms))
   const hide = (text: string, form: string): string => (text.includes(form) ? text.replaceAll(form, MASK) : text)
-  // Made with the first bytes that come: most servers only ever answer text.
-  let patterns: readonly Buffer[] | undefined
+  // Most servers only ever answer text.
+  const patterns = once(() => forms.map(form => Buffer.from(form)))
+  const mayHoldBytes = once(() => createMayHold(patterns().map(pattern => pattern.toString('latin1'))))
   return {
     isEmpty: false,
-    text: text => forms.reduce(hide, text),
+    text: text => (mayHold()(text) ? forms.reduce(hide, text) : text),
     longText: async text => {
+      if (!mayHold()(text)) return text
       const pause = createPause()
       let masked = text
       for (const form of forms) {
@@ -121,9 +127,9 @@ export const createMasker = (secrets: readonly string[]): Masker => {
       return masked
     },
     bytes: bytes => {
+      if (!mayHoldBytes()(bytes.toString('latin1'))) return bytes
       let masked: Buffer | undefined
-      patterns ??= forms.map(form => Buffer.from(form))
-      for (const pattern of patterns) {
+      for (const pattern of patterns()) {
         for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
           masked ??= Buffer.from(bytes)
           masked.fill('*', at, at + pattern.length)
