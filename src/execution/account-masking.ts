@@ -18,6 +18,7 @@ export const withAccountHidden = (masker: Masker, { secrets }: Pick<UpstreamConn
     ? masker
     : {
         isEmpty: false,
+        mayHideIn: utf8 => masker.mayHideIn(utf8) || maskerOf(secrets()).mayHideIn(utf8),
         // Asked each time: the first token may come with the request itself.
         text: text => maskerOf(secrets()).text(masker.text(text)),
         longText: async text => maskerOf(secrets()).longText(await masker.longText(text)),

@@ -10,6 +10,8 @@ const MIN_BASE64_CHARACTERS = 6
 /** Hides every secret it knows, in any of the forms a request or an echo of it could carry. */
 export type Masker = {
   isEmpty: boolean
+  /** Whether a text of UTF-8 may hold a secret: false is certain, and known without decoding it. */
+  mayHideIn: (utf8: Buffer) => boolean
   text: (text: string) => string
   /** As `text`, with turns for everybody else: every form of every secret is looked for in all of it. */
   longText: (text: string) => Promise<string>
@@ -96,6 +98,7 @@ const formsOf = (secret: string): string[] => [
 
 const NOTHING_TO_HIDE: Masker = {
   isEmpty: true,
+  mayHideIn: () => false,
   text: text => text,
   longText: async text => text,
   bytes: bytes => bytes,
@@ -113,8 +116,10 @@ export const createMasker = (secrets: readonly string[]): Masker => {
   // Most servers only ever answer text.
   const patterns = once(() => forms.map(form => Buffer.from(form)))
   const mayHoldBytes = once(() => createMayHold(patterns().map(pattern => pattern.toString('latin1'))))
+  const mayHideIn = (bytes: Buffer): boolean => mayHoldBytes()(bytes.toString('latin1'))
   return {
     isEmpty: false,
+    mayHideIn,
     text: text => (mayHold()(text) ? forms.reduce(hide, text) : text),
     longText: async text => {
       if (!mayHold()(text)) return text
@@ -127,7 +132,7 @@ export const createMasker = (secrets: readonly string[]): Masker => {
       return masked
     },
     bytes: bytes => {
-      if (!mayHoldBytes()(bytes.toString('latin1'))) return bytes
+      if (!mayHideIn(bytes)) return bytes
       let masked: Buffer | undefined
       for (const pattern of patterns()) {
         for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {

@@ -128,7 +128,7 @@ export const readText = (response: OutboundResponse): { text: string; type: stri
 
 /** A text in which there is nothing to decode and nothing to hide. */
 const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>
-  body.length >= LONG_TEXT_BYTES && masker.isEmpty && isUnicode(charset) && isText(type, body) && isUtf8(body)
+  body.length >= LONG_TEXT_BYTES && isUnicode(charset) && isText(type, body) && isUtf8(body) && !masker.mayHideIn(body)
 
 const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || status > 299
 
@@ -167,16 +167,13 @@ const shapeAtOnce = (response: OutboundResponse, masker: Masker, outputCheck: Sc
   return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }
 }
 
-/**
- * An API's answer as the model gets it (contract: "What a call returns"); later, where it takes its time to find no secret
- * in it.
- */
+/** An API's answer as the model gets it (contract: "What a call returns"); later, where a long one may hold a secret. */
 export const shapeAnswer = (
   response: OutboundResponse,
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
 ): ToolResult | Promise<ToolResult> => {
-  const isSlow = response.body.length >= SLOW_TEXT_BYTES && !masker.isEmpty
+  const isSlow = response.body.length >= SLOW_TEXT_BYTES && masker.mayHideIn(response.body)
   const read = isSlow ? readText(response) : undefined
   return read === undefined
     ? shapeAtOnce(response, masker, outputCheck)
