@@ -144,3 +144,14 @@ it.each(['{}', '[]', '[0]'])('an answer of nothing but %s is refused before it t
   })
   await shaper.close()
 })
+
+it('a path that leads anywhere in many ways takes no more of a deep answer than one', async () => {
+  const shaper = createAnswerShaper()
+  const nest = (inner: string) => `${'{"a":'.repeat(60)}${inner}${'}'.repeat(60)}`
+  const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_000, isCounted: false }
+  const shaping = { dropFields: [`${'**.*.'.repeat(25)}**.x`] }
+  const outcome = await shaper.shape('one', { ...rest, texts: [nest('{"x":1,"y":2}')], shaping })
+  const [utf8] = outcome.kind === 'shaped' ? outcome.utf8s : []
+  expect(new TextDecoder().decode(utf8)).toBe(nest('{"y":2}'))
+  await shaper.close()
+})
