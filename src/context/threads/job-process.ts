@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { resourceLimits } from 'node:worker_threads'
-import { OUT_OF_MEMORY_EXIT } from './process-jobs.ts'
+import { OUT_OF_MEMORY_EXIT, type Told } from './process-jobs.ts'
 
 /** What it may do besides computing: read files, for its modules, and have a thread. It writes and starts nothing. */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
@@ -40,7 +40,10 @@ export const createJobProcess = <Job extends object, Answer>(file: string) => {
 
   const open = (): ChildProcess => {
     const opened = start(file)
-    opened.on('message', ({ answer }: { answer: Answer }) => waiting?.resolve(answer))
+    opened.on('message', (told: Told<Answer>) => {
+      if ('answer' in told) waiting?.resolve(told.answer)
+      else waiting?.reject(new Error(told.failure))
+    })
     opened.on('error', error => waiting?.reject(error))
     opened.on('exit', (code, signal) => {
       if (child === opened) child = undefined
