@@ -1,6 +1,12 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DatabaseTarget } from '../platform/db/index.ts'
 import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
+
+/** Nicer than the thread that answers calls, which need not wait on a machine of one core; still a quarter of that. */
+const NICENESS = 5
+// Elsewhere it is the whole process that would step back.
+if (process.platform === 'linux') setPriority(NICENESS)
 
 /** Each database's writer is loaded only where it is used: a thread holds every module of its own. */
 const openWriter = async (target: DatabaseTarget): Promise<BatchWriter> => {
