@@ -12,7 +12,9 @@ import {
   createAnswerTokensWork,
   createCatalogueWork,
   createTokenWork,
+  createToolEmbeddings,
   createToolFinder,
+  type EmbeddingLimits,
 } from './context/index.ts'
 import {
   type AnswerKeepingOptions,
@@ -91,6 +93,8 @@ export type ServiceOptions = {
   upstreamPolicy?: AddressPolicy
   /** Bounds of the answers kept for the next call, and their clock, in place of the usual ones. */
   answerKeeping?: AnswerKeepingOptions
+  /** Times of the endpoint that embeds tools, in place of the usual ones. */
+  embeddingLimits?: Partial<EmbeddingLimits>
   /** Of passwords, in place of the usual one: for tests that are not of hashing. */
   hashingCost?: HashingCost | undefined
 }
@@ -99,7 +103,7 @@ export type ServiceOptions = {
 export const buildServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, answerKeeping, hashingCost }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy, answerKeeping, embeddingLimits, hashingCost }: ServiceOptions = {},
 ) => {
   const { limits } = settings
   const { db, sealing } = await openInstallation(settings)
@@ -220,6 +224,8 @@ export const buildServices = async (
   const counting = createTokenWork()
   const catalogueWork = createCatalogueWork()
   const finder = createToolFinder()
+  const embeddings =
+    settings.embeddings && createToolEmbeddings({ settings: settings.embeddings, logger, limits: embeddingLimits })
   const shaper = createAnswerShaper()
   const answerServices = buildAnswerServices({ settings, db, bus, logger })
   const answerTokens = createAnswerTokensWork()
@@ -240,6 +246,7 @@ export const buildServices = async (
     limits,
     keepings,
     finder,
+    embeddings,
     counting,
     shaper,
     reading: answerServices.reading,
@@ -315,6 +322,7 @@ export const buildServices = async (
       await http.close()
       await upstreamOAuth.close()
       await shaper.close()
+      await embeddings?.close()
       await answerServices.close()
       await setImmediate()
       await catalogueWork.close()

@@ -21,6 +21,15 @@ export {
   type ListedPresentation,
 } from './catalogue/index.ts'
 export { createTokenWork, type TokenCounter, type TokenWork } from './counting/index.ts'
+export {
+  createToolEmbeddings,
+  type EmbeddingLimits,
+  type EmbeddingSettings,
+  fuseOrders,
+  NEAREST_TOOLS,
+  type ToolEmbeddings,
+  type ToolMeanings,
+} from './embeddings/index.ts'
 export { keepingRules } from './keeping-rules.ts'
 export {
   type Finding,

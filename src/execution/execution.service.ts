@@ -55,6 +55,7 @@ export type ExecutionServiceParts = ExecutionParts &
     /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
     loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
     finder: PresentingParts['finder']
+    embeddings: PresentingParts['embeddings']
     counting: PresentingParts['counting']
     onSkipped: (serverId: string, tool: string, reason: string) => void
   }
@@ -113,7 +114,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const compileAs = async (serverId: string, presentation: Presentation): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId, presentation)
     if (blueprint === undefined) return undefined
-    const silent = { ...parts, onSkipped: () => {} }
+    const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
     const compiled = await compileServer(blueprint, await listKnownSources(serverId), silent)
     return presentTools(compiled, blueprint.server, silent)
   }
@@ -124,7 +125,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const blueprint = await readBlueprint(db, serverId)
     if (blueprint === undefined || forGroups === undefined) return undefined
     const { server } = blueprint
-    const silent = { ...parts, onSkipped: () => {} }
+    const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
     const sources = await listKnownSources(serverId)
     const flat = await compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
     const grouped = await compileServer(forGroups, sources, silent)

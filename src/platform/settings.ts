@@ -39,6 +39,12 @@ const isIssuer = (text: string): boolean => {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, '')))
 }
 
+/** An address that requests of ours go to: without who signs in, which nothing would hide, and without fragment. */
+const isEndpoint = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.hash)
+}
+
 const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
 
 const database = z.string().transform((text, context): DatabaseTarget => {
@@ -90,6 +96,21 @@ const ENVIRONMENT = z.object({
   PATCHBAY_OIDC_NAME: z
     .string()
     .regex(/^[^\p{Cc}]{1,60}$/u, 'is no name of 1 to 60 characters in one line')
+    .optional(),
+  PATCHBAY_EMBEDDINGS_URL: z
+    .string()
+    .refine(
+      isEndpoint,
+      'is no address of an endpoint such as http://127.0.0.1:11434/v1/embeddings (a key goes into PATCHBAY_EMBEDDINGS_KEY)',
+    )
+    .optional(),
+  PATCHBAY_EMBEDDINGS_MODEL: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,256}$/u, 'is no name of 1 to 256 characters in one line')
+    .optional(),
+  PATCHBAY_EMBEDDINGS_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no key: 1 to 4096 characters of ASCII without spaces')
     .optional(),
   PATCHBAY_TRUST_PROXY: cidrs.default([]),
   PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -150,6 +171,12 @@ const externalProviderOf = (env: Environment) => {
   return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
 }
 
+/** What turns texts into vectors, so that tools are found by meaning too, if the operator has set it. */
+const embeddingsOf = (env: Environment) => {
+  const { PATCHBAY_EMBEDDINGS_URL: url, PATCHBAY_EMBEDDINGS_MODEL: model, PATCHBAY_EMBEDDINGS_KEY: key } = env
+  return url === undefined || model === undefined ? undefined : { url, model, key }
+}
+
 /** What a command needs to be found and to find its own things; nothing that could hold a secret. */
 const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
 
@@ -188,6 +215,7 @@ const toSettings = (
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
+  embeddings: embeddingsOf(env),
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
@@ -234,8 +262,24 @@ const oidcConflictsOf = (given: Given): string[] => {
     : []
 }
 
+const EMBEDDINGS_REST = ['PATCHBAY_EMBEDDINGS_MODEL', 'PATCHBAY_EMBEDDINGS_KEY']
+
+const embeddingsConflictsOf = (given: Given): string[] => {
+  if (given.PATCHBAY_EMBEDDINGS_URL === undefined) {
+    const stray = EMBEDDINGS_REST.filter(name => given[name] !== undefined)
+    return stray.map(name => `${name} does nothing without PATCHBAY_EMBEDDINGS_URL: set both, or neither`)
+  }
+  return given.PATCHBAY_EMBEDDINGS_MODEL === undefined
+    ? ['PATCHBAY_EMBEDDINGS_MODEL is required with PATCHBAY_EMBEDDINGS_URL: the endpoint is asked for it by name']
+    : []
+}
+
 /** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
-const conflictsOf = (given: Given): string[] => [...keyConflictsOf(given), ...oidcConflictsOf(given)]
+const conflictsOf = (given: Given): string[] => [
+  ...keyConflictsOf(given),
+  ...oidcConflictsOf(given),
+  ...embeddingsConflictsOf(given),
+]
 
 /** An address without what may be secret in it: who signs in, and parameters. */
 const withoutCredentials = (text: string | undefined): string => {
@@ -256,10 +300,12 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
     case 'PATCHBAY_MASTER_KEY':
     case 'PATCHBAY_TOKEN':
     case 'PATCHBAY_OIDC_CLIENT_SECRET':
+    case 'PATCHBAY_EMBEDDINGS_KEY':
       return given === undefined ? 'none' : 'set'
     case 'DATABASE_URL':
       return env.DATABASE_URL.kind === 'sqlite' ? (given ?? DEFAULT_DATABASE_URL) : withoutCredentials(given)
     case 'SMTP_URL':
+    case 'PATCHBAY_EMBEDDINGS_URL':
       return withoutCredentials(given)
     default:
       return String(env[name] ?? '') || 'none'

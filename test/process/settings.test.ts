@@ -76,6 +76,36 @@ describe('a setting', () => {
     ])
   })
 
+  it('takes an embeddings endpoint only with its model, by an address without a key', () => {
+    const url = 'https://models.example.com/v1/embeddings'
+    expect(linesFor({ PATCHBAY_EMBEDDINGS_URL: url })).toEqual([
+      expect.stringMatching(/^PATCHBAY_EMBEDDINGS_MODEL is required with PATCHBAY_EMBEDDINGS_URL/),
+    ])
+    expect(linesFor({ PATCHBAY_EMBEDDINGS_MODEL: 'small', PATCHBAY_EMBEDDINGS_KEY: 'hush' })).toEqual([
+      expect.stringMatching(/^PATCHBAY_EMBEDDINGS_MODEL does nothing without PATCHBAY_EMBEDDINGS_URL/),
+      expect.stringMatching(/^PATCHBAY_EMBEDDINGS_KEY does nothing without PATCHBAY_EMBEDDINGS_URL/),
+    ])
+    for (const bad of ['models', 'file:///etc/passwd', 'https://me:hush@models.example.com/', `${url}#hush`]) {
+      const lines = linesFor({ PATCHBAY_EMBEDDINGS_URL: bad, PATCHBAY_EMBEDDINGS_MODEL: 'small' })
+      expect(lines, bad).toEqual([expect.stringMatching(/^PATCHBAY_EMBEDDINGS_URL is no address of an endpoint/)])
+      expect(lines.join(' ')).not.toContain('hush')
+    }
+  })
+
+  it('never shows the key of an embeddings endpoint, nor what its address may hold of one', () => {
+    const { embeddings, origins } = loadSettings(
+      {
+        PATCHBAY_EMBEDDINGS_URL: 'http://10.0.0.5/v1/embeddings?api-key=hush',
+        PATCHBAY_EMBEDDINGS_MODEL: 'small',
+        PATCHBAY_EMBEDDINGS_KEY: 'hush',
+      },
+      EMPTY,
+    )
+    expect(embeddings).toEqual({ url: 'http://10.0.0.5/v1/embeddings?api-key=hush', model: 'small', key: 'hush' })
+    expect(JSON.stringify(origins)).not.toContain('hush')
+    expect(loadSettings({}, EMPTY).embeddings).toBeUndefined()
+  })
+
   it('names an external provider after its host, and never shows its secret', () => {
     const { externalProvider, origins } = loadSettings(
       {

@@ -1,3 +1,3 @@
 export { createToolFinder, type ToolFinder } from './tool-finder.ts'
 export type { ToolIndex } from './tool-index.ts'
-export type { ToolText } from './tool-words.ts'
+export { type ToolText, textOfTool } from './tool-words.ts'

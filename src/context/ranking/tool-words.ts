@@ -15,6 +15,8 @@ export type Field = (typeof FIELDS)[number]
 
 /** Of a description and of all parameters' texts, in characters: what is behind says little of what a tool is for. */
 const MAX_TEXT_CHARACTERS = 4_000
+/** Of all that a tool says of itself as one text: some 500 tokens, which every model of embeddings reads to the end or nearly. */
+const MAX_WHOLE_CHARACTERS = 2_000
 /** Of a description, what is its summary at most. */
 const MAX_SUMMARY_CHARACTERS = 300
 const MAX_PARAMETERS = 200
@@ -60,11 +62,16 @@ const collectParameters = (schema: JsonValue | undefined, into: ParameterWords, 
   collectParameters(items, into, depth + 1)
 }
 
+const readParameters = (schema: JsonObject): ParameterWords => {
+  const parameters: ParameterWords = { names: [], texts: [] }
+  collectParameters(schema, parameters, 0)
+  return parameters
+}
+
 /** The words of each part of a tool's text, without those that say nothing. */
 export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText): Record<Field, string[]> => {
   const [summary, rest] = partSummary(description ?? '')
-  const parameters: ParameterWords = { names: [], texts: [] }
-  collectParameters(inputSchema, parameters, 0)
+  const parameters = readParameters(inputSchema)
   return {
     name: splitWords(name),
     title: wordsOf(title ?? ''),
@@ -73,4 +80,16 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
     parameters: [...new Set(parameters.names.flatMap(wordsOf))],
     details: wordsOf(plainText(parameters.texts.join(' '))),
   }
+}
+
+/** What a tool says of itself as one text, what says most first; never empty. */
+export const textOfTool = ({ name, title, description, inputSchema }: ToolText): string => {
+  const { names, texts } = readParameters(inputSchema)
+  const parameters = [...new Set(names.map(parameter => splitWords(parameter).join(' ')))]
+  const parts = [splitWords(name).join(' ') || name, title ?? '', plainText(description ?? '').trim()]
+  return [...parts, parameters.join(', '), plainText(texts.join(' '))]
+    .filter(part => part !== '')
+    .join('\n')
+    .slice(0, MAX_WHOLE_CHARACTERS)
+    .toWellFormed()
 }

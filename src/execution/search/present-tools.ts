@@ -1,4 +1,4 @@
-import { mapInTurns, type TokenWork, type ToolFinder } from '../../context/index.ts'
+import { mapInTurns, type TokenWork, type ToolEmbeddings, type ToolFinder } from '../../context/index.ts'
 import { RESERVED_TOOL_PREFIX } from '../../kernel/index.ts'
 import type { Server, ShownAs } from '../../servers/index.ts'
 import type { CompiledServer, CompiledTool } from '../compiled-server.ts'
@@ -7,6 +7,8 @@ import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './sear
 
 export type PresentingParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
+  /** Undefined where no endpoint is set, and for a server that is only looked at. */
+  embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   counting: Pick<TokenWork, 'sumTokens'>
   onSkipped: (tool: string, reason: string) => void
 }
@@ -35,7 +37,8 @@ const presentSearch = (
   const findable = tools.filter(tool => !isAlwaysShown(tool))
   const explain = (name: string) => explainMissing?.('tools', name)
   const hiddenCount = tools.length - shown.length
-  const own = compileSearchTools(tools, findable, hiddenCount, { finder: parts.finder, unlisted, explain })
+  const { finder, embeddings } = parts
+  const own = compileSearchTools(tools, findable, hiddenCount, { finder, embeddings, unlisted, explain })
   return {
     ...server,
     tools: [...shown, ...own],

@@ -1,16 +1,10 @@
-import type { ToolFinder, ToolIndex } from '../../context/index.ts'
 import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
-import {
-  type CallContext,
-  type CompiledTool,
-  onlyReads,
-  type ToolResult,
-  type UnlistedTools,
-} from '../compiled-server.ts'
+import { type CallContext, type CompiledTool, onlyReads, type ToolResult } from '../compiled-server.ts'
 import { errorResult } from '../faults.ts'
 import { cutText, listNames, onOneLine, quoteName } from '../group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../own-tool-arguments.ts'
 import { boundError } from '../resolve.ts'
+import { createToolSearch, type Found, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 
 export const FIND_TOOLS = 'find_tools'
 export const CALL_TOOL = 'call_tool'
@@ -37,15 +31,10 @@ const CALL_SCHEMA = objectSchema(
   ['name'],
 )
 
-type SearchParts = {
-  finder: Pick<ToolFinder, 'buildIndex'>
-  unlisted: UnlistedTools | undefined
+type SearchParts = ToolSearchParts & {
   /** Why there is no tool of a name, where more is known than that. */
   explain: (name: string) => string | undefined
 }
-
-/** What is left of a tool that is found: what calls take, and what describes it. */
-type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
 
 const renderFound = ({ name, title, description, inputSchema }: Found): string =>
   JSON.stringify({
@@ -54,42 +43,6 @@ const renderFound = ({ name, title, description, inputSchema }: Found): string =
     description: description === undefined ? undefined : cutText(description, MAX_DESCRIPTION_CHARS),
     inputSchema,
   })
-
-/** Whether the caller's token lets them call what changes something. */
-const maySee =
-  ({ caller }: Pick<CallContext, 'caller'>) =>
-  ({ isReadOnly }: Found): boolean =>
-    isReadOnly || caller?.limitedTo === undefined || caller.limitedTo.has('mcp:call')
-
-/** The tools, to be asked in words. They are read when somebody asks for the first time. */
-const createSearch = (tools: readonly Found[], { finder, unlisted }: SearchParts) => {
-  let listed: Promise<ToolIndex> | undefined
-  const findListed = async (query: string, limit: number, isAllowed: (tool: Found) => boolean): Promise<Found[]> => {
-    listed ??= finder.buildIndex(tools)
-    const isThere = (place: number): boolean => {
-      const tool = tools[place]
-      return tool !== undefined && isAllowed(tool)
-    }
-    return (await listed).find(query, limit, isThere).flatMap(place => tools[place] ?? [])
-  }
-  /** Those that an upstream has for this client alone: few, so that they are read anew each time. */
-  const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
-    const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
-    if (own.length === 0) return []
-    return (await finder.buildIndex(own)).find(query, limit).flatMap(place => own[place] ?? [])
-  }
-  return async (query: string, limit: number, context: CallContext): Promise<Found[]> => {
-    const isAllowed = maySee(context)
-    const own = (await findOwn(query, limit, context)).filter(isAllowed)
-    const found = await findListed(query, limit, isAllowed)
-    // One that only this client has would never be among many: each second place is theirs, until there are no more.
-    return found
-      .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
-      .concat(own.slice(found.length))
-      .slice(0, limit)
-  }
-}
-type Search = ReturnType<typeof createSearch>
 
 type Question = { query: string; limit: number }
 
@@ -115,7 +68,7 @@ const nothingFound = (query: string): ToolResult => ({
   structuredContent: { tools: [] },
 })
 
-const compileFind = (search: Search, { unlisted }: SearchParts, count: number): CompiledTool => ({
+const compileFind = (search: ToolSearch, { unlisted }: SearchParts, count: number): CompiledTool => ({
   name: FIND_TOOLS,
   title: undefined,
   description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Ask in the words of the task.`,
@@ -128,7 +81,7 @@ const compileFind = (search: Search, { unlisted }: SearchParts, count: number): 
     const question = readQuestion(given)
     if (!question.ok) return errorResult(boundError(question.error))
     const { query, limit } = question.value
-    const found = await search(query, limit, context)
+    const found = await search.find(query, limit, context)
     if (found.length === 0) return nothingFound(query)
     return { utf8: Buffer.from(`[${found.map(renderFound).join(',')}]`), structuredAs: 'tools' }
   },
@@ -138,7 +91,7 @@ type Inner = { tool: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall' | 'call'
 /** Why nothing is called; a name that nobody has is told with those that are near. */
 type Refused = { text: string; unknown?: string }
 
-const compileCall = (tools: readonly CompiledTool[], search: Search, parts: SearchParts): CompiledTool => {
+const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: SearchParts): CompiledTool => {
   const byName = new Map(tools.map(tool => [tool.name, tool]))
   const find = (given: JsonValue | undefined, peer?: object): Result<Inner, Refused> => {
     const checked = checkArguments(given, ['name', 'arguments'])
@@ -155,7 +108,7 @@ const compileCall = (tools: readonly CompiledTool[], search: Search, parts: Sear
   }
   const explain = async ({ text, unknown }: Refused, context: CallContext): Promise<string> => {
     if (unknown === undefined) return text
-    const near = await search(unknown, NEAREST, context)
+    const near = await search.findNamed(unknown, NEAREST, context)
     const hint =
       near.length === 0
         ? `${FIND_TOOLS} finds tools.`
@@ -196,7 +149,7 @@ export const compileSearchTools = (
   hiddenCount: number,
   parts: SearchParts,
 ): CompiledTool[] => {
-  const search = createSearch(findable, parts)
+  const search = createToolSearch(findable, parts)
   return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
 }
 

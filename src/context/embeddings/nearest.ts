@@ -1,0 +1,63 @@
+import { createPause } from '../pause.ts'
+
+/** Vectors that are compared with a question at once: each of its numbers is read once for all of them. */
+const AT_ONCE = 4
+/** Between two looks at the clock: a tenth of a millisecond, with vectors of a usual size. */
+const A_TURN = 256
+
+type Near = { place: number; nearness: number }
+
+/** Writes the cosines of four vectors to a question, all of length 1 and one size, to `into` from `place` on. */
+const compareFour = (
+  asked: Float32Array,
+  [a, b, c, d]: readonly [Float32Array, Float32Array, Float32Array, Float32Array],
+  into: Float64Array,
+  place: number,
+): void => {
+  let first = 0
+  let second = 0
+  let third = 0
+  let fourth = 0
+  for (let at = 0; at < asked.length; at++) {
+    const number = asked[at] ?? 0
+    first += number * (a[at] ?? 0)
+    second += number * (b[at] ?? 0)
+    third += number * (c[at] ?? 0)
+    fourth += number * (d[at] ?? 0)
+  }
+  into[place] = first
+  into[place + 1] = second
+  into[place + 2] = third
+  into[place + 3] = fourth
+}
+
+/** The cosine of each vector to a question, by place; in turns, so that others have theirs. */
+const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[]): Promise<Float64Array> => {
+  const cosines = new Float64Array(Math.ceil(vectors.length / AT_ONCE) * AT_ONCE)
+  const pause = createPause()
+  const vectorAt = (place: number): Float32Array => vectors[place] ?? asked
+  for (let place = 0; place < vectors.length; place += AT_ONCE) {
+    if (place % A_TURN === 0) await pause()
+    const four = [vectorAt(place), vectorAt(place + 1), vectorAt(place + 2), vectorAt(place + 3)] as const
+    compareFour(asked, four, cosines, place)
+  }
+  return cosines.subarray(0, vectors.length)
+}
+
+/** Places of the vectors that are nearest to `asked`, the nearest first; none that points the other way. */
+export const listNearest = async (
+  asked: Float32Array,
+  vectors: readonly Float32Array[],
+  limit: number,
+  isAllowed: (place: number) => boolean,
+): Promise<number[]> => {
+  const nearest: Near[] = []
+  for (const [place, nearness] of (await compareAll(asked, vectors)).entries()) {
+    const least = nearest.length < limit ? 0 : (nearest.at(-1)?.nearness ?? 0)
+    if (nearness <= least || !isAllowed(place)) continue
+    const before = nearest.findIndex(other => other.nearness < nearness)
+    nearest.splice(before === -1 ? nearest.length : before, 0, { place, nearness })
+    if (nearest.length > limit) nearest.pop()
+  }
+  return nearest.map(({ place }) => place)
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { createToolEmbeddings, fuseOrders } from '../../src/context/index.ts'
+import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
+
+const Asked = z.object({ input: z.array(z.string()) })
+
+const start = async (answer: Answerer) => {
+  const endpoint = await startFakeApi(answer)
+  const logged: string[] = []
+  const embeddings = createToolEmbeddings({
+    settings: { url: `${endpoint.origin}/v1/embeddings?api-key=hush`, model: 'small', key: 'hush-hush' },
+    logger: { warn: (details, message) => void logged.push(`${JSON.stringify(details)} ${message}`) },
+    limits: { pauseMs: 0 },
+  })
+  onTestFinished(async () => {
+    await embeddings.close()
+    await endpoint.close()
+  })
+  return { endpoint, logged, embeddings }
+}
+
+/** Tool 7 lies in the direction of 7, and a question for it as well. */
+const answerByNumber: Answerer = ({ body }, response) => {
+  const { input } = Asked.parse(JSON.parse(body))
+  const data = input.map((text, index) => {
+    const angle = Number(/\d+/.exec(text)?.[0] ?? 0) / 100
+    return { index, embedding: [Math.cos(angle), Math.sin(angle), 0] }
+  })
+  answerJson(response, { data })
+}
+
+const makeTools = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ name: `tool_${at}`, inputSchema: { type: 'object' } }))
+
+describe('tools by what they mean', () => {
+  it('are embedded in batches of sixteen, and the nearest are found of those that are allowed', async () => {
+    const { endpoint, embeddings, logged } = await start(answerByNumber)
+    const meanings = embeddings.prepare(makeTools(101))
+    await vi.waitFor(async () => expect(await meanings.find('50', () => true)).toBeDefined())
+    expect((await meanings.find('50', () => true))?.slice(0, 3).sort()).toEqual([49, 50, 51])
+    expect(await meanings.find('50', place => place === 3 || place === 60)).toEqual([60, 3])
+    expect(await meanings.find('100', place => place > 98)).toEqual([100, 99])
+    expect(await meanings.find('50', () => false)).toEqual([])
+    expect(await meanings.find('  ', () => true)).toBeUndefined()
+    const sizes = endpoint.seen.map(({ body }) => Asked.parse(JSON.parse(body)).input.length)
+    expect(sizes.filter(size => size > 1)).toEqual([16, 16, 16, 16, 16, 16, 5])
+    expect(logged).toEqual([])
+  })
+
+  it('share the vectors of equal texts, whoever has them', async () => {
+    const { endpoint, embeddings } = await start(answerByNumber)
+    const first = embeddings.prepare(makeTools(10))
+    await vi.waitFor(async () => expect(await first.find('1', () => true)).toBeDefined())
+    const second = embeddings.prepare(makeTools(12))
+    await vi.waitFor(async () => expect(await second.find('11', () => true)).toBeDefined())
+    const texts = endpoint.seen.flatMap(({ body }) => Asked.parse(JSON.parse(body)).input)
+    const ofTools = texts.filter(text => text.startsWith('tool'))
+    expect(ofTools).toEqual([...new Set(ofTools)])
+  })
+
+  it('are told of in the log once where the endpoint fails, without the key, the address or the question', async () => {
+    const { endpoint, embeddings, logged } = await start((_, response) => {
+      answerJson(response, { error: 'bad key hush-hush' }, 401)
+    })
+    const meanings = embeddings.prepare(makeTools(3))
+    await vi.waitFor(async () => {
+      expect(await meanings.find('secret question', () => true)).toBeUndefined()
+      expect(endpoint.seen.length).toBeGreaterThan(3)
+    })
+    expect(logged).toEqual([expect.stringContaining('it answered with status 401')])
+    expect(logged.join(' ')).not.toMatch(/hush|secret question|127\.0\.0\.1/)
+  })
+
+  it('leave the endpoint alone once they are closed', async () => {
+    const { endpoint, embeddings } = await start(answerByNumber)
+    const meanings = embeddings.prepare(makeTools(3))
+    await vi.waitFor(async () => expect(await meanings.find('1', () => true)).toBeDefined())
+    await embeddings.close()
+    const before = endpoint.seen.length
+    expect(await meanings.find('2', () => true)).toBeUndefined()
+    expect(endpoint.seen).toHaveLength(before)
+  })
+})
+
+describe('orders that become one', () => {
+  it('put first what is far ahead in all of them, then what is in one', () => {
+    expect(
+      fuseOrders([
+        [1, 2, 3],
+        [2, 4],
+      ]),
+    ).toEqual([2, 1, 4, 3])
+    expect(fuseOrders([[], [5]])).toEqual([5])
+  })
+
+  it('hold all that is in any of them, once, and keep an order that is alone', () => {
+    const order = fc.uniqueArray(fc.nat(40), { maxLength: 30 })
+    fc.assert(
+      fc.property(order, order, (first, second) => {
+        const fused = fuseOrders([first, second])
+        expect(new Set(fused)).toEqual(new Set([...first, ...second]))
+        expect(fused).toHaveLength(new Set(fused).size)
+        expect(fuseOrders([first])).toEqual(first)
+      }),
+    )
+  })
+})
