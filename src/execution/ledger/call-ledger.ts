@@ -22,12 +22,17 @@ const MAX_JOB_MS = 100
 const FAILED_JOB_MS = 500
 /** Bytes of answers counted in one job: some tens of milliseconds. */
 const JOB_BYTES = 128 * 1_024
+/**
+ * What a byte takes of it at least, which is what counting one takes: a text that was counted before is not counted
+ * again, and would still have to be held, decoded and handed over.
+ */
+const MS_PER_BYTE = 1 / 10_000
 /** From the first answer to its count: others that come meanwhile are counted with it. */
 const INTERVAL_MS = 250
 /** Longer texts are not counted: each would take up the share of half a minute. */
 const MAX_BYTES = 2 * 1_024 * 1_024
 /** Answers held until they are counted: of those that something was left out of, and of all others. */
-const MAX_WAITING = { maxAnswers: 500, maxBytes: 8 * 1_024 * 1_024 }
+const MAX_WAITING = { maxAnswers: 500, maxBytes: 4 * 1_024 * 1_024 }
 
 export type CallLedgerOptions = {
   work: Pick<AnswerTokensWork, 'count'>
@@ -123,7 +128,8 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
       totals.notCounted += tasks.length
       return
     }
-    share.spend(done.tookMs)
+    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0)
+    share.spend(Math.max(done.tookMs, bytes * MS_PER_BYTE))
     for (const [index, { account, sent, whole }] of tasks.entries()) {
       const [ofSent, ofWhole] = [done.tokens[2 * index], done.tokens[2 * index + 1]]
       if (ofSent === undefined || ofWhole === undefined) {
