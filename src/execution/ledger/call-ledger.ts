@@ -31,8 +31,11 @@ const MS_PER_BYTE = 1 / 10_000
 const INTERVAL_MS = 250
 /** Longer texts are not counted: each would take up the share of half a minute. */
 const MAX_BYTES = 2 * 1_024 * 1_024
-/** Answers held until they are counted: of those that something was left out of, and of all others. */
-const MAX_WAITING = { maxAnswers: 500, maxBytes: 4 * 1_024 * 1_024 }
+/**
+ * Answers held until they are counted: of those that something was left out of, and of all others. No more than is
+ * counted in a few seconds: what is held grows old, and V8 collects all that is old the sooner, the more bytes it is.
+ */
+const MAX_WAITING = { maxAnswers: 500, maxBytes: 512 * 1_024 }
 
 export type CallLedgerOptions = {
   work: Pick<AnswerTokensWork, 'count'>
@@ -74,6 +77,10 @@ const toCount = (sent: Sent, { sent: counted }: CallAccount): Sent => {
 }
 
 const isTextBlock = (block: JsonValue): boolean => listTexts([block]).length > 0
+
+/** A text in place of bytes: those of an answer grow old with whatever was received with them. */
+const toHeld = (sent: Sent): Sent =>
+  isLongText(sent) ? { content: [{ type: 'text', text: sent.utf8.toString() }] } : sent
 
 /** Bytes, roughly: exactly where it is cheap. */
 const bytesOf = (sent: Sent): number => {
@@ -168,14 +175,14 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
     note: ({ account, signal }: CountedCall, sent: ToolResult | PassedAnswer): void => {
       if (account === undefined || isRefused(sent) || signal.aborted) return
       const waiting = isMade(account) ? saving : plain
-      if (waiting.isFull()) {
+      const counted = toCount(sent, account)
+      const bytes = bytesOf(counted) + (account.bytes ?? 0)
+      if (bytes > MAX_BYTES || !waiting.hasRoom(bytes)) {
         totals.notCounted++
         return
       }
-      const held = toCount(sent, account)
-      const bytes = bytesOf(held) + (account.bytes ?? 0)
-      if (bytes <= MAX_BYTES && waiting.push({ account, sent: held, bytes })) arm()
-      else totals.notCounted++
+      waiting.push({ account, sent: toHeld(counted), bytes })
+      arm()
     },
     stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
     /** What waits still is not counted; a job under way is waited for, or ended by whoever closes the work. */

@@ -4,18 +4,17 @@ import type { PassedResult, ToolResult } from '../compiled-server.ts'
 /** A call that was recorded, what was sent of its answer, and what is known of the rest. */
 export type WaitingAnswer = { account: CallAccount; sent: ToolResult | PassedResult; bytes: number }
 
-/** Answers that wait to be counted, first in, first out, bounded by number and by size. */
+/** Answers that wait to be counted, first in, first out, bounded by number and by size; one may be of any size. */
 export const createWaitingAnswers = ({ maxAnswers, maxBytes }: { maxAnswers: number; maxBytes: number }) => {
   let waiting: WaitingAnswer[] = []
   let heldBytes = 0
   return {
-    isFull: (): boolean => waiting.length >= maxAnswers,
-    /** False where a bound is reached: the answer is not held. */
-    push: (answer: WaitingAnswer): boolean => {
-      if (waiting.length >= maxAnswers || heldBytes + answer.bytes > maxBytes) return false
+    /** Whether another answer of this size may be held. */
+    hasRoom: (bytes: number): boolean =>
+      waiting.length === 0 || (waiting.length < maxAnswers && heldBytes + bytes <= maxBytes),
+    push: (answer: WaitingAnswer): void => {
       heldBytes += answer.bytes
       waiting.push(answer)
-      return true
     },
     /** The next ones, up to so many bytes; one at least where there is any. */
     take: (upToBytes: number): WaitingAnswer[] => {
