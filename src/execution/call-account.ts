@@ -6,7 +6,7 @@ export type CallAccount = {
   /** Of the execution in history. */
   executionId: string
   /**
-   * The answer before anything was left out of it; a function makes it when it is counted. Undefined: it is what was
+   * The answer before anything was left out of it; a function makes it, if it is to be counted. Undefined: it is what was
    * sent. Null: nobody knows, so that nothing was saved for sure.
    */
   whole?: Measure | (() => Measure | undefined) | null | undefined

@@ -82,6 +82,10 @@ const isTextBlock = (block: JsonValue): boolean => listTexts([block]).length > 0
 const toHeld = (sent: Sent): Sent =>
   isLongText(sent) ? { content: [{ type: 'text', text: sent.utf8.toString() }] } : sent
 
+/** The same of what the answer was before: what makes its text holds all that was received. */
+const toHeldAccount = (account: CallAccount): CallAccount =>
+  typeof account.whole === 'function' ? { ...account, whole: account.whole() } : account
+
 /** Bytes, roughly: exactly where it is cheap. */
 const bytesOf = (sent: Sent): number => {
   if (isLongText(sent)) return sent.utf8.length
@@ -181,7 +185,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
         totals.notCounted++
         return
       }
-      waiting.push({ account, sent: toHeld(counted), bytes })
+      waiting.push({ account: toHeldAccount(account), sent: toHeld(counted), bytes })
       arm()
     },
     stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
