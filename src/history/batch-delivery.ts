@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ExecutionRow, MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
+import { NO_ROWS, type PackedRows, unpackRows } from './packed-rows.ts'
+import type { MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
 import type { Crash, WriterThread } from './writer-thread.ts'
 
 /** Pauses between tries double from the first to the last: a database that is back is found within two seconds. */
@@ -48,8 +49,8 @@ export const createBatchDelivery = (options: {
     return sent - dropped - refused.length
   }
 
-  const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
-    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
+  const countAllMissing = (executions: PackedRows, reason: MissingReason): void => {
+    for (const [, serverId, , , , , startedAt] of unpackRows(executions)) countMissing(serverId, startedAt, reason)
   }
 
   const waitBeforeRetry = async (pauseMs: number): Promise<void> => {
@@ -68,12 +69,12 @@ export const createBatchDelivery = (options: {
       let crashes = 0
       for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
         const outcome = await thread.write({ executions: left, gaps, tokens: counts })
-        if (outcome.kind === 'written') return noteWritten(outcome, left.length)
+        if (outcome.kind === 'written') return noteWritten(outcome, left.count)
         const reason = noteFailure(outcome)
         if (outcome.kind === 'crashed') crashes++
         if (crashes >= MAX_CRASHES_PER_BATCH) {
           countAllMissing(left, reason)
-          left = []
+          left = NO_ROWS
           counts = []
           if (gaps.length === 0) return 0
         }

@@ -1,6 +1,7 @@
 import { Client, DatabaseError } from 'pg'
 import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
 import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
+import { unpackRows } from './packed-rows.ts'
 import type {
   BatchWriter,
   ExecutionRow,
@@ -175,10 +176,10 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
 
   const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
-    const { kept, refused } = await insertExecutions(client, executions)
+    const { kept, refused } = await insertExecutions(client, unpackRows(executions))
     await insertGaps(client, gaps)
     await addTokens(client, tokens)
-    return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
+    return { kind: 'written', dropped: executions.count - kept - refused.length, refused }
   }
 
   return {

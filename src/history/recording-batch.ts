@@ -1,9 +1,7 @@
-import type { ExecutionRecord, ExecutionTokens, MaskedRequest } from './execution-record.ts'
+import type { ExecutionRecord, ExecutionTokens } from './execution-record.ts'
+import type { PackedRows } from './packed-rows.ts'
 
-/**
- * A record on its way to the worker: a flat row in the order of `EXECUTION_COLUMNS`. Rows of plain values cross the
- * thread border for a third of what cloning the records costs, and are bound to the statement as they are.
- */
+/** A record on its way into the database: a flat row in the order of `EXECUTION_COLUMNS`. */
 export type ExecutionRow = [
   id: string,
   serverId: string,
@@ -49,7 +47,7 @@ export const EXECUTION_COLUMNS = [
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
 /** Everything in it may be sent again: a row that is there already is left alone, and counted once. */
-export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; tokens: TokensRow[] }
+export type RecordingBatch = { executions: PackedRows; gaps: GapRow[]; tokens: TokensRow[] }
 
 /** Why records are missing, in words that the page of a server shows. */
 export type MissingReason =
@@ -84,7 +82,7 @@ export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
   record.id,
   record.serverId,
   record.instanceId ?? null,
-  record.tool,
+  toStorable(record.tool),
   record.userId ?? null,
   record.client === undefined ? null : toStorable(record.client),
   record.startedAt.getTime(),
@@ -103,19 +101,3 @@ export const toTokensRow = ({ executionId, before, sent, otherwise }: ExecutionT
   sent,
   otherwise,
 ]
-
-/** What a record and its row take in memory without their texts: measured, rounded up. */
-const RECORD_OVERHEAD_BYTES = 1_024
-
-/** What a header takes besides its texts. */
-const HEADER_OVERHEAD_BYTES = 64
-
-const roughBytesOfRequest = ({ url, headers, body }: MaskedRequest): number => {
-  let textLength = url.length + (body?.length ?? 0)
-  for (const [name, value] of headers) textLength += name.length + value.length
-  return 2 * textLength + HEADER_OVERHEAD_BYTES * headers.length
-}
-
-/** Roughly what a waiting record takes: its long texts counted, the rest estimated. Cheap: it runs on every call. */
-export const roughBytesOf = ({ error, request }: ExecutionRecord): number =>
-  RECORD_OVERHEAD_BYTES + 2 * (error?.length ?? 0) + (request === undefined ? 0 : roughBytesOfRequest(request))

@@ -1,7 +1,8 @@
 import type { BatchDelivery } from './batch-delivery.ts'
 import type { ExecutionTokens } from './execution-record.ts'
 import type { MissingLedger } from './missing-ledger.ts'
-import { type GapRow, type TokensRow, toExecutionRow, toTokensRow } from './recording-batch.ts'
+import { NO_ROWS } from './packed-rows.ts'
+import { type GapRow, type TokensRow, toTokensRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
 /** A second of missing records becomes one gap row a server, not one a batch. */
@@ -74,8 +75,8 @@ export const createRecordingLoop = (options: {
     const gaps = takeGaps()
     const counts = takeTokens()
     if (queue.isEmpty() && tokens.length === 0) areRecordsDue = false
-    stored += await delivery.deliver({ executions: taken.records.map(toExecutionRow), gaps, tokens: counts })
-    queue.release(taken)
+    stored += await delivery.deliver({ executions: taken?.rows() ?? NO_ROWS, gaps, tokens: counts })
+    if (taken !== undefined) queue.release(taken)
     releasedTokens += counts.length
     if (!isEnded) ledger.report(gaps)
     if (!ledger.isEmpty()) gapTimer.arm()

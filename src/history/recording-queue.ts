@@ -1,67 +1,67 @@
 import type { ExecutionRecord } from './execution-record.ts'
-import { roughBytesOf } from './recording-batch.ts'
+import { createRowPages, packRecord, type RowPage } from './packed-rows.ts'
 
-/** Rows a batch holds at most: packing them keeps the event loop for a tenth of a millisecond, and more gains nothing. */
-const MAX_BATCH_RECORDS = 256
-/** Above it a batch ends early: one message must not copy the whole queue. */
-const MAX_BATCH_BYTES = 4 * 1_024 * 1_024
-
-export type TakenRecords = { records: ExecutionRecord[]; bytes: number }
+/** Rows a batch holds at most: more at once gain nothing. */
+const MAX_BATCH_ROWS = 256
 
 /**
- * Records that wait to be written, first in, first out, bounded by number and by rough size. What was taken counts
- * towards the bounds until it is released: a slow writer holds it all the same.
+ * Records that wait to be written, first in, first out, packed into pages each of which makes a batch; bounded by number
+ * and by size. What was taken counts towards the bounds until it is released: a slow writer holds it all the same.
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
-  let waiting: ExecutionRecord[] = []
+  const pages = createRowPages()
+  const full: RowPage[] = []
+  let filling: RowPage | undefined
   let accepted = 0
   let released = 0
   let heldBytes = 0
 
-  /** How many of the waiting records make the next batch, and their size; one at least, however large. */
-  const measureBatch = (): { length: number; bytes: number } => {
-    let bytes = 0
-    let length = 0
-    for (const record of waiting) {
-      const size = roughBytesOf(record)
-      if (length === MAX_BATCH_RECORDS || (length > 0 && bytes + size > MAX_BATCH_BYTES)) break
-      bytes += size
-      length++
-    }
-    return { length, bytes }
+  const seal = (): void => {
+    if (filling !== undefined) full.push(filling)
+    filling = undefined
+  }
+
+  const add = (packed: string): number => {
+    const taken = filling?.add(packed) ?? 0
+    if (taken > 0) return taken
+    seal()
+    filling = pages.open(packed)
+    return filling.add(packed)
+  }
+
+  const release = (page: RowPage): void => {
+    const { bytes, count } = page.rows()
+    released += count
+    heldBytes -= bytes.length
+    pages.release(page)
   }
 
   return {
     /** False when a bound is reached: the record is not kept. */
     push: (record: ExecutionRecord): boolean => {
-      const bytes = roughBytesOf(record)
-      if (accepted - released >= maxRecords || heldBytes + bytes > maxBytes) return false
+      if (accepted - released >= maxRecords) return false
+      const packed = packRecord(record)
+      if (heldBytes + packed.length > maxBytes) return false
+      heldBytes += add(packed)
       accepted++
-      heldBytes += bytes
-      waiting.push(record)
+      if (filling?.count() === MAX_BATCH_ROWS) seal()
       return true
     },
-    take: (): TakenRecords => {
-      const { length, bytes } = measureBatch()
-      if (length < waiting.length) return { records: waiting.splice(0, length), bytes }
-      const records = waiting
-      waiting = []
-      return { records, bytes }
+    /** The next batch; undefined where nothing waits. */
+    take: (): RowPage | undefined => {
+      if (full.length === 0) seal()
+      return full.shift()
     },
-    release: ({ records, bytes }: TakenRecords): void => {
-      released += records.length
-      heldBytes -= bytes
-    },
+    release,
     /** Lets go of all that waits; answers how many that were. */
     drop: (): number => {
-      const dropped = waiting.length
-      for (const record of waiting) heldBytes -= roughBytesOf(record)
-      waiting = []
-      released += dropped
-      return dropped
+      seal()
+      const before = released
+      for (const page of full.splice(0)) release(page)
+      return released - before
     },
-    isEmpty: (): boolean => waiting.length === 0,
-    hasFullBatch: (): boolean => waiting.length >= MAX_BATCH_RECORDS,
+    isEmpty: (): boolean => full.length === 0 && filling === undefined,
+    hasFullBatch: (): boolean => full.length > 0,
     /** How many were ever accepted, and how many of them are released: the first ones. */
     accepted: (): number => accepted,
     released: (): number => released,
