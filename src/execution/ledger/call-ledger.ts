@@ -15,7 +15,7 @@ import { createTimeShare, type TimeShareLimits } from './time-share.ts'
 import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
 
 /** A fiftieth of one core. What is saved up lets a server that is called now and then have all its calls counted. */
-const TIME_SHARE: TimeShareLimits = { msPerSecond: 20, maxSavedMs: 1_000 }
+const TIME_SHARE: TimeShareLimits = { msPerSecond: 20, maxSavedMs: 250 }
 /** Longest that one job may take of it. */
 const MAX_JOB_MS = 100
 /** What a job is taken to have cost that did not end by itself. */
@@ -27,6 +27,8 @@ const JOB_BYTES = 128 * 1_024
  * again, and would still have to be held, decoded and handed over.
  */
 const MS_PER_BYTE = 1 / 10_000
+/** What each answer takes of it besides: to be held, handed over, and to have its row found and written again. */
+const MS_PER_ANSWER = 1 / 20
 /** From the first answer to its count: others that come meanwhile are counted with it. */
 const INTERVAL_MS = 250
 /** Longer texts are not counted: each would take up the share of half a minute. */
@@ -140,7 +142,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
       return
     }
     const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0)
-    share.spend(Math.max(done.tookMs, bytes * MS_PER_BYTE))
+    share.spend(Math.max(done.tookMs, bytes * MS_PER_BYTE) + answers.length * MS_PER_ANSWER)
     for (const [index, { account, sent, whole }] of tasks.entries()) {
       const [ofSent, ofWhole] = [done.tokens[2 * index], done.tokens[2 * index + 1]]
       if (ofSent === undefined || ofWhole === undefined) {
