@@ -50,6 +50,11 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
   await http.register(healthRoutes({ db, isStopping: () => isStopping }))
+  if (settings.metricsToken !== undefined) {
+    // With its library only where it is used.
+    const { metricsRoutes } = await import('./metrics.routes.ts')
+    await http.register(metricsRoutes({ ...services, token: settings.metricsToken }))
+  }
   await http.register(
     mcpRoutes({
       registry,

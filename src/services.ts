@@ -234,6 +234,7 @@ export const buildServices = async (
     recorder,
     onInternalError: error => logger.error({ err: error }, 'what answers cost could not be counted'),
   })
+  bus.subscribe('server_removed', ({ serverId }) => ledger.forgetServer(serverId))
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,

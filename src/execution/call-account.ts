@@ -1,3 +1,5 @@
+import type { NamedTool } from './ledger/tool-totals.ts'
+
 /** What a model reads: tokens that are counted already, and texts that are not. */
 export type Measure = { tokens: number; texts: readonly string[] }
 
@@ -5,6 +7,8 @@ export type Measure = { tokens: number; texts: readonly string[] }
 export type CallAccount = {
   /** Of the execution in history. */
   executionId: string
+  /** Whose answer it is; undefined where the caller may have made the name up, which is in no sum. */
+  tool?: NamedTool | undefined
   /**
    * The answer before anything was left out of it; a function makes it, if it is to be counted. Undefined: it is what was
    * sent. Null: nobody knows, so that nothing was saved for sure.

@@ -136,6 +136,7 @@ export const compileTool = (
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const findPlan = planOnce(instance, globals, limits, { shaper, owner: serverId, compactTables })
   const isShaped = planShaping(tool, { shaper, owner: serverId, compactTables }, 0) !== undefined
+  const named = { serverId, name }
   const keepingFor = keepings.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
   return {
     name,
@@ -159,7 +160,7 @@ export const compileTool = (
           client,
         }),
       )
-      context.account = accountOf(id, isShaped ? outcome : undefined, globals.masker)
+      context.account = accountOf(id, named, isShaped ? outcome : undefined, globals.masker)
       return outcome.result
     },
   }

@@ -151,6 +151,7 @@ const compileOne = (
   const { upstream, item, name, answers } = tool
   // What a tool says of tasks holds between the upstream and us, where there are none.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
+  const named = { serverId: upstream.serverId, name }
   return {
     name,
     title: textOf(title),
@@ -192,7 +193,8 @@ const compileOne = (
         error,
         request: markAgain(requestOf(tool, masker.text(body)), isAgain(answer) ? answer : undefined),
       })
-      context.account = { executionId, ...(error === undefined && toWhole(answer)) }
+      // Whether there is a tool of that name, only an upstream that did not fail has said.
+      context.account = { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) }
       return result
     },
   }

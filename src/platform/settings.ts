@@ -112,6 +112,13 @@ const ENVIRONMENT = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,4096}$/, 'is no key: 1 to 4096 characters of ASCII without spaces')
     .optional(),
+  PATCHBAY_METRICS_TOKEN: z
+    .string()
+    .regex(
+      /^[\x21-\x7e]{32,4096}$/,
+      'is no token of 32 to 4096 characters of ASCII without spaces (make one with: npx patchbay key generate)',
+    )
+    .optional(),
   PATCHBAY_TRUST_PROXY: cidrs.default([]),
   PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SMTP_URL: z
@@ -216,6 +223,8 @@ const toSettings = (
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
   embeddings: embeddingsOf(env),
+  /** What whoever collects the metrics shows; undefined: nobody can. */
+  metricsToken: env.PATCHBAY_METRICS_TOKEN,
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
@@ -301,6 +310,7 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
     case 'PATCHBAY_TOKEN':
     case 'PATCHBAY_OIDC_CLIENT_SECRET':
     case 'PATCHBAY_EMBEDDINGS_KEY':
+    case 'PATCHBAY_METRICS_TOKEN':
       return given === undefined ? 'none' : 'set'
     case 'DATABASE_URL':
       return env.DATABASE_URL.kind === 'sqlite' ? (given ?? DEFAULT_DATABASE_URL) : withoutCredentials(given)

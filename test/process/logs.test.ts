@@ -11,11 +11,14 @@ vi.setConfig({ testTimeout: 60_000 })
 const PASSWORD = 'canary-password-1f6a'
 const SECRET = 'canary/secret+value=9c2e'
 const STRAY = 'canary-stray-77d0'
+const METRICS_TOKEN = 'canary-metrics-token-9f3c01aa-5d71'
 const Token = z.object({ token: z.string() })
 const Session = z.object({ csrfToken: z.string() })
 
 it('the log of every level holds no password, token, cookie, CSRF token or secret, whatever goes wrong', async () => {
-  const patchbay = await startPatchbay({ env: { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_LOG_LEVEL: 'trace' } })
+  const patchbay = await startPatchbay({
+    env: { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_LOG_LEVEL: 'trace', PATCHBAY_METRICS_TOKEN: METRICS_TOKEN },
+  })
   const { origin } = patchbay
   const api = await startFakeApi(({ url, headers }, response) => {
     if (url.startsWith('/cut')) response.socket?.destroy()
@@ -74,6 +77,12 @@ it('the log of every level holds no password, token, cookie, CSRF token or secre
   expect((await builder.send('PUT', `/servers/${serverId}/globals/key`, { value: [STRAY] })).status).toBe(400)
   expect((await builder.send('POST', '/signup', { email: STRAY, password: STRAY })).status).toBe(400)
   expect((await builder.send('GET', `/nothing/${STRAY}?token=${STRAY}`)).status).toBe(404)
+  for (const [shown, status] of [
+    [METRICS_TOKEN, 200],
+    [STRAY, 401],
+  ] as const) {
+    expect((await fetch(`${origin}/metrics`, { headers: { authorization: `Bearer ${shown}` } })).status).toBe(status)
+  }
   expect((await browser.send('DELETE', '/session')).status).toBe(204)
 
   const { stdout, stderr } = await patchbay.stop()
@@ -83,7 +92,7 @@ it('the log of every level holds no password, token, cookie, CSRF token or secre
   const log = stdout.replace(announcement, '')
   // There is a log to look through: the API writes a line for each answer.
   expect(log.split('\n').length).toBeGreaterThan(30)
-  const canaries = [PASSWORD, SECRET, STRAY, setupToken, csrfToken, token, ...cookies]
+  const canaries = [PASSWORD, SECRET, STRAY, setupToken, csrfToken, token, METRICS_TOKEN, ...cookies]
   const forms = canaries.flatMap(text => [text, encodeURIComponent(text), Buffer.from(text).toString('base64')])
   expect(forms.filter(form => log.includes(form))).toEqual([])
 })

@@ -33,6 +33,8 @@ describe('a setting', () => {
     ['PATCHBAY_ALLOWED_ORIGINS', '*'],
     ['PATCHBAY_ALLOW_STDIO', 'yes'],
     ['PATCHBAY_TOKEN', 'two words'],
+    ['PATCHBAY_METRICS_TOKEN', 'guessed-in-no-time'],
+    ['PATCHBAY_METRICS_TOKEN', 'two words that are long enough for a token'],
     ['PATCHBAY_SIGNUP', 'sometimes'],
     ['PATCHBAY_TENANCY', 'none'],
     ['PATCHBAY_TRUST_PROXY', 'proxy.example.com'],
@@ -119,6 +121,14 @@ describe('a setting', () => {
     const shown = new Map(origins.map(({ name, value }) => [name, value]))
     expect(shown.get('PATCHBAY_OIDC_NAME')).toBe('localhost:9000')
     expect(shown.get('PATCHBAY_OIDC_CLIENT_SECRET')).toBe('set')
+  })
+
+  it('that opens the metrics is never shown', () => {
+    const token = Buffer.alloc(32, 7).toString('base64')
+    const { metricsToken, origins } = loadSettings({ PATCHBAY_METRICS_TOKEN: token }, EMPTY)
+    expect(metricsToken).toBe(token)
+    expect(origins).toContainEqual({ name: 'PATCHBAY_METRICS_TOKEN', value: 'set', from: 'environment' })
+    expect(JSON.stringify(origins)).not.toContain(token)
   })
 
   it.each([

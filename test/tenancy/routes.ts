@@ -638,6 +638,9 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
   statuses: everybody(200),
 }))
 
+/** It has a token of its own. */
+const metrics: Row = { route: 'GET /metrics', path: at('/metrics'), statuses: everybody(401) }
+
 const METADATA = '/.well-known/oauth-protected-resource'
 const ENTRY = '/.well-known/mcp-servers/:uuid/server.json'
 const discover = (method: string, path: string, status: number): Row => ({
@@ -1279,6 +1282,7 @@ const oauth: Row[] = [
 /** Every route of the application, and what each asker gets there. */
 export const ROUTES: readonly Row[] = [
   ...open,
+  metrics,
   ...discovery,
   ...pages,
   ...oauth,

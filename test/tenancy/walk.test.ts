@@ -16,7 +16,7 @@ const withoutIds = (text: string): string => text.replace(ID, 'id')
 const isWrite = ({ route }: Row): boolean => !/^(GET|HEAD|OPTIONS) /.test(route)
 
 describe('the routes of the application', () => {
-  const patchbay = runPatchbay()
+  const patchbay = runPatchbay(undefined, { PATCHBAY_METRICS_TOKEN: 'x'.repeat(32) })
   const fake = runFakeApi()
   let world: World
   beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('the routes of the application', () => {
   })
 
   it('answer HEAD as they answer GET', { timeout: 60_000 }, async () => {
-    for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|\.well-known)/.test(route))) {
+    for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|metrics|\.well-known)/.test(route))) {
       const path = await row.path(world)
       const head = { ...row, route: row.route.replace('GET', 'HEAD') }
       for (const [index, asker] of ASKERS.entries()) {

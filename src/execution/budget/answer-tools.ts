@@ -190,6 +190,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       const found = findTool(group, tool)
       return found.ok && onlyReads(found.value, args)
     }
+    const named = { serverId: server.id, name }
     return {
       name,
       title: undefined,
@@ -205,7 +206,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
         const record = beginRecord(name, given, context)
         const { shown, shortened } = await grant(read(given), context)
         // A tool that was called has been recorded.
-        context.account ??= { executionId: record(shown), isCutBefore: true }
+        context.account ??= { executionId: record(shown), tool: named, isCutBefore: true }
         if (shortened !== undefined) noteShortened(context.account, shortened)
         return shown
       },

@@ -12,6 +12,7 @@ import {
   type ToolResult,
 } from '../compiled-server.ts'
 import { createTimeShare, type TimeShareLimits } from './time-share.ts'
+import { createToolTotals } from './tool-totals.ts'
 import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
 
 /** A fiftieth of one core. What is saved up lets a server that is called now and then have all its calls counted. */
@@ -51,6 +52,7 @@ export type LedgerStats = {
   counted: number
   /** Nobody had the time, or the text was too long. */
   notCounted: number
+  /** Those that are being counted among them: together with the two above all that were sent. */
   waiting: number
   tokensBefore: number
   tokensSent: number
@@ -118,24 +120,29 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
   const saving = createWaitingAnswers(MAX_WAITING)
   const plain = createWaitingAnswers(MAX_WAITING)
   const totals = { counted: 0, notCounted: 0, tokensBefore: 0, tokensSent: 0 }
+  const tools = createToolTotals()
+  let underWay = 0
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let isClosed = false
 
-  const report = ({ executionId, whole, isCutBefore }: CallAccount, sent: number, before: number): void => {
+  const report = ({ executionId, tool, whole, isCutBefore }: CallAccount, sent: number, before: number): void => {
     const otherwise = isCutBefore === true ? 0 : before
     const counted: ExecutionTokens = { executionId, before: whole === null ? undefined : before, sent, otherwise }
     recorder.recordTokens(counted)
     totals.counted++
     totals.tokensBefore += otherwise
     totals.tokensSent += sent
+    if (tool !== undefined) tools.add(tool, otherwise, sent)
   }
 
   const countSome = async (queue: typeof plain): Promise<void> => {
     const answers = queue.take(JOB_BYTES)
+    underWay = answers.length
     const tasks = answers.map(toTask)
     const texts = tasks.flatMap(({ sent, whole }) => [sent.texts, whole?.texts ?? []])
     const done = await work.count({ answers: texts, timeMs: Math.min(share.leftMs(), MAX_JOB_MS) })
+    underWay = 0
     if (done === undefined) {
       share.spend(FAILED_JOB_MS)
       totals.notCounted += tasks.length
@@ -165,7 +172,11 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
   const run = (): void => {
     timer = undefined
     running = countAll()
-      .catch(onInternalError)
+      .catch(error => {
+        totals.notCounted += underWay
+        underWay = 0
+        onInternalError(error)
+      })
       .finally(() => {
         running = undefined
         if (isWaiting()) arm()
@@ -190,7 +201,10 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
       waiting.push({ account: toHeldAccount(account), sent: toHeld(counted), bytes })
       arm()
     },
-    stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() }),
+    stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() + underWay }),
+    /** The same by tool, of as many tools as are told apart, and of all others together. */
+    listTools: tools.list,
+    forgetServer: tools.forgetServer,
     /** What waits still is not counted; a job under way is waited for, or ended by whoever closes the work. */
     close: async (): Promise<void> => {
       isClosed = true

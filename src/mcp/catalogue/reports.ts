@@ -56,6 +56,8 @@ export const createCatalogueReports = ({ execution, work, bus }: ReportParts) =>
   return {
     find: (async serverId =>
       made.get(serverId) ?? (await (running.get(serverId) ?? start(serverId)))) satisfies FindCatalogueReport,
+    /** Those that are at hand, by the id of the server; the one that was asked for last is first. */
+    listKnown: (max: number): [serverId: string, report: CatalogueReport][] => [...made.entries()].slice(0, max),
   }
 }
 export type CatalogueReports = ReturnType<typeof createCatalogueReports>

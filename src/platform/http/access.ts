@@ -75,6 +75,21 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   }
 }
 
+/**
+ * For a route that has a token of its own: throws `unauthenticated`, with a challenge (RFC 6750 §3), where `isRight` does
+ * not know what came as the bearer token, or nothing did.
+ */
+export const assertBearer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  isRight: (token: string) => boolean,
+): void => {
+  const token = bearerOf(request)
+  if (token !== undefined && isRight(token)) return
+  challenge(reply, token === undefined ? '' : ', error="invalid_token"')
+  throw new AppError('unauthenticated', token === undefined ? 'Send the token of this address.' : 'The token is wrong.')
+}
+
 const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
   if (actor === undefined) return
   request.actor = { ...actor, address: request.ip }

@@ -1,4 +1,4 @@
-export { actorOf, bearerOf, goOnSignedIn } from './access.ts'
+export { actorOf, assertBearer, bearerOf, goOnSignedIn } from './access.ts'
 export { configureApi } from './api.ts'
 export { ASSETS_PREFIX, listAssets, serveAssets } from './assets.ts'
 export { formatBytes, formatCount, formatDuration, formatNumber } from './format.ts'

@@ -1,0 +1,64 @@
+import { TOKEN_ENCODING } from '../../context/index.ts'
+import type { Metric } from '../../platform/metrics.ts'
+import type { CallLedger, LedgerStats } from './call-ledger.ts'
+import type { ToolTotal } from './tool-totals.ts'
+
+const BY_TOOL = ['server', 'tool']
+
+/** What answers cost since the process started, and of how many of them that is known. */
+export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats' | 'listTools'>): Metric[] => {
+  const ofAll = (pick: (stats: LedgerStats) => number) => () => [{ labels: {}, value: pick(stats()) }]
+  const byTool = (pick: (total: ToolTotal) => number) => () =>
+    listTools().map(total => ({ labels: { server: total.serverId, tool: total.tool }, value: pick(total) }))
+  return [
+    {
+      kind: 'counter',
+      name: 'patchbay_ledger_answers_total',
+      help: 'Answers to recorded tool calls that were sent.',
+      labelNames: [],
+      read: ofAll(({ counted, notCounted, waiting }) => counted + notCounted + waiting),
+    },
+    {
+      kind: 'counter',
+      name: 'patchbay_ledger_answers_counted_total',
+      help: `Of patchbay_ledger_answers_total, answers whose tokens were counted (${TOKEN_ENCODING}).`,
+      labelNames: [],
+      read: ofAll(({ counted }) => counted),
+    },
+    {
+      kind: 'counter',
+      name: 'patchbay_ledger_answers_not_counted_total',
+      help: 'Of patchbay_ledger_answers_total, answers that were too long to be counted, or came while there was no time.',
+      labelNames: [],
+      read: ofAll(({ notCounted }) => notCounted),
+    },
+    {
+      kind: 'gauge',
+      name: 'patchbay_ledger_answers_waiting',
+      help: 'Of patchbay_ledger_answers_total, answers that wait to be counted.',
+      labelNames: [],
+      read: ofAll(({ waiting }) => waiting),
+    },
+    {
+      kind: 'counter',
+      name: 'patchbay_answers_counted_total',
+      help: `Answers whose tokens were counted (${TOKEN_ENCODING}), by server and tool.`,
+      labelNames: BY_TOOL,
+      read: byTool(({ counted }) => counted),
+    },
+    {
+      kind: 'counter',
+      name: 'patchbay_answer_tokens_before_total',
+      help: `Tokens (${TOKEN_ENCODING}) of the counted answers, had nothing been left out; less the tokens sent: saved.`,
+      labelNames: BY_TOOL,
+      read: byTool(({ tokensBefore }) => tokensBefore),
+    },
+    {
+      kind: 'counter',
+      name: 'patchbay_answer_tokens_sent_total',
+      help: `Tokens (${TOKEN_ENCODING}) of the counted answers as they were sent.`,
+      labelNames: BY_TOOL,
+      read: byTool(({ tokensSent }) => tokensSent),
+    },
+  ]
+}

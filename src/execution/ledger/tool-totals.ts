@@ -1,0 +1,55 @@
+/** A tool of a server, by the name that it has there. */
+export type NamedTool = { serverId: string; name: string }
+
+/** Of the answers of one tool that were counted since the start. */
+export type ToolTotal = {
+  serverId: string
+  tool: string
+  counted: number
+  /** Had nothing been left out. */
+  tokensBefore: number
+  tokensSent: number
+}
+
+/** Tools that are told apart: each is several series for whoever collects them. */
+const MAX_TOOLS = 1_000
+/** In place of the server and the tool of all others: an id of a server has another form. */
+const OTHER = 'other'
+
+const begin = (serverId: string, tool: string): ToolTotal => ({
+  serverId,
+  tool,
+  counted: 0,
+  tokensBefore: 0,
+  tokensSent: 0,
+})
+
+/** Adds up what answers cost, by tool: the first ones each by itself, and all that come after them together. */
+export const createToolTotals = () => {
+  const totals = new Map<string, ToolTotal>()
+  const others = begin(OTHER, OTHER)
+
+  const find = ({ serverId, name }: NamedTool): ToolTotal => {
+    const key = `${serverId} ${name}`
+    const known = totals.get(key)
+    if (known !== undefined) return known
+    if (totals.size >= MAX_TOOLS) return others
+    const made = begin(serverId, name)
+    totals.set(key, made)
+    return made
+  }
+
+  return {
+    add: (tool: NamedTool, tokensBefore: number, tokensSent: number): void => {
+      const total = find(tool)
+      total.counted++
+      total.tokensBefore += tokensBefore
+      total.tokensSent += tokensSent
+    },
+    list: (): readonly ToolTotal[] => [...totals.values(), ...(others.counted > 0 ? [others] : [])],
+    /** Makes room of what no server has any more. */
+    forgetServer: (serverId: string): void => {
+      for (const [key, total] of totals) if (total.serverId === serverId) totals.delete(key)
+    },
+  }
+}

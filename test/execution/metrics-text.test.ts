@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createAnswerTokensWork } from '../../src/context/index.ts'
+import { createCallLedger, listLedgerMetrics } from '../../src/execution/index.ts'
+import { createStop } from '../../src/kernel/index.ts'
+import { createMetricsText } from '../../src/platform/metrics.ts'
+import { numberOf, readExposition } from './exposition-format.ts'
+
+const work = createAnswerTokensWork()
+afterAll(() => work.close())
+
+/** Answers that are noted at once; more might find no room. */
+const AT_ONCE = 400
+
+const begin = () => {
+  const ledger = createCallLedger({
+    work,
+    recorder: { recordTokens: () => undefined },
+    onInternalError: error => {
+      throw error
+    },
+  })
+  const { render } = createMetricsText(listLedgerMetrics(ledger))
+  const collect = async () => readExposition(await render())
+  const note = (serverId: string, name: string, text = 'Fine.'): void => {
+    const account = { executionId: name, tool: { serverId, name } }
+    ledger.note({ account, signal: createStop() }, { content: [{ type: 'text', text }] })
+  }
+  const whenCounted = async (counted: number) => {
+    await expect.poll(() => ledger.stats().counted, { timeout: 20_000 }).toBe(counted)
+    return collect()
+  }
+  return { ledger, collect, note, whenCounted }
+}
+
+const namesOf = (metrics: Awaited<ReturnType<ReturnType<typeof begin>['collect']>>): string[] =>
+  metrics.get('patchbay_answers_counted_total')?.series.map(({ labels }) => `${labels.server} ${labels.tool}`) ?? []
+
+describe('the metrics of answers', () => {
+  it('tell a thousand tools apart, sum the others, and have room again where a server was removed', async () => {
+    const { ledger, note, whenCounted } = begin()
+    for (let index = 0; index < 1_100; index++) {
+      note(index < 30 ? 'first' : 'second', `tool_${index}`)
+      if ((index + 1) % AT_ONCE === 0) await whenCounted(index + 1)
+    }
+    const full = await whenCounted(1_100)
+    const names = namesOf(full)
+    expect(names).toHaveLength(1_001)
+    expect(names.at(-1)).toBe('other other')
+    expect(full.get('patchbay_answers_counted_total')?.series.at(-1)?.value).toBe(100)
+
+    ledger.forgetServer('first')
+    for (let index = 0; index < 40; index++) note('third', `tool_${index}`)
+    const after = namesOf(await whenCounted(1_140))
+    expect(after.filter(name => name.startsWith('first '))).toEqual([])
+    expect(after.filter(name => name.startsWith('third '))).toHaveLength(30)
+    expect(after).toHaveLength(1_001)
+    await ledger.close()
+  })
+
+  it('lose none of them from sight while they are being counted', async () => {
+    const { ledger, note, collect } = begin()
+    for (let index = 0; index < 300; index++) note('server', 'tool', `Answer ${index} of many. `.repeat(30))
+    const totals = new Set<number>()
+    const readTotal = async () => numberOf(await collect(), 'patchbay_ledger_answers_total')
+    while (ledger.stats().waiting > 0) {
+      totals.add(await readTotal())
+      await setImmediate()
+    }
+    totals.add(await readTotal())
+    expect([...totals]).toEqual([300])
+    await ledger.close()
+  })
+})
+
+describe('the text of metrics', () => {
+  it('gives back every label as it is, whatever is in it', async () => {
+    const texts = fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 20 })
+    const odd = ['say "hi"', 'two\nlines', 'back\\slash', 'no \\n line', '\\', '"', 'a="b",c="d"} 1\nx 2', '\r', '']
+    await fc.assert(
+      fc.asyncProperty(texts, async names => {
+        const read = () => names.map((tool, value) => ({ labels: { server: 'one', tool }, value }))
+        const metric = { name: 'test_calls_total', help: 'Calls\\n of "tools".', labelNames: ['server', 'tool'], read }
+        const { render } = createMetricsText([{ kind: 'counter', ...metric }])
+        const told = readExposition(await render()).get('test_calls_total')
+        expect(told).toEqual({ kind: 'counter', help: metric.help, series: read() })
+      }),
+      { examples: [[odd]], numRuns: 200 },
+    )
+  })
+
+  it('is of the moment: what is gone since is not in it', async () => {
+    let tools = ['one', 'two']
+    const read = () => tools.map(tool => ({ labels: { tool }, value: 7 }))
+    const metric = { help: 'Of tools.', labelNames: ['tool'], read }
+    const { render } = createMetricsText([
+      { kind: 'gauge', name: 'test_tokens', ...metric },
+      { kind: 'counter', name: 'test_calls_total', ...metric },
+    ])
+    const readTools = async () =>
+      [...readExposition(await render()).values()].map(({ series }) => series.map(({ labels }) => labels.tool))
+    expect(await readTools()).toEqual([tools, tools])
+    tools = ['two']
+    expect(await readTools()).toEqual([tools, tools])
+    tools = []
+    expect(await readTools()).toEqual([[], []])
+  })
+})
