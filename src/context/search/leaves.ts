@@ -13,11 +13,22 @@ export type Place = {
 /** One text that can be found: a value that is no list and no object, or the name of a field where it first occurs. */
 export type Leaf = { readonly text: string; readonly place: Place; readonly isName: boolean }
 
+/** Texts and where each of them stands: two lists, as an answer of a megabyte has tens of thousands. */
+export type PlacedTexts = { readonly texts: readonly string[]; readonly places: readonly Place[] }
+
 export type Leaves = {
   /** Values in the order of the document. */
-  readonly values: readonly Leaf[]
+  readonly values: PlacedTexts
   /** Names in the order of the document, each path once: `users[].name` is one, however many users there are. */
-  readonly names: readonly Leaf[]
+  readonly names: PlacedTexts
+}
+
+export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Place) => boolean): PlacedTexts => {
+  const selected = places.flatMap((place, index) => (isWanted(place) ? [index] : []))
+  return {
+    texts: selected.flatMap(index => texts[index] ?? []),
+    places: selected.flatMap(index => places[index] ?? []),
+  }
 }
 
 /** What all items of a list have in common: by it a name is listed once. */
@@ -27,8 +38,8 @@ const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
 /** All that can be found in a JSON value, null and the empty left out; by recursion, as documents are not deep. */
 export const readLeaves = (root: JsonValue): Leaves => {
-  const values: Leaf[] = []
-  const names: Leaf[] = []
+  const values = { texts: [] as string[], places: [] as Place[] }
+  const names = { texts: [] as string[], places: [] as Place[] }
 
   const readMember = (key: string, value: JsonValue, parent: Place, shape: Shape): number => {
     const place: Place = { parent, key, value, size: 0 }
@@ -36,12 +47,16 @@ export const readLeaves = (root: JsonValue): Leaves => {
     if (below === undefined) {
       below = newShape()
       shape.fields.set(key, below)
-      names.push({ text: key, place, isName: true })
+      names.texts.push(key)
+      names.places.push(place)
     }
     return read(place, below)
   }
   const readText = (text: string, place: Place): number => {
-    if (text !== '') values.push({ text, place, isName: false })
+    if (text !== '') {
+      values.texts.push(text)
+      values.places.push(place)
+    }
     return text.length
   }
   const readBelow = (value: JsonObject | JsonValue[], place: Place, shape: Shape): number => {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../kernel/index.ts'
 import { hasMembers } from '../answers/path.ts'
-import type { Leaf, Leaves, Place } from './leaves.ts'
+import type { Leaves, Place } from './leaves.ts'
 import { keysTo } from './path.ts'
 
 /** What is ranked as one: a part of a JSON document, with its texts. */
@@ -58,7 +58,7 @@ export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] =>
     return owner
   }
   /** A single value belongs to what it stands in, or, as an item of a list of such, is a record. */
-  const ownerOfLeaf = ({ place }: Leaf): Place => {
+  const ownerOfLeaf = (place: Place): Place => {
     const { parent } = place
     if (parent === undefined) return place
     const owner = ownerOf(parent)
@@ -71,16 +71,17 @@ export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] =>
     if (texts === undefined) records.set(owner, [...leadingNames(owner), text])
     else texts.push(text)
   }
-  for (const leaf of values) add(ownerOfLeaf(leaf), leaf.text)
-  for (const leaf of names) {
-    if (isInList(leaf.place)) continue
-    if (isSingle(leaf.place.value)) {
-      add(ownerOfLeaf(leaf), leaf.text)
+  for (const [index, place] of values.places.entries()) add(ownerOfLeaf(place), values.texts[index] ?? '')
+  for (const [index, named] of names.places.entries()) {
+    const name = names.texts[index] ?? ''
+    if (isInList(named)) continue
+    if (isSingle(named.value)) {
+      add(ownerOfLeaf(named), name)
       continue
     }
-    const { place, isClosed } = ownerOf(leaf.place)
+    const { place, isClosed } = ownerOf(named)
     // The name of a record itself is among those that lead to it, and its parts have records of their own.
-    if (isClosed && place !== leaf.place) add(place, leaf.text)
+    if (isClosed && place !== named) add(place, name)
   }
   return Array.from(records, ([place, texts]) => ({ place, texts }))
 }

@@ -2,7 +2,7 @@ import { once } from '../../kernel/index.ts'
 import type { AnswerDocument } from '../answer-document.ts'
 import type { Path } from '../answers/path.ts'
 import { linesOf } from './find-hits.ts'
-import { type Leaf, type Place, readLeaves } from './leaves.ts'
+import { type Leaves, type Place, readLeaves, selectTexts } from './leaves.ts'
 import { type Paragraph, readParagraphs } from './paragraphs.ts'
 import { createPassages, type Passages } from './passages.ts'
 import { isBelow } from './path.ts'
@@ -10,8 +10,9 @@ import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
 
 export type LeafIndex = {
-  values: readonly Leaf[]
-  names: readonly Leaf[]
+  /** Where the texts stand. */
+  values: readonly Place[]
+  names: readonly Place[]
   valueTexts: Passages
   nameTexts: Passages
   ranked: () => { records: readonly JsonRecord[]; ranking: Ranking }
@@ -37,34 +38,30 @@ export type TextIndex = {
 /** What is made of a document to search it, each part with the first search that needs it. */
 export type SearchIndex = JsonIndex | TextIndex | Extract<AnswerDocument, { kind: 'binary' }>
 
-const textsOf = (leaves: readonly Leaf[]): Passages => createPassages(leaves.map(({ text }) => text))
-
-const createLeafIndex = (values: readonly Leaf[], names: readonly Leaf[]): LeafIndex => ({
-  values,
-  names,
-  valueTexts: textsOf(values),
-  nameTexts: textsOf(names),
+const createLeafIndex = (leaves: Leaves): LeafIndex => ({
+  values: leaves.values.places,
+  names: leaves.names.places,
+  valueTexts: createPassages(leaves.values.texts),
+  nameTexts: createPassages(leaves.names.texts),
   ranked: once(() => {
-    const records = readRecords({ values, names })
+    const records = readRecords(leaves)
     return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
   }),
 })
 
 const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
-  const all = once(() => {
-    const { values, names } = readLeaves(document.value)
-    return createLeafIndex(values, names)
-  })
+  const leaves = once(() => readLeaves(document.value))
+  const all = once(() => createLeafIndex(leaves()))
   // The fields asked for last: whoever searches them again has changed the pattern.
   let last: { key: string; index: LeafIndex } | undefined
   const select = (paths: readonly Path[]): LeafIndex => {
     const isBelowOne = (place: Place | undefined) => place !== undefined && isBelow(paths, place)
-    const { values, names } = all()
+    const { values, names } = leaves()
     // The name that a path ends with is no part of what it leads to.
-    return createLeafIndex(
-      values.filter(({ place }) => isBelowOne(place)),
-      names.filter(({ place }) => isBelowOne(place.parent)),
-    )
+    return createLeafIndex({
+      values: selectTexts(values, isBelowOne),
+      names: selectTexts(names, ({ parent }) => isBelowOne(parent)),
+    })
   }
   const within = (paths: readonly Path[]): LeafIndex => {
     if (paths.length === 0) return all()

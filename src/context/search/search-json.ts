@@ -5,8 +5,9 @@ import { describeMiss, matches } from '../answers/what-there-is.ts'
 import { findHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-results.ts'
-import type { Leaf } from './leaves.ts'
+import type { Leaf, Place } from './leaves.ts'
 import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
+import type { Passages } from './passages.ts'
 import { fieldOf, pathOf } from './path.ts'
 import type { JsonIndex, LeafIndex } from './search-index.ts'
 import { foldPlural, wordsOf } from './words.ts'
@@ -41,7 +42,7 @@ const describeNothing = (
   hints: readonly string[],
 ): readonly string[] => {
   const fields = new Set<string>()
-  for (const { place } of names) {
+  for (const place of names) {
     if (fields.size > MAX_FIELDS_TOLD) break
     if (typeof place.value !== 'object') fields.add(fieldOf(place))
   }
@@ -58,6 +59,18 @@ const share = <T>(names: readonly T[], values: readonly T[], topK: number): read
   const shownNames = names.slice(0, forNames)
   return [...shownNames, ...values.slice(0, topK - shownNames.length)]
 }
+
+/** The one leaf at an index, or none. */
+type LeafAt = (at: number) => readonly Leaf[]
+
+const leavesOf =
+  ({ texts }: Passages, places: readonly Place[], isName: boolean): LeafAt =>
+  at => {
+    const [text, place] = [texts[at], places[at]]
+    return text === undefined || place === undefined ? [] : [{ text, place, isName }]
+  }
+const namesOf = ({ names, nameTexts }: LeafIndex): LeafAt => leavesOf(nameTexts, names, true)
+const valuesOf = ({ values, valueTexts }: LeafIndex): LeafAt => leavesOf(valueTexts, values, false)
 
 const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> => {
   const parsed = matcherFor(look)
@@ -76,12 +89,9 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
       ]),
     )
 
-  const pick = (leaves: readonly Leaf[], hits: typeof inValues.hits) =>
-    hits.slice(0, look.topK).flatMap(hit => {
-      const leaf = leaves[hit.passage]
-      return leaf === undefined ? [] : [{ leaf, hit }]
-    })
-  const shown = share(pick(index.names, inNames.hits), pick(index.values, inValues.hits), look.topK)
+  const pick = (leafAt: LeafAt, hits: typeof inValues.hits) =>
+    hits.slice(0, look.topK).flatMap(hit => leafAt(hit.passage).map(leaf => ({ leaf, hit })))
+  const shown = share(pick(namesOf(index), inNames.hits), pick(valuesOf(index), inValues.hits), look.topK)
   const located = shown.map(({ leaf, hit }) => ({ leaf, unit: hit.unit, span: locate(hit, leaf.text, matcher) }))
   const results =
     look.mode === 'context'
@@ -111,12 +121,16 @@ const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> =>
   if (!parsed.ok) return parsed
   const found: { leaf: Leaf; near: Near }[] = []
   let isPartial = false
-  for (const leaf of [...index.names, ...index.values]) {
-    isPartial = look.isLate()
-    if (isPartial) break
-    const near = parsed.value.find(leaf.text)
-    if (near !== undefined) found.push({ leaf, near })
+  const findNear = (texts: readonly string[], leafAt: LeafAt): void => {
+    for (const [at, text] of texts.entries()) {
+      isPartial ||= look.isLate()
+      if (isPartial) return
+      const near = parsed.value.find(text)
+      if (near !== undefined) found.push(...leafAt(at).map(leaf => ({ leaf, near })))
+    }
   }
+  findNear(index.nameTexts.texts, namesOf(index))
+  findNear(index.valueTexts.texts, valuesOf(index))
   const { maxDistance } = parsed.value
   if (found.length === 0) {
     const nothing = describeNothing(index, look.pattern, [`max_distance was ${maxDistance}.`])
