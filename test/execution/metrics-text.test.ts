@@ -13,13 +13,11 @@ afterAll(() => work.close())
 /** Answers that are noted at once; more might find no room. */
 const AT_ONCE = 400
 
-const begin = () => {
+const begin = (counting = work) => {
   const ledger = createCallLedger({
-    work,
+    work: counting,
     recorder: { recordTokens: () => undefined },
-    onInternalError: error => {
-      throw error
-    },
+    onInternalError: () => undefined,
   })
   const { render } = createMetricsText(listLedgerMetrics(ledger))
   const collect = async () => readExposition(await render())
@@ -70,6 +68,19 @@ describe('the metrics of answers', () => {
     }
     totals.add(await readTotal())
     expect([...totals]).toEqual([300])
+    await ledger.close()
+  })
+
+  it('say of those whose count failed that they were not counted', async () => {
+    const ended = createAnswerTokensWork()
+    await ended.close()
+    const { ledger, note, collect } = begin(ended)
+    for (let index = 0; index < 3; index++) note('server', 'tool')
+    await expect.poll(() => ledger.stats().notCounted, { timeout: 20_000 }).toBe(3)
+    const metrics = await collect()
+    const of = (name: string): number => numberOf(metrics, `patchbay_ledger_answers_${name}`)
+    expect([of('total'), of('not_counted_total'), of('waiting')]).toEqual([3, 3, 0])
+    expect(namesOf(metrics)).toEqual([])
     await ledger.close()
   })
 })
