@@ -64,6 +64,29 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     })
   })
 
+  it('tells records and their texts apart that are written together, whatever stands in them', async () => {
+    const world = await createHistoryWorld(kind)
+    const texts = fc.string({ unit: 'binary', maxLength: 40 })
+    const records = fc.sample(fc.tuple(texts, texts, texts), 300).map(([tool, client, error]) =>
+      buildExecution(world.serverId, {
+        tool: `t${tool}`,
+        client: `c${client}`,
+        error: `e${error}`,
+        request: { method: 'POST', url: 'https://api.example.com/', headers: [['x-a', client]], body: error },
+      }),
+    )
+    await store(world, records)
+    const storable = (text: string | undefined) => text?.replaceAll('\0', '\ufffd')
+    for (const record of records) {
+      expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject({
+        ...record,
+        tool: storable(record.tool),
+        client: storable(record.client),
+        error: storable(record.error),
+      })
+    }
+  })
+
   it('holds times to the millisecond in the very form in which other code writes and compares them', async () => {
     const { db, ...world } = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { startedAt: at(7) })
