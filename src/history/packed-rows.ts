@@ -1,5 +1,5 @@
 import type { ExecutionRecord } from './execution-record.ts'
-import { type ExecutionRow, toExecutionRow } from './recording-batch.ts'
+import { type ExecutionRow, toExecutionRow } from './execution-row.ts'
 
 /**
  * Rows as text in memory outside of the heap, where the worker reads them. As objects they would wait for longer than

@@ -1,10 +1,10 @@
 import { Client, DatabaseError } from 'pg'
 import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
 import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
+import type { ExecutionRow } from './execution-row.ts'
 import { unpackRows } from './packed-rows.ts'
 import type {
   BatchWriter,
-  ExecutionRow,
   GapRow,
   MissingReason,
   RecordingBatch,

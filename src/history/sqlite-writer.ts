@@ -1,10 +1,9 @@
 import { openRawSqlite, type SqliteTarget } from '../platform/db/index.ts'
 import { newExecutionId } from './execution-id.ts'
+import { EXECUTION_COLUMNS, type ExecutionRow } from './execution-row.ts'
 import { unpackRows } from './packed-rows.ts'
 import {
   type BatchWriter,
-  EXECUTION_COLUMNS,
-  type ExecutionRow,
   GAP_COLUMNS,
   type GapRow,
   type MissingReason,

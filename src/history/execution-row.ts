@@ -1,0 +1,59 @@
+import type { ExecutionRecord } from './execution-record.ts'
+
+/** A record on its way into the database: a flat row in the order of `EXECUTION_COLUMNS`. */
+export type ExecutionRow = [
+  id: string,
+  serverId: string,
+  instanceId: string | null,
+  tool: string,
+  userId: string | null,
+  client: string | null,
+  /** Milliseconds since 1970. */
+  startedAt: number,
+  durationMs: number,
+  outcome: 'ok' | 'error',
+  status: number | null,
+  requestBytes: number,
+  responseBytes: number,
+  error: string | null,
+  /** JSON. */
+  request: string | null,
+]
+
+export const EXECUTION_COLUMNS = [
+  'id',
+  'serverId',
+  'instanceId',
+  'tool',
+  'userId',
+  'client',
+  'startedAt',
+  'durationMs',
+  'outcome',
+  'status',
+  'requestBytes',
+  'responseBytes',
+  'error',
+  'request',
+] as const
+
+/** No column of PostgreSQL holds NUL or half a surrogate pair: both become U+FFFD, on SQLite too. */
+const toStorable = (text: string): string =>
+  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
+
+export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
+  record.id,
+  record.serverId,
+  record.instanceId ?? null,
+  toStorable(record.tool),
+  record.userId ?? null,
+  record.client === undefined ? null : toStorable(record.client),
+  record.startedAt.getTime(),
+  record.durationMs,
+  record.outcome,
+  record.status ?? null,
+  record.requestBytes,
+  record.responseBytes,
+  record.error === undefined ? null : toStorable(record.error),
+  record.request === undefined ? null : JSON.stringify(record.request),
+]
