@@ -43,13 +43,13 @@ const endOfPiece = (text: string, start: number): number => {
 /** How many tokens a model reads the text as, in TOKEN_ENCODING. Text that looks like a control token is text. */
 export const countTokens = async (text: string): Promise<number> => {
   // Loaded with the first text: its tables take some 40 MB.
-  const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base')
+  const { encoding } = await import('./encoding.ts')
   const options = { disallowedSpecial: new Set<string>() }
   const pause = createPause()
   let sum = 0
   for (let start = 0; start < text.length; ) {
     const end = endOfPiece(text, start)
-    for (const run of cutLongRuns(text.slice(start, end))) sum += count(run, options)
+    for (const run of cutLongRuns(text.slice(start, end))) sum += encoding.countTokens(run, options)
     start = end
     if (start < text.length) await pause()
   }

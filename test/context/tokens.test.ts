@@ -1,6 +1,8 @@
 import fc from 'fast-check'
-import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import packageRanks from 'gpt-tokenizer/bpeRanks/o200k_base'
+import packaged, { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, it } from 'vitest'
+import { encoding } from '../../src/context/encoding.ts'
 import { countTokens } from '../../src/context/index.ts'
 
 it('a text counts as many tokens as the encoding makes of it', async () => {
@@ -30,4 +32,16 @@ it.each(['a', "a'", '!', ' ', '/\n', '!/\n'])(
 
 it('a text that goes on for long is counted while one waits', async () => {
   expect(await countTokens(`!${'/\n'.repeat(300_000)}`)).toBeGreaterThan(0)
+})
+
+it('the encoding made from the data is that of the package, token for token', () => {
+  const texts = packageRanks.filter(token => typeof token === 'string')
+  // Characters that are no token are made of those that are parts of one.
+  const characters = Array.from({ length: 0x11 * 0x1000 }, (_, index) =>
+    String.fromCodePoint(index * 16).toWellFormed(),
+  )
+  const asTokens = ({ encode }: Pick<typeof encoding, 'encode'>, text: string): string => encode(text).join()
+  expect(texts.length).toBeGreaterThan(190_000)
+  expect([...texts, ...characters].filter(text => asTokens(encoding, text) !== asTokens(packaged, text))).toEqual([])
+  expect(encoding.vocabularySize).toBe(packaged.vocabularySize)
 })
