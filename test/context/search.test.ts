@@ -61,6 +61,13 @@ describe('search in JSON', () => {
     expect(found).toEqual({ matches: 1, results: [{ path: 'body', context: 'It was renewed by hand.' }] })
   })
 
+  it('context of matches of one paragraph: it is shown once, and again where it stands in another value', () => {
+    const body = `The key expired, so the key was renewed. ${'More of it follows. '.repeat(12)}`.trim()
+    const { found } = search(json({ one: body, two: body }), { pattern: 'key', mode: 'context' })
+    const results = ['one', 'two'].map(path => ({ path, context: body }))
+    expect(found).toEqual({ matches: 4, results })
+  })
+
   it('a match in a long value: what is around it is shown, and that more is there', () => {
     const note = `${'x'.repeat(5_000)} needle ${'y'.repeat(5_000)}`
     const { found } = search(json([{ note }]), { pattern: 'needle' })

@@ -114,13 +114,13 @@ export const toContextResults = (
 ): readonly JsonObject[] => {
   const byRecord = new Map<Place, string[]>()
   const results: (() => JsonObject)[] = []
-  let last: { leaf: Leaf; end: number } | undefined
+  let last: { place: Place; end: number } | undefined
   for (const { leaf, span } of found) {
     if (!leaf.isName && leaf.text.length > PROSE_CHARS && span !== undefined) {
       const around = contextAround(leaf.text, span, sentences)
       // What was shown with the match before is not shown again.
-      if (last?.leaf === leaf && around.start < last.end) continue
-      last = { leaf, end: around.end }
+      if (last?.place === leaf.place && around.start < last.end) continue
+      last = { place: leaf.place, end: around.end }
       results.push(() => ({ path: pathOf(leaf.place), context: leaf.text.slice(around.start, around.end) }))
       continue
     }
