@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import * as kernel from '../kernel/index.ts'
+import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
+import { isMasterKey } from './master-keys.ts'
+import { isCidr } from './net/index.ts'
+
+const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
+const cidrs = list.refine(parts => parts.every(isCidr), 'is no comma-separated list of CIDR ranges such as 10.0.0.0/8')
+const flag = z.enum(['true', 'false'], 'is neither true nor false').transform(text => text === 'true')
+
+const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'is no whole number')
+    .transform(Number)
+    .refine(value => value >= minimum && value <= maximum, `is not between ${minimum} and ${maximum}`)
+
+/** A name, an IPv4 address, or an IPv6 address with or without brackets. */
+const isHostName = (text: string): boolean =>
+  URL.canParse(`http://${text.includes(':') ? `[${text.replace(/^\[|\]$/g, '')}]` : text}/`)
+
+const masterKeys = list.refine(
+  keys => keys.length > 0 && keys.every(isMasterKey),
+  'is no base64 of 32 bytes (make one with: npx patchbay key generate)',
+)
+
+const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `is none of ${names.join(', ')}`)
+
+/** Names and addresses that only this machine reaches. */
+export const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
+
+/** OpenID Connect Discovery 1.0 §4.1: without query and fragment. In clear text only where nobody can listen. */
+const isIssuer = (text: string): boolean => {
+  const url = URL.parse(text)
+  if (url === null || url.username || url.password || url.search || url.hash) return false
+  if (url.pathname.includes('/.well-known/')) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, '')))
+}
+
+/** An address that requests of ours go to: without who signs in, which nothing would hide, and without fragment. */
+const isEndpoint = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.hash)
+}
+
+export const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
+
+const database = z.string().transform((text, context): DatabaseTarget => {
+  const target = parseDatabaseUrl(text)
+  if (target.ok) return target.value
+  context.addIssue({ code: 'custom', message: `is no database: ${target.error}` })
+  return z.NEVER
+})
+
+export const ENVIRONMENT = z.object({
+  NODE_ENV: z.string().optional(),
+  PATCHBAY_HOST: z
+    .string()
+    .refine(isHostName, 'is no host name or address (the port goes into PATCHBAY_PORT)')
+    .transform(text => text.replace(/^\[|\]$/g, ''))
+    .default('127.0.0.1'),
+  PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
+  PATCHBAY_BASE_URL: z
+    .string()
+    .refine(kernel.isOrigin, 'is no origin such as https://patchbay.example.com')
+    .transform(text => new URL(text).origin)
+    .optional(),
+  DATABASE_URL: database.prefault(DEFAULT_DATABASE_URL),
+  PATCHBAY_MASTER_KEY: masterKeys.optional(),
+  PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
+  PATCHBAY_ALLOWED_ORIGINS: list
+    .refine(
+      origins => origins.every(kernel.isOrigin),
+      'is no comma-separated list of origins such as https://app.example.com',
+    )
+    .transform(origins => origins.map(text => new URL(text).origin))
+    .default([]),
+  PATCHBAY_ALLOW_STDIO: flag.default(false),
+  PATCHBAY_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no access token')
+    .optional(),
+  PATCHBAY_SIGNUP: oneOf(['open', 'invite', 'closed']).default('open'),
+  PATCHBAY_TENANCY: oneOf(['multi', 'single']).default('multi'),
+  PATCHBAY_OIDC_ISSUER: z
+    .string()
+    .refine(
+      isIssuer,
+      'is no issuer such as https://login.example.com (https, or http on loopback; without /.well-known/openid-configuration)',
+    )
+    .optional(),
+  PATCHBAY_OIDC_CLIENT_ID: z.string().max(256, 'is longer than 256 characters').optional(),
+  PATCHBAY_OIDC_CLIENT_SECRET: z.string().max(1_024, 'is longer than 1024 characters').optional(),
+  PATCHBAY_OIDC_NAME: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,60}$/u, 'is no name of 1 to 60 characters in one line')
+    .optional(),
+  PATCHBAY_EMBEDDINGS_URL: z
+    .string()
+    .refine(
+      isEndpoint,
+      'is no address of an endpoint such as http://127.0.0.1:11434/v1/embeddings (a key goes into PATCHBAY_EMBEDDINGS_KEY)',
+    )
+    .optional(),
+  PATCHBAY_EMBEDDINGS_MODEL: z
+    .string()
+    .regex(/^[^\p{Cc}]{1,256}$/u, 'is no name of 1 to 256 characters in one line')
+    .optional(),
+  PATCHBAY_EMBEDDINGS_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no key: 1 to 4096 characters of ASCII without spaces')
+    .optional(),
+  PATCHBAY_METRICS_TOKEN: z
+    .string()
+    .regex(
+      /^[\x21-\x7e]{32,4096}$/,
+      'is no token of 32 to 4096 characters of ASCII without spaces (make one with: npx patchbay key generate)',
+    )
+    .optional(),
+  PATCHBAY_TRUST_PROXY: cidrs.default([]),
+  PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SMTP_URL: z
+    .string()
+    .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
+    .optional(),
+  PATCHBAY_MAIL_FROM: z
+    .string()
+    .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is no sender such as Patchbay <patchbay@example.com>')
+    .optional(),
+  PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(kernel.AUDIT_DAYS),
+  PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(kernel.OAUTH_REFRESH_GRACE_SECONDS),
+  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).default(kernel.ANSWER_CACHE_MB),
+  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
+  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
+  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
+  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(kernel.MAX_REDIRECTS),
+  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(kernel.MAX_TOOLS_PER_SERVER),
+  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(kernel.MAX_JSON_DEPTH),
+  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(kernel.MAX_SESSIONS_PER_SERVER),
+  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(kernel.MAX_SESSION_IDLE_MS),
+  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(kernel.MAX_DRAIN_MS),
+})
+
+/** What stands in the environment, each part checked by itself. */
+export type Environment = z.infer<typeof ENVIRONMENT>
+export type SettingName = keyof Environment
