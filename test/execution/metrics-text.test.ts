@@ -57,6 +57,15 @@ describe('the metrics of answers', () => {
     await ledger.close()
   })
 
+  it('hold nothing of a server that is removed while its answers wait to be counted', async () => {
+    const { ledger, note, whenCounted } = begin()
+    note('removed', 'tool')
+    note('server', 'tool')
+    ledger.forgetServer('removed')
+    expect(namesOf(await whenCounted(2))).toEqual(['server tool'])
+    await ledger.close()
+  })
+
   it('lose none of them from sight while they are being counted', async () => {
     const { ledger, note, collect } = begin()
     for (let index = 0; index < 300; index++) note('server', 'tool', `Answer ${index} of many. `.repeat(30))

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** A tool of a server, by the name that it has there. */
 export type NamedTool = { serverId: string; name: string }
 
@@ -15,6 +17,8 @@ export type ToolTotal = {
 const MAX_TOOLS = 1_000
 /** In place of the server and the tool of all others: an id of a server has another form. */
 const OTHER = 'other'
+/** Servers known to be removed: answers of the last ones may still wait to be counted. */
+const MAX_REMOVED = 1_000
 
 const begin = (serverId: string, tool: string): ToolTotal => ({
   serverId,
@@ -28,6 +32,7 @@ const begin = (serverId: string, tool: string): ToolTotal => ({
 export const createToolTotals = () => {
   const totals = new Map<string, ToolTotal>()
   const others = begin(OTHER, OTHER)
+  const removed = new LRUCache<string, true>({ max: MAX_REMOVED })
 
   const find = ({ serverId, name }: NamedTool): ToolTotal => {
     const key = `${serverId} ${name}`
@@ -41,14 +46,16 @@ export const createToolTotals = () => {
 
   return {
     add: (tool: NamedTool, tokensBefore: number, tokensSent: number): void => {
+      if (removed.has(tool.serverId)) return
       const total = find(tool)
       total.counted++
       total.tokensBefore += tokensBefore
       total.tokensSent += tokensSent
     },
     list: (): readonly ToolTotal[] => [...totals.values(), ...(others.counted > 0 ? [others] : [])],
-    /** Makes room of what no server has any more. */
+    /** Makes room of what no server has any more, and adds nothing of it again. */
     forgetServer: (serverId: string): void => {
+      removed.set(serverId, true)
       for (const [key, total] of totals) if (total.serverId === serverId) totals.delete(key)
     },
   }
