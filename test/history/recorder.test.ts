@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -16,6 +17,8 @@ const listIds = async ({ db }: HistoryWorld): Promise<string[]> =>
   (await db.execution.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id)
 
 const CANNOT_BE_WRITTEN = /cannot be written/
+/** Characters: some alone take more than the memory of a usual batch. */
+const SIZES = [0, 30, 500, 7, 20_000, 100, 3_000, 60_000, 1, 90_000, 250]
 const IS_OVER_FULL = { maxQueued: 100 }
 
 describe.each(databaseKinds)('the recorder on $kind', kind => {
@@ -33,6 +36,26 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(await world.countStored()).toBe(10_000)
     expect(world.recorder.stats()).toEqual({ queued: 0, missing: 0, stored: 10_000 })
     expect(world.log.lines).toEqual([])
+  })
+
+  it('writes each as it was recorded, of any size, while others are recorded', async () => {
+    const world = await createHistoryWorld(kind, { flushIntervalMs: 1 })
+    const records = Array.from({ length: 1_200 }, (_, index) => {
+      const body = `${index} ${['x', 'ä', '€', '🌧'][index % 4]?.repeat(SIZES[index % SIZES.length] ?? 0)} ${index}`
+      const request = { method: 'POST', url: `https://api.example.com/${index}`, headers: [], body }
+      return buildExecution(world.serverId, { tool: `tool_${index}`, request })
+    })
+    for (const [index, record] of records.entries()) {
+      world.recorder.record(record)
+      // Batches go, and the next are recorded while they are read; what was written makes room to be used again.
+      if (index % 10 === 9) await setImmediate()
+      if (index % 400 === 399) await expect.poll(() => world.recorder.stats().queued).toBe(0)
+    }
+    await world.recorder.flush()
+    const stored = await world.db.execution.findMany({ orderBy: { id: 'asc' } })
+    expect(stored.map(({ tool, request }) => ({ tool, request }))).toEqual(
+      records.map(({ tool, request }) => ({ tool, request: JSON.stringify(request) })),
+    )
   })
 
   it('counts what comes after the close as missing, and closes only once', async () => {
