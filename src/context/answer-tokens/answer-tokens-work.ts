@@ -1,4 +1,5 @@
 import { createThreads, findWorker } from '../threads/index.ts'
+import { TABLES_IDLE_MS } from '../tokens.ts'
 import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 
 /** A job says itself when it is over; one that lasts this long never is. */
@@ -18,6 +19,7 @@ export const createAnswerTokensWork = () => {
     maxWaitingOfOwner: 1,
     timeLimitMs: TIME_LIMIT_MS,
     memoryLimitMb: MEMORY_LIMIT_MB,
+    idleMs: TABLES_IDLE_MS,
   })
   return {
     /** Undefined where it could not be done; rejects for what should never happen. */

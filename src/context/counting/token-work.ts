@@ -1,6 +1,6 @@
 import { mapInTurns } from '../pause.ts'
 import { createThreads, findWorker } from '../threads/index.ts'
-import { countTokens } from '../tokens.ts'
+import { countTokens, TABLES_IDLE_MS } from '../tokens.ts'
 import { createKnownTokens } from './known-tokens.ts'
 import type { TokenCounter } from './token-counter.ts'
 
@@ -27,6 +27,7 @@ export const createTokenWork = () => {
     maxWaitingOfOwner: MAX_WAITING_OF_OWNER,
     timeLimitMs: TIME_LIMIT_MS,
     memoryLimitMb: MEMORY_LIMIT_MB,
+    idleMs: TABLES_IDLE_MS,
   })
   const known = createKnownTokens()
 
