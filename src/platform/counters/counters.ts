@@ -18,7 +18,11 @@ const MAX_COUNTERS = 100_000
 
 /** Counters of this process, gone with it. `now` is in milliseconds since 1970. */
 export const createMemoryCounters = (now: () => number = Date.now): Counters => {
-  const counters = new LRUCache<string, { count: number; endsAt: number }>({ max: MAX_COUNTERS })
+  // By size, each being 1: of a `max` the cache makes all of the room at once, 3 MB here.
+  const counters = new LRUCache<string, { count: number; endsAt: number }>({
+    maxSize: MAX_COUNTERS,
+    sizeCalculation: () => 1,
+  })
   const current = (key: string) => {
     const counter = counters.get(key)
     return counter !== undefined && counter.endsAt > now() ? counter : undefined
