@@ -39,7 +39,7 @@ describe('the metrics of answers', () => {
   it('tell a thousand tools apart, sum the others, and have room again where a server was removed', async () => {
     const { ledger, note, whenCounted } = begin()
     for (let index = 0; index < 1_100; index++) {
-      note(index < 30 ? 'first' : 'second', `tool_${index}`)
+      note(index < 30 ? 'first' : `server_${index % 4}`, `tool_${index}`)
       if ((index + 1) % AT_ONCE === 0) await whenCounted(index + 1)
     }
     const full = await whenCounted(1_100)
@@ -54,6 +54,23 @@ describe('the metrics of answers', () => {
     expect(after.filter(name => name.startsWith('first '))).toEqual([])
     expect(after.filter(name => name.startsWith('third '))).toHaveLength(30)
     expect(after).toHaveLength(1_001)
+    await ledger.close()
+  })
+
+  it('tell three hundred tools of one server apart, sum its others, and have room for those of another one', async () => {
+    const { ledger, note, whenCounted } = begin()
+    for (let index = 0; index < 350; index++) note('busy', `tool_${index}`)
+    note('quiet', 'tool')
+    const metrics = await whenCounted(351)
+    const names = namesOf(metrics)
+    expect(names).toHaveLength(302)
+    expect(names.slice(-2)).toEqual(['busy other', 'quiet tool'])
+    expect(
+      metrics
+        .get('patchbay_answers_counted_total')
+        ?.series.map(({ value }) => value)
+        .slice(-2),
+    ).toEqual([50, 1])
     await ledger.close()
   })
 

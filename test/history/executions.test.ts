@@ -67,7 +67,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
   it('tells records and their texts apart that are written together, whatever stands in them', async () => {
     const world = await createHistoryWorld(kind)
     const texts = fc.string({ unit: 'binary', maxLength: 40 })
-    const records = fc.sample(fc.tuple(texts, texts, texts), 300).map(([tool, client, error]) =>
+    const records = fc.sample(fc.tuple(texts, texts, texts), { numRuns: 300, seed: 7 }).map(([tool, client, error]) =>
       buildExecution(world.serverId, {
         tool: `t${tool}`,
         client: `c${client}`,

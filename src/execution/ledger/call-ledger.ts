@@ -137,7 +137,8 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
   }
 
   const countSome = async (queue: typeof plain): Promise<void> => {
-    const answers = queue.take(JOB_BYTES)
+    // No more than the share that is left: what is put back would have been handed over for nothing.
+    const answers = queue.take(Math.min(JOB_BYTES, share.leftMs() / MS_PER_BYTE))
     underWay = answers.length
     const tasks = answers.map(toTask)
     const texts = tasks.flatMap(({ sent, whole }) => [sent.texts, whole?.texts ?? []])
