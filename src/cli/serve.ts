@@ -3,13 +3,14 @@ import { serverUrl } from '../kernel/index.ts'
 import { serve, serveInstallation } from '../main.ts'
 import { createLogger } from '../platform/logger.ts'
 import { loadSettings } from '../platform/settings.ts'
-import { openConfigInstallation } from './config-installation.ts'
 import { print } from './output.ts'
 
 type Options = { config?: string; json?: boolean }
 
 const serveConfig = async (path: string, options: Options): Promise<number> => {
   const logger = createLogger(loadSettings().logLevel)
+  // With its readers of JSON and TOML, which a server without such a file would hold for nothing.
+  const { openConfigInstallation } = await import('./config-installation.ts')
   const { settings, services, serverId, first, notes, follow, remove } = await openConfigInstallation(path, logger)
   const announce = async (): Promise<void> => {
     const url = serverUrl(settings.baseUrl, serverId)
