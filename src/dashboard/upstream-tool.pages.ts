@@ -142,8 +142,8 @@ export const upstreamToolPages =
     ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
       const args = readToolArguments(typed)
       if (!args.ok) return { argsError: args.error }
-      if (item === undefined)
-        return { failed: 'Its MCP server has not listed it yet: refresh that on its page, then call it.' }
+      // It was listed when the page was opened: shown again, that says what there is to do.
+      if (item === undefined) return {}
       const asked = { upstream, item, args: args.value, signal }
       const answer = await execution.callUpstreamTool(actorOf(request), asked)
       if ('failed' in answer) return { failed: answer.failed }

@@ -174,3 +174,15 @@ it('keeps what is typed where it cannot be saved, or somebody else was faster', 
   expect(await readAnswers()).toMatchObject({ toolAnswers: { list_orders: { cacheSeconds: 30, readOnly: true } } })
   expect((await page.goto(`${path}/tool?name=nowhere`))?.status()).toBe(404)
 })
+
+// The last one: the tool is gone from then on.
+it('says what to do about a tool that is not listed any more when it is called', async () => {
+  await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })
+  const page = await open()
+  await page.goto(`${path}/tool?name=list_orders`)
+  TOOLS.shift()
+  await builder.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
+  await page.getByRole('button', { name: 'Call it' }).click()
+  await page.getByText('Refresh the upstream on its page to hear it again.').waitFor()
+  expect(await page.getByRole('button', { name: 'Call it' }).count()).toBe(0)
+})
