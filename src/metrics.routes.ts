@@ -22,7 +22,7 @@ export const metricsRoutes =
     ])
     app.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      assertBearer(request, reply, given => isSameSecret(given, token))
+      assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
     })
     // Of all accounts none is asked for: it has a token of its own.
     app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>

@@ -75,19 +75,16 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   }
 }
 
-/**
- * For a route that has a token of its own: throws `unauthenticated`, with a challenge (RFC 6750 §3), where `isRight` does
- * not know what came as the bearer token, or nothing did.
- */
-export const assertBearer = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  isRight: (token: string) => boolean,
-): void => {
+/** The token of a route that has one of its own. `name`: where its caller finds it. */
+export type OwnToken = { name: string; isRight: (token: string) => boolean }
+
+/** Throws `unauthenticated`, with a challenge (RFC 6750 §3), where another bearer token came, or none. */
+export const assertBearer = (request: FastifyRequest, reply: FastifyReply, { name, isRight }: OwnToken): void => {
   const token = bearerOf(request)
   if (token !== undefined && isRight(token)) return
   challenge(reply, token === undefined ? '' : ', error="invalid_token"')
-  throw new AppError('unauthenticated', token === undefined ? 'Send the token of this address.' : 'The token is wrong.')
+  const what = token === undefined ? 'No token came' : 'The token is wrong'
+  throw new AppError('unauthenticated', `${what}: send what is set as ${name} by "Authorization: Bearer".`)
 }
 
 const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
