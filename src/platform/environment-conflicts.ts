@@ -6,33 +6,34 @@ const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given):
     ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
     : []
 
-const OIDC_REST = ['PATCHBAY_OIDC_CLIENT_ID', 'PATCHBAY_OIDC_CLIENT_SECRET', 'PATCHBAY_OIDC_NAME']
+/** Settings that mean something only together: the first says where to, and what is `required` goes with it. */
+type Group = { head: string; required: string; why: string; rest: readonly string[] }
 
-const oidcConflictsOf = (given: Given): string[] => {
-  if (given.PATCHBAY_OIDC_ISSUER === undefined) {
-    const stray = OIDC_REST.filter(name => given[name] !== undefined)
-    return stray.map(name => `${name} does nothing without PATCHBAY_OIDC_ISSUER: set both, or neither`)
+const GROUPS: readonly Group[] = [
+  {
+    head: 'PATCHBAY_OIDC_ISSUER',
+    required: 'PATCHBAY_OIDC_CLIENT_ID',
+    why: 'the provider gives it for Patchbay',
+    rest: ['PATCHBAY_OIDC_CLIENT_SECRET', 'PATCHBAY_OIDC_NAME'],
+  },
+  {
+    head: 'PATCHBAY_EMBEDDINGS_URL',
+    required: 'PATCHBAY_EMBEDDINGS_MODEL',
+    why: 'the endpoint is asked for it by name',
+    rest: ['PATCHBAY_EMBEDDINGS_KEY'],
+  },
+]
+
+const groupConflictsOf = (given: Given, { head, required, why, rest }: Group): string[] => {
+  if (given[head] === undefined) {
+    const stray = [required, ...rest].filter(name => given[name] !== undefined)
+    return stray.map(name => `${name} does nothing without ${head}: set both, or neither`)
   }
-  return given.PATCHBAY_OIDC_CLIENT_ID === undefined
-    ? ['PATCHBAY_OIDC_CLIENT_ID is required with PATCHBAY_OIDC_ISSUER: the provider gives it for Patchbay']
-    : []
-}
-
-const EMBEDDINGS_REST = ['PATCHBAY_EMBEDDINGS_MODEL', 'PATCHBAY_EMBEDDINGS_KEY']
-
-const embeddingsConflictsOf = (given: Given): string[] => {
-  if (given.PATCHBAY_EMBEDDINGS_URL === undefined) {
-    const stray = EMBEDDINGS_REST.filter(name => given[name] !== undefined)
-    return stray.map(name => `${name} does nothing without PATCHBAY_EMBEDDINGS_URL: set both, or neither`)
-  }
-  return given.PATCHBAY_EMBEDDINGS_MODEL === undefined
-    ? ['PATCHBAY_EMBEDDINGS_MODEL is required with PATCHBAY_EMBEDDINGS_URL: the endpoint is asked for it by name']
-    : []
+  return given[required] === undefined ? [`${required} is required with ${head}: ${why}`] : []
 }
 
 /** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
 export const conflictsOf = (given: Given): string[] => [
   ...keyConflictsOf(given),
-  ...oidcConflictsOf(given),
-  ...embeddingsConflictsOf(given),
+  ...GROUPS.flatMap(group => groupConflictsOf(given, group)),
 ]
