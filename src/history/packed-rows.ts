@@ -81,7 +81,7 @@ const createPage = (size: number): RowPage => {
 export const createRowPages = () => {
   const free: RowPage[] = []
   return {
-    /** An empty page with room for these lines. */
+    /** An empty page with room for this record. */
     open: (packed: string): RowPage => {
       const needed = MAX_CHARACTER_BYTES * packed.length
       return needed > PAGE_BYTES ? createPage(needed) : (free.pop() ?? createPage(PAGE_BYTES))

@@ -23,12 +23,20 @@ export type Leaves = {
   readonly names: PlacedTexts
 }
 
-export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Place) => boolean): PlacedTexts => {
-  const selected = places.flatMap((place, index) => (isWanted(place) ? [index] : []))
-  return {
-    texts: selected.flatMap(index => texts[index] ?? []),
-    places: selected.flatMap(index => places[index] ?? []),
+const startTexts = () => {
+  const texts: string[] = []
+  const places: Place[] = []
+  const add = (text: string, place: Place): void => {
+    texts.push(text)
+    places.push(place)
   }
+  return { texts, places, add }
+}
+
+export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Place) => boolean): PlacedTexts => {
+  const selected = startTexts()
+  for (const [index, place] of places.entries()) if (isWanted(place)) selected.add(texts[index] ?? '', place)
+  return selected
 }
 
 /** What all items of a list have in common: by it a name is listed once. */
@@ -38,8 +46,8 @@ const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
 /** All that can be found in a JSON value, null and the empty left out; by recursion, as documents are not deep. */
 export const readLeaves = (root: JsonValue): Leaves => {
-  const values = { texts: [] as string[], places: [] as Place[] }
-  const names = { texts: [] as string[], places: [] as Place[] }
+  const values = startTexts()
+  const names = startTexts()
 
   const readMember = (key: string, value: JsonValue, parent: Place, shape: Shape): number => {
     const place: Place = { parent, key, value, size: 0 }
@@ -47,16 +55,12 @@ export const readLeaves = (root: JsonValue): Leaves => {
     if (below === undefined) {
       below = newShape()
       shape.fields.set(key, below)
-      names.texts.push(key)
-      names.places.push(place)
+      names.add(key, place)
     }
     return read(place, below)
   }
   const readText = (text: string, place: Place): number => {
-    if (text !== '') {
-      values.texts.push(text)
-      values.places.push(place)
-    }
+    if (text !== '') values.add(text, place)
     return text.length
   }
   const readBelow = (value: JsonObject | JsonValue[], place: Place, shape: Shape): number => {
