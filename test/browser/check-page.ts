@@ -100,11 +100,18 @@ export const checkPage = async (
   return faults
 }
 
+/**
+ * What htmx says of a request that was given up: the page went, or the next request took its place. Of one that failed
+ * it says `htmx:sendError` or `htmx:responseError` besides.
+ */
+const GIVEN_UP = /^htmx:(sendAbort|afterRequest), /
+
 /** Notes what the browser complains of from now on: breaches of the security policy, errors of scripts, of loading. */
 export const watchComplaints = (page: Page) => {
   let complaints: string[] = []
   page.on('console', message => {
-    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`)
+    if (message.type() !== 'error' || GIVEN_UP.test(message.text())) return
+    complaints.push(`${message.text()} (${message.location().url})`)
   })
   page.on('pageerror', ({ message }) => {
     // The browser gives up fading from page to page when the next comes too soon: no script of ours is in it.
