@@ -110,9 +110,15 @@ const renew = () => {
   if (document.querySelector('[data-renew]') === null) return
   clearTimeout(renewal)
   renewal = setTimeout(async () => {
-    const answer = await fetch(location.href).catch(() => null)
+    const asked = location.href
+    const answer = await fetch(asked).catch(() => null)
     if (answer === null || !answer.ok || answer.redirected) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    // What was searched for meanwhile is not in it.
+    if (location.href !== asked) {
+      renew()
+      return
+    }
     for (const part of document.querySelectorAll('[data-renew]')) {
       const now = page.getElementById(part.id)
       if (now !== null && now.innerHTML !== part.innerHTML) replacePart(part, document.adoptNode(now))

@@ -108,6 +108,35 @@ describe('MCP servers behind a server, in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
+  it('keep what was searched for when a page that was asked for before comes late', async () => {
+    const { serverId } = await makeDesk()
+    const { id, write, path } = await attach(serverId, [READ, OPEN])
+    await refresh(id)
+    const { page } = await openPage(path)
+    const rows = page.locator('#results tbody tr')
+    const late = Promise.withResolvers<void>()
+    await page.route(
+      url => url.pathname === path && url.search === '',
+      async route => {
+        const response = await route.fetch()
+        await late.promise
+        await route.fulfill({ response })
+      },
+    )
+    const renewal = page.waitForRequest(request => request.url().endsWith(path))
+    write([READ, { ...OPEN, description: 'Opens one, and more.' }])
+    await refresh(id)
+    await renewal
+    await page.getByRole('searchbox', { name: 'Search what it offers' }).fill('reads')
+    await expect.poll(() => rows.count()).toBe(1)
+    const again = page.waitForResponse(
+      response => response.url().includes('q=reads') && response.request().headers()['hx-request'] === undefined,
+    )
+    late.resolve()
+    await again
+    expect(await rows.count()).toBe(1)
+  })
+
   it('wait with what they change, tool by tool, without scripts as well', async () => {
     const { serverId, url } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ])
