@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -70,6 +71,15 @@ describe('an answer', () => {
       { method: 'HEAD' },
     )
     expect(answer).toMatchObject({ status: 200, body: Buffer.alloc(0) })
+  })
+
+  it.each([
+    ['of a length that is named', (body: Buffer) => ({ 'content-length': body.length })],
+    ['of a length that only its end tells', () => ({})],
+  ])('large and %s is there to its last byte', async (_, headersFor) => {
+    const body = randomBytes(3_000_001)
+    const answer = await sendTo((__, response) => response.writeHead(200, headersFor(body)).end(body))
+    expect(body.equals(answer.body)).toBe(true)
   })
 
   it('without a body may name an encoding', async () => {

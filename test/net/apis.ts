@@ -90,7 +90,7 @@ export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): 
   url,
   headers: [],
   timeoutMs: 5_000,
-  maxResponseBytes: 1_000_000,
+  maxResponseBytes: 4_000_000,
   ...request,
 })
 

@@ -16,6 +16,12 @@ const RAW: readonly (readonly [what: string, answer: RawAnswer, fault: OutboundF
   ['closes it within the headers', socket => socket.end(`${HEAD}Content-`), 'reset', 'closed the connection'],
   ['closes it within the body', socket => socket.end(`${HEAD}content-length: 9\r\n\r\nabc`), 'reset', 'whole'],
   [
+    'closes it within a large body',
+    socket => socket.end(`${HEAD}content-length: 3000000\r\n\r\n${'a'.repeat(2_000_000)}`),
+    'reset',
+    'whole',
+  ],
+  [
     'closes it within a chunk',
     socket => socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n5\r\nab`),
     'reset',
