@@ -1,5 +1,5 @@
 /**
- * The library that passthrough servers are built on, by itself: it passes everything on and looks at nothing.
+ * A proxy's library by itself, the one that upgrades of passthrough servers go through: it passes everything on and looks at nothing.
  *
  *   node bench/bare-proxy.ts --port 9301 --target http://127.0.0.1:9201
  */

@@ -12,6 +12,8 @@ const { values } = parseArgs({ options: { port: { type: 'string', default: '9100
 /** 50 kB of records, and 2 MB. */
 const SEARCH_RECORDS = 256
 const BIG_RECORDS = 10_000
+const RECORDS_PER_MB = 5_000
+const MAX_LARGE_MB = 10
 /** Outlives every pause between two rounds, so that no pool has to reconnect while it is measured. */
 const KEEP_ALIVE_MS = 300_000
 const MAX_SLEEP_MS = 10_000
@@ -37,6 +39,9 @@ const recordsOf = (count: number): string =>
 const SEARCH_TAIL = Buffer.from(`,"total":${SEARCH_RECORDS},"items":${recordsOf(SEARCH_RECORDS)}}`)
 const BIG = Buffer.from(recordsOf(BIG_RECORDS))
 
+/** An object around records, `megabytes` of them. */
+const largeOf = (megabytes: number): string => `{"total":1,"items":${recordsOf(megabytes * RECORDS_PER_MB)}}`
+
 const send = (response: ServerResponse, status: number, body: string | Buffer): void => {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -55,6 +60,7 @@ const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, respo
   else if (path === '/search') {
     send(response, 200, Buffer.concat([Buffer.from(`{"q":${JSON.stringify(query('q'))}`), SEARCH_TAIL]))
   } else if (path === '/big') send(response, 200, BIG)
+  else if (path === '/large') send(response, 200, largeOf(Math.min(Number(query('mb')) || 1, MAX_LARGE_MB)))
   else if (path === '/slow') {
     const sleptMs = Math.min(Number(query('ms')) || 0, MAX_SLEEP_MS)
     setTimeout(() => send(response, 200, `{"slept":${sleptMs}}`), sleptMs)

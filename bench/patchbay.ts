@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { commandOf } from '../bin/launcher/tasks.mjs'
+import { commandOf, environmentOf } from '../bin/launcher/tasks.mjs'
 import type { Options } from './options.ts'
 import { type Child, findFreePort, type Rig } from './process.ts'
 import type { BenchTool } from './tools.ts'
@@ -75,6 +75,7 @@ export const startPatchbay = async (
     // Away from the checkout, whose .env must not count.
     cwd: directory,
     env: {
+      ...environmentOf('command'),
       PATCHBAY_PORT: String(port),
       DATABASE_URL: `file:${directory}/patchbay.db`,
       PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',

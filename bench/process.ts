@@ -20,6 +20,8 @@ export type Child = {
   residentBytes: () => number
   /** What is left after a full collection. */
   settledMemory: () => Promise<Memory>
+  /** How long its event loop stood still at most since this was asked last; the first question begins it. */
+  blockedMs: () => Promise<number>
   stop: () => Promise<void>
 }
 export type StartOptions = {
@@ -40,6 +42,8 @@ export type Piped = { stdin: Writable; stdout: Readable; stop: () => Promise<voi
 
 const delay = (ms: number) => new Promise(resolve => setTimeout(resolve, ms).unref())
 const isMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'rss' in value
+const isDelay = (value: unknown): value is { blockedMs: number } =>
+  typeof value === 'object' && value !== null && 'blockedMs' in value
 
 /** Two cores, the server's and the load's, when there are two and taskset is installed. */
 const findCores = (): readonly [number, number] | undefined => {
@@ -48,13 +52,14 @@ const findCores = (): readonly [number, number] | undefined => {
   return spawnSync('taskset', ['--version']).error === undefined ? [server, load] : undefined
 }
 
-const settledMemoryOf = async (child: ChildProcess, name: string): Promise<Memory> => {
-  child.send('memory')
+/** What `child.mjs` tells when it is asked. */
+const ask = async <T>(child: ChildProcess, name: string, question: string, isAnswer: (told: unknown) => told is T) => {
+  child.send(question)
   const signal = AbortSignal.timeout(ANSWER_MS)
   for (;;) {
-    const [message]: unknown[] = await once(child, 'message', { signal })
-    if (isMemory(message)) return message
-    if (child.exitCode !== null) throw new Error(`${name} ended while its memory was measured`)
+    const [told]: unknown[] = await once(child, 'message', { signal })
+    if (isAnswer(told)) return told
+    if (child.exitCode !== null) throw new Error(`${name} ended while it was asked for its ${question}`)
   }
 }
 
@@ -105,7 +110,8 @@ export const createRig = (logFile: string) => {
       pid,
       exitCode: () => (spawned.exitCode === null && spawned.signalCode === null ? undefined : spawned.exitCode),
       residentBytes: () => residentBytesOf(treeOf(pid)),
-      settledMemory: () => settledMemoryOf(spawned, name),
+      settledMemory: () => ask(spawned, name, 'memory', isMemory),
+      blockedMs: async () => (await ask(spawned, name, 'delay', isDelay)).blockedMs,
       stop: () => stopProcess(spawned, pid),
     }
     children.add(child)

@@ -1,0 +1,93 @@
+/** How long the event loop of a running server stands still for an answer of 10 MB and for looks into it. */
+import type { Bench } from '../bench.ts'
+import { type Endpoint, encodePost, messageOf, STATELESS } from '../mcp.ts'
+import { createHostedServer } from '../patchbay.ts'
+import { show } from '../report.ts'
+import { startOurs } from '../targets.ts'
+import { openConnection } from '../wire.ts'
+
+const LARGE_MB = 10
+const QUICK_MB = 1
+const BUDGET_TOKENS = 1_000
+const MAX_BLOCKED_MS = 50
+
+const largeTool = (megabytes: number) => ({
+  name: 'large',
+  description: 'Returns more records than anybody reads.',
+  properties: {},
+  required: [],
+  template: `/large?mb=${megabytes}`,
+})
+
+type Call = { name: string; arguments: Record<string, unknown> }
+type Told = { text: string; cacheId: string | undefined }
+
+const openCaller = async (endpoint: Endpoint) => {
+  const connection = await openConnection(endpoint.port)
+  let id = 0
+  const call = async (params: Call): Promise<Told> => {
+    const answer = await connection.request(encodePost(endpoint, STATELESS, { id: ++id, method: 'tools/call', params }))
+    const { result, error } = messageOf(answer, id) ?? {}
+    const text = String(result?.content?.[0]?.text ?? error?.message)
+    if (result === undefined || result.isError === true) throw new Error(`${params.name}: ${text.slice(0, 300)}`)
+    return { text, cacheId: /"cacheId":"([^"]+)"/.exec(JSON.stringify(result))?.[1] }
+  }
+  return { call, close: connection.close }
+}
+
+/** After the first call of a tool, for which no thread is there yet: one look after the other into its answer. */
+const looksInto = (cacheId: string): Record<string, Call> => ({
+  'projection and a page': {
+    name: 'proxy_filter',
+    arguments: { cache_id: cacheId, fields: ['items[].title'], limit: 20 },
+  },
+  'all of a projection': {
+    name: 'proxy_filter',
+    arguments: { cache_id: cacheId, fields: ['items[].sku', 'items[].desc'] },
+  },
+  'a regular expression': {
+    name: 'proxy_search',
+    arguments: { cache_id: cacheId, pattern: 'number \\d*77$', mode: 'regex' },
+  },
+  explore: { name: 'proxy_explore', arguments: { cache_id: cacheId } },
+  'a fresh answer': {
+    name: 'proxy_filter',
+    arguments: { tool: 'large', arguments: {}, fields: ['items[].title'], limit: 20 },
+  },
+})
+
+export const measureEventLoop = async (bench: Bench): Promise<void> => {
+  const megabytes = bench.options.quick ? QUICK_MB : LARGE_MB
+  const api = await bench.startOwn('fake-api', 'load')
+  const { ours, send } = await startOurs(bench, api.url)
+  const { child, endpoint } = ours.stateless
+  const { path } = await createHostedServer(send, api.url, [largeTool(megabytes)], BUDGET_TOKENS)
+  const { call, close } = await openCaller({ ...endpoint, path })
+  const rows: string[][] = []
+  let worstMs = 0
+  const watch = async (what: string, asked: Call): Promise<Told> => {
+    await child.blockedMs()
+    const from = performance.now()
+    const told = await call(asked)
+    const tookMs = performance.now() - from
+    const blockedMs = await child.blockedMs()
+    worstMs = Math.max(worstMs, blockedMs)
+    rows.push([what, show(tookMs), show(blockedMs), String(told.text.length)])
+    return told
+  }
+  const { cacheId } = await watch('the call, and its beginning', { name: 'large', arguments: {} })
+  if (cacheId === undefined) throw new Error('the answer was not cut to its budget')
+  for (const [what, asked] of Object.entries(looksInto(cacheId))) await watch(what, asked)
+  close()
+  bench.addTable({
+    title: `Looks into an answer of ${megabytes} MB, one after the other, through a running server`,
+    columns: ['', 'took ms', 'event loop stood still ms', 'characters shown'],
+    rows,
+  })
+  bench.addFigure({
+    title: `event loop stood still for ${megabytes} MB`,
+    required: { atMost: MAX_BLOCKED_MS },
+    measured: worstMs,
+    unit: 'ms',
+  })
+}
