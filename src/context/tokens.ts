@@ -7,7 +7,7 @@ export const TOKEN_ENCODING = 'o200k_base'
  * How long a thread that only counts is kept when it has nothing to count: the encoding's tables are made anew in 0.2 s,
  * and hold more memory than a thousand servers.
  */
-export const TABLES_IDLE_MS = 10_000
+export const TABLES_IDLE_MS = 20_000
 
 /**
  * Longest run of letters, or of whatever is neither letter nor digit, that is counted in one piece, in characters. The
