@@ -91,4 +91,27 @@ describe('several addresses of one upstream', () => {
     await startNamed('c', all[2]?.port)
     await until(async () => expect(await ask()).toBe('c'))
   })
+
+  it('ends a stream with its client, also where the address before was refused at once', async () => {
+    let open = 0
+    const streaming = await listen(
+      createServer((request, response) => {
+        if (request.method === 'OPTIONS') {
+          response.end()
+          return
+        }
+        open++
+        response.on('close', () => open--)
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+      }),
+    )
+    const { url } = await passTo(api, 'http://169.254.169.254:1/mcp', {
+      upstream: { urls: [`http://127.0.0.1:${streaming.port}/mcp`] },
+    })
+    const leaving = new AbortController()
+    const answer = await fetch(url, { signal: leaving.signal })
+    expect([answer.status, open]).toEqual([200, 1])
+    leaving.abort()
+    await expect.poll(() => open).toBe(0)
+  })
 })

@@ -112,6 +112,8 @@ describe('of a request to a passthrough server', () => {
         'CF-Connecting-IP',
         'X-Client-IP',
         'X_Forwarded_For',
+        'Transfer_Encoding',
+        'Content_Length',
         'X_Real_IP',
         'X_Api_Key',
         'X-Api_Key',

@@ -63,9 +63,8 @@ const toPrivate = (value: string): string => {
 }
 
 export type AnswerParts = {
-  /** Names and values in turn, as they came. */
-  rawHeaders: readonly string[]
-  connection: string | undefined
+  /** As they came, by names in lower case. */
+  headers: Readonly<Record<string, string | string[]>>
   /** Whether the caller has shown a token. */
   hasToken: boolean
   /** Of the redirect or of what was made, as clients may have it; undefined where there is none, or it is nobody's business. */
@@ -73,16 +72,16 @@ export type AnswerParts = {
 }
 
 /** The headers of an upstream's answer as they go to the client: names and values in turn. */
-export const buildAnswerHeaders = ({ rawHeaders, connection, hasToken, location }: AnswerParts): string[] => {
-  const isHop = createHopCheck(connection)
+export const buildAnswerHeaders = ({ headers, hasToken, location }: AnswerParts): string[] => {
+  const isHop = createHopCheck(headers.connection)
   const fields: string[] = []
   const caching: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? ''
-    const lower = name.toLowerCase()
-    const value = rawHeaders[at + 1] ?? ''
-    if (hasToken && lower === 'cache-control') caching.push(value)
-    else if (!isHop(lower) && isPassedBack(lower) && !ADDRESSES.has(lower)) fields.push(name, value)
+  for (const name in headers) {
+    const given = headers[name] ?? ''
+    if (hasToken && name === 'cache-control') caching.push(String(given))
+    else if (isHop(name) || !isPassedBack(name) || ADDRESSES.has(name)) continue
+    else if (typeof given === 'string') fields.push(name, given)
+    else for (const value of given) fields.push(name, value)
   }
   if (hasToken) fields.push('cache-control', toPrivate(caching.join(', ')))
   if (location !== undefined) fields.push('location', location)

@@ -13,6 +13,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
+const isAlwaysHop = (name: string): boolean => HOP_BY_HOP.has(name)
+
 /**
  * Of the whole message, whatever `Connection` says: a body that goes on without its length would be read as the next
  * request.
@@ -20,9 +22,13 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const NEVER_HOP = 'content-length'
 
 /** Tells of each header, by its name in lower case, whether it ends here: for good, or because `Connection` names it. */
-export const createHopCheck = (connection: string | undefined): ((lowerCaseName: string) => boolean) => {
-  if (connection === undefined || /^(?:close|keep-alive)$/i.test(connection)) return name => HOP_BY_HOP.has(name)
-  const named = new Set(connection.split(',').map(name => name.trim().toLowerCase()))
+export const createHopCheck = (connection: string | string[] | undefined): ((lowerCaseName: string) => boolean) => {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return isAlwaysHop
+  const named = new Set(
+    String(connection)
+      .split(',')
+      .map(name => name.trim().toLowerCase()),
+  )
   named.delete(NEVER_HOP)
-  return name => HOP_BY_HOP.has(name) || named.has(name)
+  return name => isAlwaysHop(name) || named.has(name)
 }

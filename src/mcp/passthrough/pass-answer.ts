@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
+import type { PassedHead } from '../../platform/net/index.ts'
 import { type Place, suffixOf } from '../../upstreams/index.ts'
 import { type Refusal, refusal } from '../answer.ts'
 import { writeHead } from '../exchange.ts'
@@ -22,10 +23,12 @@ export type AnswerPassing = Pick<
   /** What was asked for there. */
   asked: string
   refuse: (reason: Refusal) => void
+  /** Ends what goes on between here and the upstream. */
+  breakOff: () => void
 }
 
-const isEventStream = ({ headers }: IncomingMessage): boolean =>
-  headers['content-type']?.trimStart().toLowerCase().startsWith('text/event-stream') === true
+const isEventStream = ({ headers }: PassedHead): boolean =>
+  headerOf(headers, 'content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
 
 /** What an address for messages is called by us; whoever sends there is sent where the stream is. */
 const toOurEndpoint =
@@ -39,71 +42,60 @@ const toOurEndpoint =
     return `${publicPath}${ours}`
   }
 
-const streamOn = (answer: IncomingMessage, passing: AnswerPassing): void => {
-  const { exchange, passage, way } = passing
+/** The client's end of a stream, or what the first of its events goes through before. */
+const openStream = (passing: AnswerPassing): Writable => {
+  const { exchange, passage, way, breakOff } = passing
   const { raw, incoming } = exchange
   const namesEndpoint = way.isSse && incoming.method === 'GET'
-  const source = namesEndpoint ? answer.pipe(replaceEndpoint(toOurEndpoint(passing))) : answer
-  source.on('error', error => {
+  const first = namesEndpoint ? replaceEndpoint(toOurEndpoint(passing)) : undefined
+  first?.on('error', error => {
     passage.error ??= error.message
     raw.destroy()
   })
-  source.pipe(raw)
+  first?.pipe(raw)
   // The first event may be long in coming, and the client waits for the head.
   raw.flushHeaders()
   passage.becomeStream(() => {
-    source.unpipe(raw)
+    breakOff()
+    first?.unpipe(raw)
     raw.end()
     setTimeout(() => raw.destroy(), END_GRACE_MS).unref()
   })
+  return first ?? raw
 }
 
-const sendOn = (answer: IncomingMessage, location: string | undefined, passing: AnswerPassing): void => {
+const sendOn = (head: PassedHead, location: string | undefined, passing: AnswerPassing): Writable => {
   const { exchange, passage } = passing
   const hasToken = exchange.headers.authorization !== undefined
-  const { statusCode = 502, statusMessage = '', rawHeaders, headers } = answer
+  const { status, statusText, headers } = head
   const { raw } = exchange
-  if (REASON.test(statusMessage)) raw.statusMessage = statusMessage
-  writeHead(
-    exchange,
-    statusCode,
-    buildAnswerHeaders({ rawHeaders, connection: headers.connection, hasToken, location }),
-  )
-  answer.on('data', (chunk: Buffer) => {
-    passage.responseBytes += chunk.length
-  })
-  if (isEventStream(answer)) {
-    streamOn(answer, passing)
-    return
-  }
-  answer.pipe(raw)
+  if (REASON.test(statusText)) raw.statusMessage = statusText
+  writeHead(exchange, status, buildAnswerHeaders({ headers, hasToken, location }))
+  if (isEventStream(head)) return openStream(passing)
   setImmediate(() => {
-    if (answer.complete) return
+    if (raw.writableEnded) return
     // One that says no length may be a stream of another kind, whose head its client waits for.
     if (headers['content-length'] === undefined && passage.responseBytes === 0) raw.flushHeaders()
     passage.lasts(() => raw.destroy())
   })
+  return raw
 }
 
-/** Hears the beginning of the upstream's answer, and sends it on, or says why not. */
-export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): void => {
+/** Hears the beginning of the upstream's answer, and gives what the rest goes to; or says why not, and then gives nothing. */
+export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable | undefined => {
   const { exchange, caller, token, passage, passthrough, way, place, asked, publicPath, refuse } = passing
-  const { statusCode: status = 502, headers } = answer
+  const { status, headers } = head
   passage.status = status
   if (saysNobody(status)) place.failed(`${place.target.url.host} answered ${status}`, false)
   else place.answered()
-  const refuseWith = (reason: Refusal): void => {
-    refuse(reason)
-    answer.destroy()
-  }
   if (isUnauthorized(status)) {
     if (token !== undefined) way.account?.renewSoon(caller?.userId, token)
-    refuseWith(credentialsRefusal(status))
-    return
+    refuse(credentialsRefusal(status))
+    return undefined
   }
   const location = readLocation({
     status,
-    location: headers.location,
+    location: headerOf(headers, 'location'),
     asked,
     targets: way.balancer.targets,
     publicPath,
@@ -111,10 +103,10 @@ export const passAnswer = (answer: IncomingMessage, passing: AnswerPassing): voi
     holdsSecret: text => passthrough.holdsSecret(text) || (token !== undefined && text.includes(token)),
   })
   if (!location.ok) {
-    refuseWith(refusal(502, ERROR.transport, location.error))
-    return
+    refuse(refusal(502, ERROR.transport, location.error))
+    return undefined
   }
   const session = way.isSse ? undefined : headerOf(headers, 'mcp-session-id')
   if (session !== undefined) way.balancer.remember(session, place)
-  sendOn(answer, location.value, passing)
+  return sendOn(head, location.value, passing)
 }

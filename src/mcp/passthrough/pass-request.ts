@@ -1,11 +1,14 @@
+import { Readable } from 'node:stream'
 import type { ProxyFault, ReverseProxy } from '../../platform/net/index.ts'
 import { type PassthroughTarget, type Place, pathAt } from '../../upstreams/index.ts'
-import type { Refusal } from '../answer.ts'
+import { type Refusal, refusal } from '../answer.ts'
+import type { ReportFault } from '../dispatcher.ts'
 import { hasLeft, writeRefusal } from '../exchange.ts'
+import { ERROR } from '../protocol.ts'
 import { passAnswer } from './pass-answer.ts'
 import { type RequestPassing, sessionOf } from './passing.ts'
 import { downRefusal, faultRefusal, RETRY_SOON, tooLarge } from './refusals.ts'
-import { framingOf } from './request-headers.ts'
+import { takeBody } from './request-body.ts'
 
 /** Addresses tried for one request, of those that take no connection. */
 const MAX_TRIES = 3
@@ -21,43 +24,51 @@ const createRefuse =
     else writeRefusal(exchange, reason, fields)
   }
 
-/** Counts the body as it goes out; one that says no length is cut where it is too long. */
-const countBody = ({ exchange, passage }: RequestPassing, maxBytes: number, onTooLong: () => void): void => {
-  exchange.incoming.on('data', (chunk: Buffer) => {
-    const hasFitted = passage.requestBytes <= maxBytes
-    passage.requestBytes += chunk.length
-    if (hasFitted && passage.requestBytes > maxBytes) onTooLong()
-  })
-}
-
 export const createPassRequest =
-  ({ proxy, maxRequestBytes }: { proxy: ReverseProxy; maxRequestBytes: number }) =>
+  ({ proxy, maxRequestBytes, report }: { proxy: ReverseProxy; maxRequestBytes: number; report: ReportFault }) =>
   /** Sends one request on to one of the upstream's addresses, and what comes back to the client. */
   (passing: RequestPassing): void => {
-    const { exchange, way, target } = passing
+    const { exchange, passage, way, target } = passing
     const { incoming, raw } = exchange
-    const { method, headers } = incoming
-    const framing = framingOf(method, headers)
-    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    const { method = '' } = incoming
     const session = sessionOf(passing)
     const refuse = createRefuse(passing)
     const tried = new Set<PassthroughTarget>()
-    let mayRepeat = IDEMPOTENT.has(method) && !hasBody
+    let body: Buffer | Readable | undefined
+    let mayRepeat = IDEMPOTENT.has(method)
     let place: Place | undefined
-    raw.on('close', () => place?.leave())
+    let breakOff = (): void => undefined
+    raw.on('close', () => {
+      breakOff()
+      place?.leave()
+      // What is left of its body stands before the next request on the client's connection.
+      incoming.unpipe()
+      incoming.resume()
+    })
+
+    /** Out of an event's listener an error would end the process, and every other call with it. */
+    const attempt = <T>(work: () => T): T | undefined => {
+      try {
+        return work()
+      } catch (error) {
+        report(error, 'a request was not passed on for a reason nobody thought of')
+        refuse(refusal(500, ERROR.internal, 'Internal error'))
+        return undefined
+      }
+    }
 
     const onFault = (fault: ProxyFault, failed: Place): void => {
       failed.leave()
       place = undefined
       if (hasLeft(exchange) || raw.headersSent) return
-      if (mayRepeat && fault.wasReused) {
+      if (mayRepeat && fault.wasReused && !(body instanceof Readable)) {
         mayRepeat = false
-        send()
+        attempt(send)
       } else {
         failed.failed(fault.error.message, fault.isUnsent)
         tried.add(failed.target)
         const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < way.balancer.targets.length
-        if (mayTryAnother) send()
+        if (mayTryAnother) attempt(send)
         else refuse(faultRefusal(fault), fault.isUnsent ? RETRY_SOON : [])
       }
     }
@@ -71,18 +82,38 @@ export const createPassRequest =
       place = taken
       const { url } = taken.target
       const path = pathAt(taken.target, target.suffix, target.search)
-      proxy.pass(incoming, raw, {
+      const cut = proxy.pass({
         url,
+        method,
         path,
-        headers: { ...passing.headers, host: url.host, ...framing },
+        headers: { ...passing.headers, host: url.host },
+        body,
         headTimeoutMs: way.timeoutMs,
-        onSending: () => countBody(passing, maxRequestBytes, () => refuse(tooLarge(maxRequestBytes))),
-        onHead: answer => {
-          if (hasLeft(exchange) || raw.headersSent) answer.destroy()
-          else passAnswer(answer, { ...passing, place: taken, asked: `${url.origin}${path}`, refuse })
+        onHead: head => {
+          if (hasLeft(exchange) || raw.headersSent) return undefined
+          const asked = `${url.origin}${path}`
+          const answer = { ...passing, place: taken, asked, refuse, breakOff: () => breakOff() }
+          return attempt(() => passAnswer(head, answer))
+        },
+        onBytes: count => {
+          passage.responseBytes += count
+        },
+        onBroken: error => {
+          passage.error ??= error.message
+          raw.destroy()
         },
         onFault: fault => onFault(fault, taken),
       })
+      // It may have failed at once, and another address have been tried.
+      if (place === taken) breakOff = cut
     }
-    send()
+    const onTooLong = (): void => {
+      refuse(tooLarge(maxRequestBytes))
+      breakOff()
+    }
+    takeBody(passing, { maxBytes: maxRequestBytes, onTooLong }, taken => {
+      if (hasLeft(exchange)) return
+      body = taken
+      attempt(send)
+    })
   }

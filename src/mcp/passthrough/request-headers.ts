@@ -65,8 +65,8 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, seenAt, 
   const passed: Record<string, string | string[]> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (value === undefined || isHop(name)) continue
     const read = asRead(name)
+    if (value === undefined || isHop(read) || (read === 'content-length' && read !== name)) continue
     if (!isOurs(read) && (read === name || configured[read] === undefined)) passed[name] = value
   }
   const { via } = headers
@@ -78,10 +78,3 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, seenAt, 
   passed['x-forwarded-prefix'] = publicPath
   return Object.assign(passed, configured)
 }
-
-/** Methods whose body Node sends as it comes only where it is told so. */
-const PLAIN_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
-
-/** A body without a length goes on in chunks, as it came, whatever the method: else its end would be nowhere. */
-export const framingOf = (method: string | undefined, headers: IncomingHttpHeaders): Record<string, string> =>
-  headers['transfer-encoding'] !== undefined && PLAIN_METHODS.has(method) ? { 'transfer-encoding': 'chunked' } : {}

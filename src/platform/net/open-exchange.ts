@@ -1,18 +1,9 @@
-import type { Dispatcher } from 'undici'
 import type { ResponseHeaders } from './answer.ts'
 import { createBodyStream } from './body-stream.ts'
-import type { Connection, Waiter } from './connection-pool.ts'
+import { createCarriage } from './carriage.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { parseContentEncoding } from './content-encoding.ts'
-import {
-  isUnwritable,
-  type Phase,
-  type Problem,
-  problemOf,
-  type ToError,
-  timeoutProblem,
-  tooLargeProblem,
-} from './faults.ts'
+import { type Problem, problemOf, type ToError, timeoutProblem, tooLargeProblem } from './faults.ts'
 import type { Hop } from './hop.ts'
 
 /** An answer whose body is still coming in. */
@@ -38,8 +29,8 @@ export type OpenExchangeOptions = {
   toError: ToError
 }
 
-const CALL_IS_OVER = new Error('the call is over')
-const MAX_INTERIM_ANSWERS = 32
+/** Told to nobody: who has left asked for it. */
+const HAS_LEFT = new Error('nobody reads the answer any more')
 const MAX_STATUS = 599
 
 const isEventStream = (headers: ResponseHeaders): boolean =>
@@ -65,14 +56,10 @@ export const openExchange = (hop: Hop, options: OpenExchangeOptions): Promise<Op
     const { target, method } = hop
     const { signal, toError, maxResponseBytes } = options
     const { host } = target
-    let phase: Phase = 'queued'
     let idleMs = options.bodyIdleMs
     const pool = options.pools.get(target.origin)
-    let connection: Connection | undefined
-    let controller: Dispatcher.DispatchController | undefined
     let body: ReturnType<typeof createBodyStream> | undefined
     let isOver = false
-    let interimAnswers = 0
 
     const finish = (): boolean => {
       if (isOver) return false
@@ -90,12 +77,11 @@ export const openExchange = (hop: Hop, options: OpenExchangeOptions): Promise<Op
     /** Ends the request, too: the other end sees its connection close. */
     const cut = (error: unknown): void => {
       fail(error)
-      pool.forget(waiter)
-      controller?.abort(CALL_IS_OVER)
+      carriage.breakOff()
     }
     const cutFor = (problem: Problem): void => cut(toError(problem))
     const problem = (error: unknown): Problem => {
-      const standing = { host, phase, isTls: target.origin.startsWith('https:'), bodyIdleMs: idleMs }
+      const standing = { host, phase: carriage.phase(), isTls: target.origin.startsWith('https:'), bodyIdleMs: idleMs }
       return { ...problemOf(error, { ...standing, maxHeaderBytes: options.maxHeaderBytes }), cause: error }
     }
     const onAbort = (): void => cut(signal?.reason)
@@ -115,68 +101,37 @@ export const openExchange = (hop: Hop, options: OpenExchangeOptions): Promise<Op
         maxBytes: maxResponseBytes,
         idleMs,
         onIdle: () => cutFor({ fault: 'timeout', text: `${host} fell silent for ${idleMs} ms in its answer` }),
-        pause: () => controller?.pause(),
-        resume: () => controller?.resume(),
-        onCancel: () => cut(CALL_IS_OVER),
+        pause: carriage.pause,
+        resume: carriage.resume,
+        onCancel: () => cut(HAS_LEFT),
       })
       resolve({ status, statusText, headers, body: body.stream })
     }
 
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: started => {
-        // Thrown here, the connection stays as good as it was.
-        if (isOver) throw CALL_IS_OVER
-        controller = started
-        phase = 'sent'
-      },
-      onResponseStart: (_, status, headers: ResponseHeaders, statusText = '') => {
-        if (status >= 200) {
-          phase = 'receiving'
-          begin(status, headers, statusText)
-        } else if (++interimAnswers > MAX_INTERIM_ANSWERS) {
-          cutFor({ fault: 'protocol', text: `${host} sent one interim answer after the other` })
-        }
-      },
-      onResponseData: (_, chunk) => {
+    const carriage = createCarriage(pool, {
+      method,
+      path: target.path,
+      headers: hop.headers,
+      body: hop.body ?? null,
+      isOver: () => isOver,
+      onHead: begin,
+      onData: chunk => {
         const refusal = body?.add(chunk)
         if (refusal !== undefined) cutFor(refusal)
       },
-      onResponseEnd: () => {
-        controller = undefined
-        if (connection !== undefined) {
-          connection.answers++
-          pool.release(connection)
-        }
+      onEnd: () => {
         if (finish()) body?.end()
       },
-      onResponseError: (_, error) => {
-        controller = undefined
-        if (connection === undefined) return
-        if (phase === 'connecting' && (error === CALL_IS_OVER || isUnwritable(error))) pool.release(connection)
-        else pool.discard(connection)
-        fail(toError(problem(error)))
-      },
-    }
+      onFlood: () => cutFor({ fault: 'protocol', text: `${host} sent one interim answer after the other` }),
+      onError: error => fail(toError(problem(error))),
+    })
 
-    const waiter: Waiter = {
-      start: given => {
-        connection = given
-        phase = 'connecting'
-        const { path } = target
-        const { headers, body: content = null } = hop
-        // Times are kept here, since a stream of events may be silent for longer than a body with an end.
-        const request = { path, method, headers, body: content, blocking: false, bodyTimeout: 0 }
-        connection.client.dispatch(request, handler)
-      },
-      fail: error => fail(toError(problem(error))),
-    }
-
-    const headersTimer = setTimeout(() => cutFor(timeoutProblem(host, phase)), options.headersTimeoutMs)
+    const headersTimer = setTimeout(() => cutFor(timeoutProblem(host, carriage.phase())), options.headersTimeoutMs)
     headersTimer.unref()
     if (signal?.aborted) {
       onAbort()
       return
     }
     signal?.addEventListener('abort', onAbort, { once: true })
-    pool.acquire(waiter)
+    carriage.start()
   })

@@ -1,43 +1,17 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
+import { lookup as systemLookup } from 'node:dns'
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
+import { MAX_RESPONSE_HEADER_BYTES } from '../../kernel/index.ts'
+import { createConnectionPools } from './connection-pools.ts'
+import { createConnector } from './connector.ts'
 import { toOutboundError } from './faults.ts'
 import { ConnectFailure, createGuardedAgents, type GuardedAgentOptions } from './guarded-agents.ts'
-import type { OutboundError } from './http-client.ts'
 import { createOwnOriginCheck } from './own-origins.ts'
+import { type Passing, passExchange, type RequestPassing } from './pass-exchange.ts'
 import { HeadTimeout, toProxyProblem } from './proxy-faults.ts'
 import { blocked } from './redirects.ts'
-
-/** A request that got no answer. */
-export type ProxyFault = {
-  error: OutboundError
-  /** Nothing of it has gone out: another address may be tried. */
-  isUnsent: boolean
-  /** It went over a connection kept from an earlier one, which the other end may have closed before it saw the request. */
-  wasReused: boolean
-}
-
-/** A request on its way to another server. */
-export type Passing = {
-  /** Where it goes; of it only scheme, host and port count. */
-  url: URL
-  /** Path and query, as they go out. */
-  path: string
-  /** All that goes out: what came with the request is not looked at. */
-  headers: Record<string, string | string[]>
-  /** From now until the answer begins. */
-  headTimeoutMs: number
-  /** Called at most once, and never after the answer has begun. */
-  onFault: (fault: ProxyFault) => void
-}
-
-export type RequestPassing = Passing & {
-  /** There is a connection, over which the body goes from now on. */
-  onSending: () => void
-  /** The answer has begun; whoever is told sends it on. */
-  onHead: (answer: IncomingMessage) => void
-}
 
 export type UpgradePassing = Passing & {
   /** Before it is sent on: its headers and status may be changed. */
@@ -78,7 +52,7 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
     onFault({
       error: toOutboundError(problem, performance.now() - startedAt),
       isUnsent: cause instanceof ConnectFailure,
-      wasReused: outgoing?.reusedSocket === true && !(cause instanceof HeadTimeout),
+      wasReused: false,
     })
   }
   const timer = setTimeout(() => {
@@ -89,7 +63,7 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
     hasGone: request => {
       if (isOver) request.destroy()
       else outgoing = request
-      // Node tells of some ends, such as a change of protocol that nobody asked for, by nothing else.
+      // Node tells of some ends by nothing else.
       request.once('close', () => isOver || fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
     },
     finish,
@@ -101,7 +75,7 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
  * The library's proxy, for one request: its events are those of that request. The path is whole already: the
  * library would join two by rules of its own.
  */
-const createOwnProxy = () => createProxyServer({ prependPath: false, selfHandleResponse: true })
+const createOwnProxy = () => createProxyServer({ prependPath: false })
 
 /**
  * Passes whole requests on, as streams in both directions, over connections that the address guard has checked. Each end
@@ -109,6 +83,14 @@ const createOwnProxy = () => createProxyServer({ prependPath: false, selfHandleR
  */
 export const createReverseProxy = (options: ReverseProxyOptions) => {
   const agents = createGuardedAgents(options)
+  const { policy, connectTimeoutMs, lookup = systemLookup } = options
+  const pools = createConnectionPools({
+    connector: createConnector({ policy, lookup, connectTimeoutMs }),
+    // A stream keeps its connection: how many there are at once is bounded where requests come in.
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxHeaderBytes: MAX_RESPONSE_HEADER_BYTES,
+    bodyIdleMs: 0,
+  })
   const isOwn = createOwnOriginCheck(options.ownOrigins)
   /** Makes the request what goes out: the library sends what stands in it. */
   const fill = (incoming: IncomingMessage, { path, headers }: Passing): void => {
@@ -123,23 +105,10 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
   }
 
   return {
-    /** Passes on a request whose body nobody has read yet. */
-    pass: (incoming: IncomingMessage, raw: ServerResponse, wish: RequestPassing): void => {
-      if (refusesOwn(wish)) return
-      fill(incoming, wish)
-      const { hasGone, finish, fail } = watch(wish)
-      const proxy = createOwnProxy()
-      proxy.on('error', fail)
-      proxy.on('proxyReq', outgoing => {
-        hasGone(outgoing)
-        wish.onSending()
-      })
-      proxy.on('proxyRes', answer => {
-        if (finish()) wish.onHead(answer)
-        else answer.destroy()
-      })
-      const { url: target } = wish
-      void proxy.web(incoming, raw, { target, agent: agents.agentFor(target.protocol) }).then(finish)
+    /** Passes on a request; the returned function breaks it off. */
+    pass: (wish: RequestPassing): (() => void) => {
+      if (refusesOwn(wish)) return () => undefined
+      return passExchange(pools.get(wish.url.origin), MAX_RESPONSE_HEADER_BYTES, wish)
     },
     /** Passes on the wish for another protocol, and then whatever is said in it. */
     passUpgrade: (incoming: IncomingMessage, socket: Socket, head: Buffer, wish: UpgradePassing): void => {
@@ -186,7 +155,10 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
         outgoing.end()
       }),
     /** Cuts all that is under way. */
-    close: agents.close,
+    close: async (): Promise<void> => {
+      agents.close()
+      await pools.close()
+    },
   }
 }
 

@@ -1,0 +1,61 @@
+import { connect, createServer as createRawServer } from 'node:net'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { runPatchbay } from '../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { freePort } from '../support/free-port.ts'
+import { listen, passTo } from './support.ts'
+
+const BODY = 'x'.repeat(3_000_000)
+const FRAMED = {
+  'of a length that is named': ['Content-Length: 3000000', BODY],
+  'in chunks': ['Transfer-Encoding: chunked', `2dc6c0\r\n${BODY}\r\n0\r\n\r\n`],
+} as const
+
+describe('a passthrough server whose answer comes before the body is whole', () => {
+  const patchbay = runPatchbay()
+  let api: ApiClient
+  beforeAll(async () => {
+    api = await signUp(patchbay.origin)
+  })
+
+  /** Sends a body, and another request behind it over the same connection; gives the statuses of what comes back. */
+  const sendBoth = (path: string, [framing, body]: readonly [string, string]) => {
+    const socket = connect(Number(new URL(patchbay.origin).port), '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    let said = ''
+    socket.on('data', chunk => {
+      said += chunk
+    })
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n${body}`)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    return () => [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  }
+  const startHasty = async (answer: string) => {
+    const hasty = createRawServer(socket => {
+      socket.on('error', () => undefined)
+      socket.on('data', chunk => {
+        const text = String(chunk)
+        if (text.startsWith('POST')) socket.write(answer)
+        else if (text.startsWith('GET')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nget')
+      })
+    })
+    const { port } = await listen(hasty)
+    return passTo(api, `http://127.0.0.1:${port}/mcp`)
+  }
+
+  describe.each(Object.entries(FRAMED))('%s', (_, framed) => {
+    it.each([
+      [413, 'HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno'],
+      [200, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+      [502, 'HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno'],
+    ])('passes on a %i and hears the next request of that connection', async (status, answer) => {
+      const { path } = await startHasty(answer)
+      await expect.poll(sendBoth(path, framed), { timeout: 10_000 }).toEqual([status, 200])
+    })
+
+    it('says that nobody is there, and so again to the next request of that connection', async () => {
+      const { path } = await passTo(api, `http://127.0.0.1:${await freePort()}/mcp`)
+      await expect.poll(sendBoth(path, framed), { timeout: 10_000 }).toEqual([503, 503])
+    })
+  })
+})
