@@ -4,7 +4,7 @@ import { createLive } from './dashboard/index.ts'
 import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
 import { healthRoutes } from './health.routes.ts'
 import { createInProcessClient, createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { loadOAuthEngine } from './oauth/index.ts'
+import { authorizationPages, clientEndpoints, createAuthorizationServer } from './oauth/index.ts'
 import {
   ASSETS_PREFIX,
   createHttpServer,
@@ -22,7 +22,12 @@ const MOUNT_IDLE_MS = 10 * 60 * 1_000
 /** Mounted servers without open streams kept at once. */
 const MAX_MOUNTED = 5_000
 
-export type App = { http: HttpServer; beginStop: () => void }
+export type App = {
+  http: HttpServer
+  /** Before it listens, for who serves an installation: loads what its applications will ask for. */
+  prepare: () => Promise<void>
+  beginStop: () => void
+}
 
 /** The whole application, not yet listening. `beginStop` makes it unready and ends its streams; calls go on. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
@@ -80,8 +85,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     isHttps: baseUrl.startsWith('https:'),
     now,
   }
-  const { authorizationPages, clientEndpoints, createAuthorizationServer } = await loadOAuthEngine()
-  const oauth = await createAuthorizationServer({
+  const oauth = createAuthorizationServer({
     ...services,
     documents: services.documentClient,
     refreshGraceMs: settings.oauthRefreshGraceMs,
@@ -121,6 +125,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
 
   return {
     http,
+    prepare: oauth.prepare,
     beginStop: () => {
       isStopping = true
       live.close()

@@ -77,6 +77,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
   const stopSignal = hearStopSignal()
   try {
     const app = await buildApp(settings, services, logger)
+    await app.prepare()
     const drain = createDrain(app.http.server)
     await listen(app, settings)
     try {

@@ -87,3 +87,7 @@ export const removeArtifact = async (
   await tx.oAuthArtifact.deleteMany({ where: { id: row.id } })
   return { userId: row.userId ?? undefined }
 }
+
+/** Whether anything of an application is kept. */
+export const hasArtifacts = async (tx: Transaction): Promise<boolean> =>
+  (await tx.oAuthArtifact.findFirst({ select: { id: true } })) !== null

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Provider } from 'oidc-provider'
 import { type Actor, AppError } from '../kernel/index.ts'
 import { type ConsentPageParts, consentPages } from './consent.pages.ts'
 import type { FloodGate } from './flood-gate.ts'
 import { dropCookies, type HandOver } from './hand-over.ts'
-import { AUTHORIZE_PATH, SESSION_COOKIE } from './provider.ts'
+import { AUTHORIZE_PATH, SESSION_COOKIE } from './places.ts'
 import type { Visit, Visits } from './visits.ts'
 
 /** The whole request comes back as a parameter of the sign-in page's address, which must fit the headers. */
@@ -17,7 +16,6 @@ const browserUserOf = ({ signedInBy, actor }: FastifyRequest): Actor | undefined
   signedInBy === 'session' ? actor : undefined
 
 export type AuthorizationPagesParts = Omit<ConsentPageParts, 'browserUserOf'> & {
-  provider: Provider
   handOver: HandOver
   visits: Visits
   gate: FloodGate
@@ -44,15 +42,15 @@ const answerVisit = (reply: FastifyReply, { outcome }: Visit): FastifyReply => {
 export const authorizationPages =
   (parts: AuthorizationPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const { provider, handOver, visits, gate } = parts
+    const { loadEngine, handOver, visits, gate } = parts
     gate.guard(app)
 
     /** The library's session is a shadow of the dashboard's: another user's, from before, is not even shown to it. */
     const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
       const id = request.cookies[SESSION_COOKIE]
       if (id === undefined) return
-      const session = await provider.Session.find(id)
-      if (session !== undefined && session.accountId === userId) return
+      const { isSessionOf } = await loadEngine()
+      if (await isSessionOf(id, userId)) return
       dropCookies(request, [SESSION_COOKIE, `${SESSION_COOKIE}.sig`])
     }
 

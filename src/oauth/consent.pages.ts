@@ -1,25 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Client, errors, type Provider } from 'oidc-provider'
+import type { Client } from 'oidc-provider'
 import { z } from 'zod'
 import { type Actor, AppError, MCP_SCOPES, type McpScope } from '../kernel/index.ts'
 import { toParameters } from './authorization-request.ts'
 import { toConsentView } from './consent.view.ts'
 import { type Consents, mayGrant } from './consents.ts'
-import { AUTHORIZE_PATH, INTERACTION_PATH } from './provider.ts'
+import type { Engine } from './engine.ts'
+import type { LoadEngine } from './load-engine.ts'
+import { AUTHORIZE_PATH, INTERACTION_PATH } from './places.ts'
 import { formTargetOf } from './redirects.ts'
 import { cleanName } from './registration.ts'
 import type { ResourceServer } from './resource-servers.store.ts'
 import type { Resources } from './resources.ts'
 
 export type ConsentPageParts = {
-  provider: Provider
+  loadEngine: LoadEngine
   resources: Resources
   consents: Consents
   findResourceServer: (id: string) => Promise<ResourceServer | undefined>
   browserUserOf: (request: FastifyRequest) => Actor | undefined
 }
 
-type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
+type Interaction = NonNullable<Awaited<ReturnType<Engine['findInteraction']>>>
 
 const ANYONE = { access: 'anyone' } as const
 const Params = z.object({ uid: z.string() })
@@ -46,16 +48,13 @@ const over = () =>
 
 /** The page that asks whether an application may use a server, and its answer. */
 export const consentPages =
-  ({ provider, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
+  ({ loadEngine, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
   async (app: FastifyInstance): Promise<void> => {
     const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
-      try {
-        const interaction = await provider.interactionDetails(raw, reply.raw)
-        // The library goes by the cookie alone: one that was set for another page's path answers nothing here.
-        if (interaction.uid === Params.parse(params).uid) return interaction
-      } catch (error) {
-        if (!(error instanceof errors.SessionNotFound)) throw error
-      }
+      const { findInteraction } = await loadEngine()
+      const interaction = await findInteraction(raw, reply.raw)
+      // The library goes by the cookie alone: one that was set for another page's path answers nothing here.
+      if (interaction?.uid === Params.parse(params).uid) return interaction
       throw over()
     }
 
@@ -66,12 +65,16 @@ export const consentPages =
     const finish = async (
       request: FastifyRequest,
       reply: FastifyReply,
-      result: Parameters<Provider['interactionResult']>[2],
-    ): Promise<FastifyReply> => reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303)
+      result: Parameters<Engine['finishInteraction']>[2],
+    ): Promise<FastifyReply> => {
+      const { finishInteraction } = await loadEngine()
+      return reply.redirect(await finishInteraction(request.raw, reply.raw, result), 303)
+    }
 
     const readRequest = async (params: unknown) => {
       const request = Request.parse(params)
-      const client = await provider.Client.find(request.client_id)
+      const { findClient } = await loadEngine()
+      const client = await findClient(request.client_id)
       const serverId = resources.findServerId(request.resource)
       const server = serverId === undefined ? undefined : await findResourceServer(serverId)
       if (client === undefined || server === undefined) throw over()

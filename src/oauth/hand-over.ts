@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Provider } from 'oidc-provider'
+import type { LoadEngine } from './load-engine.ts'
 
 export type HandOver = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
@@ -7,10 +7,12 @@ export type HandOver = (request: FastifyRequest, reply: FastifyReply) => Promise
  * Lets the library answer a request, with the headers that the reply has by now. It takes its own address from the
  * request, so the request is made to say the base URL, whatever Host it came with, and who trusted proxies say it is of.
  */
-export const createHandOver = (provider: Provider, baseUrl: string): HandOver => {
-  const callback = provider.callback()
+export const createHandOver = (loadEngine: LoadEngine, baseUrl: string): HandOver => {
   const { host, protocol } = new URL(baseUrl)
   return async (request, reply) => {
+    const { answer } = await loadEngine()
+    // The library would read the body of who has left meanwhile, and find none.
+    if (reply.raw.destroyed) return
     const { headers } = request.raw
     headers.host = host
     headers['x-forwarded-host'] = host
@@ -19,7 +21,7 @@ export const createHandOver = (provider: Provider, baseUrl: string): HandOver =>
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
-    await callback(request.raw, reply.raw)
+    await answer(request.raw, reply.raw)
   }
 }
 

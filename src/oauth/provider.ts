@@ -12,6 +12,7 @@ import type { HttpClient } from '../platform/net/index.ts'
 import { normaliseRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './client-documents.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
+import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './places.ts'
 import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 import type { Visits } from './visits.ts'
@@ -32,10 +33,6 @@ const LIFETIMES = {
 
 /** No shorter than this is a document remembered, whatever it says, and no longer. Seconds. */
 const DOCUMENT_CACHE = { min: MINUTE, max: DAY } as const
-
-export const SESSION_COOKIE = 'op_session'
-export const AUTHORIZE_PATH = '/oauth/authorize'
-export const INTERACTION_PATH = '/oauth/interaction'
 
 const NAME_A_RESOURCE =
   'name the server that access is asked for: send its URL as the parameter resource (RFC 8707), ' +

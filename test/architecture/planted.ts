@@ -1,11 +1,16 @@
 const packageJson = JSON.stringify({
   name: 'planted',
   type: 'module',
-  dependencies: { undici: '1.0.0' },
+  dependencies: { '@modelcontextprotocol/client': '1.0.0', 'oidc-provider': '1.0.0', undici: '1.0.0' },
   devDependencies: { vitest: '1.0.0' },
 })
 
 const modules = {
+  'node_modules/@modelcontextprotocol/client/package.json':
+    '{"name":"@modelcontextprotocol/client","version":"1.0.0","main":"index.js"}',
+  'node_modules/@modelcontextprotocol/client/index.js': 'export const Client = 1\n',
+  'node_modules/oidc-provider/package.json': '{"name":"oidc-provider","version":"1.0.0","main":"index.js"}',
+  'node_modules/oidc-provider/index.js': 'export const Provider = 1\n',
   'node_modules/undici/package.json': '{"name":"undici","version":"1.0.0","main":"index.js"}',
   'node_modules/undici/index.js': 'export const request = 1\n',
   'node_modules/vitest/package.json': '{"name":"vitest","version":"1.0.0","main":"index.js"}',
@@ -18,6 +23,10 @@ const keeping = {
   'src/upstreams/connection/good.ts': "import { spawn } from 'node:child_process'\nexport const good = spawn\n",
   'src/mcp/typed.ts': "import type { Socket } from 'node:net'\nexport type Client = Socket\n",
   'src/accounts/users.store.ts': "export { client } from '../platform/db/generated/client.ts'\n",
+  'src/upstreams/typed.ts':
+    "import type { Client } from '@modelcontextprotocol/client'\nexport type Typed = typeof Client\n",
+  'src/oauth/provider.ts': "import { Provider } from 'oidc-provider'\nexport const provider = Provider\n",
+  'src/oauth/load.ts': "export const load = () => import('./provider.ts')\n",
   'src/cli/serve.ts': "import { main } from '../main.ts'\nexport const serve = main\n",
   'src/services.ts': "import { mcp } from './mcp/index.ts'\nexport const services = mcp\n",
 }
@@ -59,6 +68,8 @@ export const plant = (folders: readonly string[]) => ({
       "import { client } from '../platform/db/generated/client.ts'\nexport const service = client\n",
     'src/execution/dialling.ts': "import net from 'node:net'\nexport const dial = net.connect\n",
     'src/execution/fetching.ts': "import { request } from 'undici'\nexport const send = request\n",
+    'src/upstreams/hasty.ts': "import { Client } from '@modelcontextprotocol/client'\nexport const client = Client\n",
+    'src/oauth/hasty.ts': "import { provider } from './provider.ts'\nexport const hasty = provider\n",
     'src/execution/starting.ts': "import { spawn } from 'node:child_process'\nexport const start = spawn\n",
     'src/execution/reading.ts': "import { env } from 'node:process'\nexport const key = env.KEY\n",
     'src/mcp/hen.ts': "import { egg } from './egg.ts'\nexport const hen = () => egg\n",
@@ -84,6 +95,8 @@ export const plant = (folders: readonly string[]) => ({
     'generated-client-is-for-stores: src/servers/service.ts → src/platform/db/generated/client.ts',
     'sockets-are-for-platform: src/execution/dialling.ts → net',
     'sockets-are-for-platform: src/execution/fetching.ts → node_modules/undici/index.js',
+    'sdk-when-needed: src/upstreams/hasty.ts → node_modules/@modelcontextprotocol/client/index.js',
+    'oauth-library-when-needed: src/oauth/hasty.ts → src/oauth/provider.ts',
     'processes-are-for-upstreams: src/execution/starting.ts → child_process',
     'environment-is-for-settings: src/execution/reading.ts → process',
     'no-circle: src/mcp/egg.ts → src/mcp/hen.ts',
