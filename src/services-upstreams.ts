@@ -149,7 +149,7 @@ export const buildUpstreamServices = (
       await upstreamExchange.close()
       await Promise.all([upstreamCatalogues.close(), upstreamConnections.close()])
       passthroughs.close()
-      reverseProxy.close()
+      await reverseProxy.close()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { ProtocolError, type RequestOptions, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import type { RequestOptions } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type StopSignal } from '../kernel/index.ts'
 import { Anything } from './anything.ts'
 import type { CallLink } from './call-link.ts'
@@ -7,6 +7,7 @@ import { removeHidden } from './catalogue/index.ts'
 import { AccountError, type UpstreamClient, type UpstreamConnection, UpstreamError } from './connection/index.ts'
 import { askWithLink, INPUT_REQUIRED } from './exchange/ask-with-link.ts'
 import { findAskedAddresses } from './exchange/asked-addresses.ts'
+import { mcpClient } from './mcp-client.ts'
 import type { UpstreamState } from './upstream.ts'
 
 /** The keyword of a schema by which an argument goes into a header as well (2026-07-28, basic/transports). */
@@ -44,7 +45,7 @@ export const findUpstreamRefusal = (
   error: unknown,
   hide: (text: string) => string,
 ): { code: number; message: string } | undefined =>
-  error instanceof ProtocolError
+  error instanceof mcpClient().ProtocolError
     ? { code: error.code, message: hide(removeHidden(error.message)).slice(0, MAX_SAID_CHARS) }
     : undefined
 
@@ -67,6 +68,7 @@ export const explainUpstreamFault = (
     const addresses = findAskedAddresses(error).map(({ url }) => ` To be opened first: ${hide(removeHidden(url))}`)
     return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}${addresses.join('')}`
   }
+  const { SdkError, SdkErrorCode } = mcpClient()
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return `The upstream "${name}" asks for more input, which cannot be passed on to this client.`
   }

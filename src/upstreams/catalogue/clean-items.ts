@@ -1,6 +1,7 @@
-import { type SpecTypeName, specTypeSchemas } from '@modelcontextprotocol/client'
+import type { SpecTypeName } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../../kernel/index.ts'
 import { maskSecrets } from '../connection/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import type { CatalogueFlag, CatalogueItem } from './catalogue.ts'
 import { MAX_DESCRIPTION_CHARS, MAX_FLAGS, MAX_ITEM_CHARS, MAX_ITEM_NAME_CHARS } from './catalogue-limits.ts'
 import { holdsHidden, removeHidden } from './hidden-text.ts'
@@ -77,7 +78,7 @@ const spellOutProperties = (schema: JsonObject): JsonObject => {
 
 /** What of it no client takes: they would refuse the whole list, and with it what others offer. */
 const misfitOf = (kind: ItemKind, item: JsonObject): string | undefined => {
-  const { issues } = specTypeSchemas[SPEC_TYPES[kind]]['~standard'].validate(item)
+  const { issues } = mcpClient().specTypeSchemas[SPEC_TYPES[kind]]['~standard'].validate(item)
   if (issues === undefined) return undefined
   const path = issues[0]?.path?.map(each => String(typeof each === 'object' ? each.key : each)) ?? []
   return `its ${removeHidden(path.join('.')).slice(0, 100)} is not as MCP has it`

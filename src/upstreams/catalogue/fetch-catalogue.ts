@@ -1,8 +1,8 @@
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { UpstreamClient, UpstreamConnection } from '../connection/index.ts'
 import { maskSecrets, UpstreamError } from '../connection/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import type { UpstreamFeatures } from '../upstream.ts'
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { MAX_CATALOGUE_CHARS, MAX_DESCRIPTION_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
@@ -62,6 +62,7 @@ const tryList = async (connection: UpstreamConnection, list: ListName, flags: Fl
     return await fetchList(connection, list, flags)
   } catch (error) {
     if (error instanceof RangeError) throw new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
+    const { ProtocolError, ProtocolErrorCode } = mcpClient()
     // Many offer resources without templates, and say so by an error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
     if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error

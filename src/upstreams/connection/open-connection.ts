@@ -1,4 +1,5 @@
-import { Client, type ClientOptions, type Notification, type Transport } from '@modelcontextprotocol/client'
+import type { Client, ClientOptions, Notification, Transport } from '@modelcontextprotocol/client'
+import { mcpClient } from '../mcp-client.ts'
 import type { Authorizer } from '../oauth/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
 import { boundDepth } from './bound-depth.ts'
@@ -141,7 +142,7 @@ const createClient = ({ clientInfo, offer, config, ...options }: OpenConnectionO
   // Half of the time for the question which era it is, so that the older handshake has the other half.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isOlder = config.transport === 'sse' || options.isOlderEra
-  const client = new Client(clientInfo, {
+  const client = new (mcpClient().Client)(clientInfo, {
     capabilities,
     inputRequired,
     versionNegotiation: { mode: isOlder ? 'legacy' : 'auto', probe },

@@ -1,5 +1,6 @@
-import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
 import { createGuardedFetch, type GuardedFetchOptions } from '../../platform/net/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import { createAuthorizedFetch } from '../oauth/authorized-fetch.ts'
 import type { Authorizer } from '../oauth/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
@@ -69,6 +70,7 @@ export const createRemoteTransport = (
   })
   // The guard follows redirects itself, and checks each.
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
+  const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
   boundDepth(transport)

@@ -1,5 +1,5 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client'
 import { OutboundError } from '../../platform/net/index.ts'
+import { type McpClient, mcpClient } from '../mcp-client.ts'
 import { toRemoteError } from './remote-fetch.ts'
 import { UpstreamError } from './upstream-error.ts'
 
@@ -17,6 +17,7 @@ const chainOf = (error: unknown): unknown[] => {
 }
 
 const statusOf = (error: unknown): number | undefined => {
+  const { SdkHttpError, SseError } = mcpClient()
   if (error instanceof SdkHttpError) return error.status
   return error instanceof SseError ? error.code : undefined
 }
@@ -38,16 +39,23 @@ const statusError = (status: number, cause: unknown): UpstreamError => {
   return new UpstreamError('not_mcp', message, options)
 }
 
-const isTimeout = (error: unknown): boolean => error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+type Code = keyof McpClient['SdkErrorCode']
+
+const isSdkError = (error: unknown, code: Code): boolean => {
+  const { SdkError, SdkErrorCode } = mcpClient()
+  return error instanceof SdkError && error.code === SdkErrorCode[code]
+}
+
+const isTimeout = (error: unknown): boolean => isSdkError(error, 'RequestTimeout')
 
 /** Bytes that are no JSON, or JSON that is no JSON-RPC. */
 const isUnreadable = (error: unknown): boolean => {
-  if (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpUnexpectedContent) return true
+  if (isSdkError(error, 'ClientHttpUnexpectedContent')) return true
   return error instanceof Error && ['SyntaxError', 'ZodError', '$ZodError'].includes(error.name)
 }
 
 const timeoutOf = (error: unknown): string => {
-  const data = error instanceof SdkError ? error.data : undefined
+  const data = error instanceof mcpClient().SdkError ? error.data : undefined
   const ms = typeof data === 'object' && data !== null && 'timeout' in data ? Number(data.timeout) : Number.NaN
   return Number.isFinite(ms) ? ` within ${ms} ms` : ' in time'
 }
@@ -61,7 +69,7 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   const chain = chainOf(error)
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
-  if (error instanceof ProtocolError) {
+  if (error instanceof mcpClient().ProtocolError) {
     // Of a stream that ended without the answer.
     return error.data instanceof UpstreamError ? error.data : undefined
   }
@@ -75,7 +83,7 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
     const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
     return new UpstreamError('not_mcp', message, { cause: error })
   }
-  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
+  if (isSdkError(error, 'ConnectionClosed')) {
     return new UpstreamError('protocol', 'The connection to the upstream was closed.', { cause: error })
   }
   return undefined

@@ -1,7 +1,7 @@
-import { ProtocolError } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import { hideSecrets } from '../catalogue/clean-items.ts'
 import { maskSecrets, type UpstreamConnection } from '../connection/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 
 type Shown = { connection: Pick<UpstreamConnection, 'secrets'> }
 
@@ -15,6 +15,7 @@ export const withTokensHidden = async (own: Shown, outcome: Promise<JsonObject>)
   try {
     return withoutTokens(own, await outcome)
   } catch (error) {
+    const { ProtocolError } = mcpClient()
     if (!(error instanceof ProtocolError)) throw error
     const data: unknown = error.data
     const message = maskSecrets(error.message, tokensOf(own))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { ProtocolError } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { ClientPeer } from '../call-link.ts'
+import { mcpClient } from '../mcp-client.ts'
 import { INPUT_REQUIRED } from './ask-with-link.ts'
 import { toNewerRequest } from './asked-requests.ts'
 
@@ -27,7 +27,7 @@ const readElicitations = (data: unknown): Elicitation[] => {
 
 /** The addresses that an error says are to be opened before the request is made again; none of any other error. */
 export const findAskedAddresses = (error: unknown): Elicitation[] =>
-  error instanceof ProtocolError && error.code === ADDRESSES_REQUIRED ? readElicitations(error.data) : []
+  error instanceof mcpClient().ProtocolError && error.code === ADDRESSES_REQUIRED ? readElicitations(error.data) : []
 
 /** An error as a JSON-RPC answer has it, or a result. */
 type PassedOn = { refused: { code: number; data: JsonObject } } | { passed: JsonObject }

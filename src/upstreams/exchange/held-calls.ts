@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { ProtocolError } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
 import type { CallLink, SendLinked, StatelessPeer } from '../call-link.ts'
 import { UpstreamError } from '../connection/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import { withTokensHidden } from './account-tokens.ts'
 import { askWithLink, INPUT_REQUIRED } from './ask-with-link.ts'
 import { toNewerRequest } from './asked-requests.ts'
@@ -117,7 +117,7 @@ export const createHeldCalls = () => {
       }
       one.outcome.then(
         () => finish('ended'),
-        error => finish(error instanceof ProtocolError ? 'ended' : 'given up'),
+        error => finish(error instanceof mcpClient().ProtocolError ? 'ended' : 'given up'),
       )
       return next(one, peer, link, signal)
     },

@@ -1,4 +1,5 @@
-import { type RequestOptions, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import type { RequestOptions } from '@modelcontextprotocol/client'
+import { mcpClient } from '../mcp-client.ts'
 
 /** A request that is kept up by progress, or by questions to its client, comes to an end after this all the same. */
 const MAX_REQUEST_MS = 30 * 60_000
@@ -13,7 +14,10 @@ export const createPatience = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: Re
   const giveUp = (): void => {
     if (pauses > 0) timer.refresh()
     // As the SDK's own timeout, by which it is told from a cancellation.
-    else controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))
+    else {
+      const { SdkError, SdkErrorCode } = mcpClient()
+      controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))
+    }
   }
   const timer = setTimeout(giveUp, timeout)
   const onAbort = (): void => controller.abort(signal?.reason)

@@ -1,6 +1,7 @@
-import { type AuthorizationServerMetadata, buildDiscoveryUrls } from '@modelcontextprotocol/client'
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { failure, type Result, success } from '../../kernel/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 
 const MAX_URL_CHARS = 2_048
 const MAX_WORDS = 200
@@ -80,7 +81,7 @@ export const readAuthorizationServer = (
   { serverUrl, upstreamUrl }: { serverUrl: string; upstreamUrl: string },
 ): Result<AuthorizationServer, string> => {
   if (metadata === undefined) {
-    const [first] = buildDiscoveryUrls(serverUrl)
+    const [first] = mcpClient().buildDiscoveryUrls(serverUrl)
     return failure(`has no metadata (RFC 8414), at ${first?.url.host ?? 'its address'} or elsewhere`)
   }
   const read = AuthorizationServer.safeParse(metadata)

@@ -1,6 +1,6 @@
-import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
 import type { GuardedFetch } from '../../platform/net/index.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
+import { mcpClient } from '../mcp-client.ts'
 import type { Authorizer } from './authorizer.ts'
 
 export type AuthorizedFetchOptions = {
@@ -16,7 +16,7 @@ const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e ]{1,200}$/
 /** The account is good, and may not do this (RFC 6750 §3.1). */
 const findLackOfScope = async (answer: Response): Promise<UpstreamError | undefined> => {
   if (answer.status !== 403) return undefined
-  const { error, scope = '' } = extractWWWAuthenticateParams(answer)
+  const { error, scope = '' } = mcpClient().extractWWWAuthenticateParams(answer)
   if (error !== 'insufficient_scope') return undefined
   await answer.body?.cancel()
   const what = SCOPES.test(scope) ? ` "${scope}"` : ''

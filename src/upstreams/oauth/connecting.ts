@@ -1,16 +1,7 @@
-import {
-  checkResourceAllowed,
-  discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
-  resourceUrlFromServerUrl,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
-} from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { AppError } from '../../kernel/index.ts'
 import { type BoundedFetch, OutboundError } from '../../platform/net/index.ts'
+import { type McpClient, mcpClient } from '../mcp-client.ts'
 import { type AccountContent, OAuthClient } from './account.ts'
 import { AuthorizationServer, isUsableAddress, readAuthorizationServer } from './authorization-server.ts'
 import { shownCode, wordsOf } from './oauth-words.ts'
@@ -53,7 +44,7 @@ const askWithout = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) 
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
   try {
     const answer = await fetch(url, { method: 'POST', headers: asked, body })
-    return answer.status === 401 ? extractWWWAuthenticateParams(answer) : {}
+    return answer.status === 401 ? mcpClient().extractWWWAuthenticateParams(answer) : {}
   } catch (error) {
     // A stream without an end, say, is an answer too: it asks for nothing.
     if (error instanceof OutboundError && (error.fault === 'timeout' || error.fault === 'too_large')) return {}
@@ -61,7 +52,7 @@ const askWithout = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) 
   }
 }
 
-type ResourceMetadata = Awaited<ReturnType<typeof discoverOAuthProtectedResourceMetadata>>
+type ResourceMetadata = Awaited<ReturnType<McpClient['discoverOAuthProtectedResourceMetadata']>>
 
 /** RFC 9728. Undefined where there are none, as with servers of before 2025-06-18, whose own origin authorizes. */
 const findResource = async (
@@ -74,7 +65,7 @@ const findResource = async (
   }
   try {
     const options = named === undefined ? {} : { resourceMetadataUrl: named }
-    return await discoverOAuthProtectedResourceMetadata(url, options, fetch)
+    return await mcpClient().discoverOAuthProtectedResourceMetadata(url, options, fetch)
   } catch (error) {
     if (named === undefined && !(error instanceof OutboundError)) return undefined
     throw cannotConnect(`its metadata (RFC 9728) could not be read: ${wordsOf(error)}`)
@@ -82,8 +73,11 @@ const findResource = async (
 }
 
 const assertSameResource = (url: string, { resource }: ResourceMetadata): void => {
-  const requested = resourceUrlFromServerUrl(url)
-  if (URL.canParse(resource) && checkResourceAllowed({ requestedResource: requested, configuredResource: resource }))
+  const requested = mcpClient().resourceUrlFromServerUrl(url)
+  if (
+    URL.canParse(resource) &&
+    mcpClient().checkResourceAllowed({ requestedResource: requested, configuredResource: resource })
+  )
     return
   throw cannotConnect('its metadata are those of another resource')
 }
@@ -92,9 +86,11 @@ const findServer = async (url: string, serverUrl: string, fetch: BoundedFetch): 
   if (!isUsableAddress(serverUrl, url)) {
     throw cannotConnect('the authorization server that it names is at an address that cannot be used: it must be https')
   }
-  const metadata = await discoverAuthorizationServerMetadata(serverUrl, { fetchFn: fetch }).catch((error: unknown) => {
-    throw cannotConnect(`the metadata of its authorization server (RFC 8414) could not be read: ${wordsOf(error)}`)
-  })
+  const metadata = await mcpClient()
+    .discoverAuthorizationServerMetadata(serverUrl, { fetchFn: fetch })
+    .catch((error: unknown) => {
+      throw cannotConnect(`the metadata of its authorization server (RFC 8414) could not be read: ${wordsOf(error)}`)
+    })
   const read = readAuthorizationServer(metadata, { serverUrl, upstreamUrl: url })
   if (!read.ok) throw cannotConnect(`its authorization server ${read.error}`)
   return read.value
@@ -142,8 +138,8 @@ export const beginConnecting = async (
   const server = await findServer(url, serverUrl, fetch)
   const scope = chooseScope(target, challenge.scope, found, server)
   const client = await findClient(server, scope)
-  const resource = found?.resource ?? resourceUrlFromServerUrl(url).href
-  const { authorizationUrl, codeVerifier } = await startAuthorization(server.issuer, {
+  const resource = found?.resource ?? mcpClient().resourceUrlFromServerUrl(url).href
+  const { authorizationUrl, codeVerifier } = await mcpClient().startAuthorization(server.issuer, {
     metadata: server,
     clientInformation: client,
     redirectUrl: redirectUri,
@@ -163,7 +159,7 @@ const assertIssuer = (answer: URLSearchParams, { server }: Journey): string | un
   const iss = answer.getAll('iss')
   try {
     if (iss.length > 1) throw new Error('named twice')
-    validateAuthorizationResponseIssuer({
+    mcpClient().validateAuthorizationResponseIssuer({
       iss: iss[0],
       expectedIssuer: server.issuer,
       issParameterSupported: server.authorization_response_iss_parameter_supported === true,
@@ -190,18 +186,20 @@ export const finishConnecting = async (
   const codes = answer.getAll('code')
   const [code] = codes
   if (code === undefined || code === '' || codes.length > 1) throw notConnected('there is no code in the answer')
-  const exchanged = await exchangeAuthorization(server.issuer, {
-    metadata: server,
-    clientInformation: client,
-    authorizationCode: code,
-    codeVerifier,
-    redirectUri,
-    resource,
-    fetchFn: fetch,
-    ...(iss !== undefined && { iss }),
-  }).catch((error: unknown) => {
-    throw notConnected(`its authorization server gave out no token: ${wordsOf(error)}`)
-  })
+  const exchanged = await mcpClient()
+    .exchangeAuthorization(server.issuer, {
+      metadata: server,
+      clientInformation: client,
+      authorizationCode: code,
+      codeVerifier,
+      redirectUri,
+      resource,
+      fetchFn: fetch,
+      ...(iss !== undefined && { iss }),
+    })
+    .catch((error: unknown) => {
+      throw notConnected(`its authorization server gave out no token: ${wordsOf(error)}`)
+    })
   const tokens = readTokens(exchanged, now())
   if (!tokens.ok) throw notConnected(`what its authorization server gave out cannot be used: ${tokens.error}`)
   const scope = tokens.value.scope ?? journey.scope

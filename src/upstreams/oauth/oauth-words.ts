@@ -1,5 +1,5 @@
-import { OAuthClientFlowError, OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client'
 import { OutboundError } from '../../platform/net/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 
 /** RFC 6749 §5.2 and its extensions have the registered ones; whatever else is there is not repeated. */
 const ERROR_CODE = /^[a-z_]{1,60}$/
@@ -9,21 +9,21 @@ export const shownCode = (code: unknown): string | undefined =>
   typeof code === 'string' && ERROR_CODE.test(code) ? code : undefined
 
 /** What may pass by itself: the same request may be answered the next time. */
-const PASSING: ReadonlySet<string> = new Set([
-  OAuthErrorCode.ServerError,
-  OAuthErrorCode.TemporarilyUnavailable,
-  OAuthErrorCode.TooManyRequests,
-])
+const mayPass = (code: string): boolean => {
+  const { ServerError, TemporarilyUnavailable, TooManyRequests } = mcpClient().OAuthErrorCode
+  return [ServerError, TemporarilyUnavailable, TooManyRequests].some(passing => passing === code)
+}
 
 /** The word of an authorization server that it will not do what was asked; undefined for what may pass. */
 export const findRefusal = (error: unknown): string | undefined => {
-  if (!(error instanceof OAuthError) || PASSING.has(error.code)) return undefined
+  if (!(error instanceof mcpClient().OAuthError) || mayPass(error.code)) return undefined
   return shownCode(error.code) ?? 'an error of its own'
 }
 
 /** What went wrong between Patchbay and an authorization server, in words that hold nothing of what it said. */
 export const wordsOf = (error: unknown): string => {
   if (error instanceof OutboundError) return error.message
+  const { OAuthClientFlowError, OAuthError } = mcpClient()
   if (error instanceof OAuthError) {
     const code = shownCode(error.code)
     return code === undefined ? 'it answered with an error' : `it answered with the error ${code}`

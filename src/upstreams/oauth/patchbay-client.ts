@@ -1,6 +1,7 @@
-import { type OAuthClientMetadata, registerClient } from '@modelcontextprotocol/client'
+import type { OAuthClientMetadata } from '@modelcontextprotocol/client'
 import { AppError } from '../../kernel/index.ts'
 import type { BoundedFetch } from '../../platform/net/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import { OAuthClient } from './account.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { wordsOf } from './oauth-words.ts'
@@ -50,14 +51,16 @@ export const registerPatchbay = async (
     ...describePatchbay(baseUrl),
     token_endpoint_auth_method: authMethodFor(server),
   }
-  const registered = await registerClient(server.issuer, {
-    metadata: server,
-    clientMetadata,
-    fetchFn: fetch,
-    ...(scope !== undefined && { scope }),
-  }).catch((error: unknown) => {
-    throw cannotRegister(`its authorization server did not register Patchbay: ${wordsOf(error)}`)
-  })
+  const registered = await mcpClient()
+    .registerClient(server.issuer, {
+      metadata: server,
+      clientMetadata,
+      fetchFn: fetch,
+      ...(scope !== undefined && { scope }),
+    })
+    .catch((error: unknown) => {
+      throw cannotRegister(`its authorization server did not register Patchbay: ${wordsOf(error)}`)
+    })
   const client = OAuthClient.parse(registered)
   if (client.client_id === '' || JSON.stringify(client).length > MAX_CLIENT_CHARS) {
     throw cannotRegister('its authorization server registered Patchbay as something that cannot be used')

@@ -1,5 +1,5 @@
-import { selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { BoundedFetch } from '../../platform/net/index.ts'
+import { mcpClient } from '../mcp-client.ts'
 import type { AccountContent } from './account.ts'
 
 /** RFC 6749 §2.3.1: form-encoded before they are put together. */
@@ -8,7 +8,7 @@ const encode = (text: string): string => new URLSearchParams({ t: text }).toStri
 /** As the token endpoint has it (RFC 7009 §2.1). */
 const authenticate = ({ client, server }: AccountContent, headers: Headers, form: URLSearchParams): void => {
   const { client_id: id, client_secret: secret } = client
-  const method = selectClientAuthMethod(client, server.token_endpoint_auth_methods_supported ?? [])
+  const method = mcpClient().selectClientAuthMethod(client, server.token_endpoint_auth_methods_supported ?? [])
   if (method === 'client_secret_basic' && secret !== undefined) {
     headers.set('authorization', `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`)
     return

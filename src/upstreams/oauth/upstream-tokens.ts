@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { refreshAuthorization } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../platform/db/index.ts'
 import type { Changes } from '../../platform/events/index.ts'
 import type { BoundedFetch } from '../../platform/net/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
 import { AccountError, UpstreamError } from '../connection/upstream-error.ts'
+import { mcpClient } from '../mcp-client.ts'
 import { AccountContent, accountSealContext, EVERYBODY, type Holder, type OAuthClient } from './account.ts'
 import type { AccountLack } from './account-words.ts'
 import * as store from './accounts.store.ts'
@@ -113,7 +113,7 @@ export const createUpstreamTokens = ({
 
   const ask = async ({ upstreamId, content }: Held): Promise<AccountContent> => {
     const { server, resource, tokens, client } = content
-    const answer = await refreshAuthorization(server.issuer, {
+    const answer = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
       clientInformation: await findClientNow(upstreamId, client),
       refreshToken: tokens.refreshToken ?? '',
