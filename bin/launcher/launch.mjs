@@ -6,7 +6,7 @@ import { alone } from './lock.mjs'
 import { fetchNode, findNode, requireNode } from './node.mjs'
 import { doSteps, stepsToDo } from './preparation.mjs'
 import { become, watchOverShell } from './processes.mjs'
-import { commandOf, TASKS } from './tasks.mjs'
+import { commandOf, environmentOf, TASKS } from './tasks.mjs'
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
@@ -45,7 +45,8 @@ export const launch = async (task, args) => {
   try {
     if (!Object.hasOwn(TASKS, task ?? ''))
       throw new Fault(`no task ${task}: there are ${Object.keys(TASKS).join(', ')}`)
-    become(await provide(task), [...commandOf(task, ROOT), ...args])
+    const node = await provide(task)
+    become({ ...node, env: { ...environmentOf(task), ...node.env } }, [...commandOf(task, ROOT), ...args])
   } catch (error) {
     if (error instanceof Fault) say(error.message)
     else if (WRITE_FAULTS[error.code]) say(`${error.path ?? ROOT} ${WRITE_FAULTS[error.code]}`)
