@@ -36,6 +36,10 @@ const rankRules = Object.entries(RANKS).map(([folder, rank]) => ({
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
+/** What only the files at `places` import; `but`: the ways of importing that all may use, by a type unless said otherwise. */
+const onlyAt = (name, comment, places, path, but = ['type-only']) =>
+  rule(name, comment, { path: '^src/', pathNot: places }, { path, dependencyTypesNot: but })
+
 /** The ways into a folder. The generated client is one: who may take it has a rule of its own. */
 const DOORS = [
   '^src/[^/]+/index\\.ts$',
@@ -44,6 +48,7 @@ const DOORS = [
   '^src/platform/db/generated/',
 ]
 const SOCKET_MODULES = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls']
+const OAUTH_LIBRARY_USERS = '^src/oauth/(engine|provider|adapter)\\.ts$'
 const DRAWER = '(^|/)(utils?|helpers?|common|managers?)(/|\\.ts$)'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -80,20 +85,30 @@ export default {
       { path: '^src/', pathNot: ['\\.store\\.ts$', '^src/platform/db/'] },
       { path: '^src/platform/db/generated/' },
     ),
-    rule(
+    onlyAt(
       'sockets-are-for-platform',
       'Only platform/net, platform/db and platform/mail open connections outwards: the rest goes through them',
-      { path: '^src/', pathNot: '^src/platform/(net|db|mail)/' },
-      {
-        path: [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'],
-        dependencyTypesNot: ['type-only'],
-      },
+      '^src/platform/(net|db|mail)/',
+      [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'],
     ),
-    rule(
+    onlyAt(
+      'sdk-when-needed',
+      "The SDK's client comes with the first upstream (upstreams/mcp-client.ts), or with a command that is one",
+      '^src/cli/',
+      'node_modules/@modelcontextprotocol/client/',
+    ),
+    onlyAt(
+      'oauth-library-when-needed',
+      'The library of the authorization server comes with its engine, and that with the first request (oauth/load-engine.ts)',
+      OAUTH_LIBRARY_USERS,
+      ['node_modules/oidc-provider/', OAUTH_LIBRARY_USERS],
+      ['type-only', 'dynamic-import'],
+    ),
+    onlyAt(
       'processes-are-for-upstreams',
       'Only src/upstreams/connection and the threads of src/context start processes: there they are bounded, and none outlives Patchbay',
-      { path: '^src/', pathNot: '^src/(upstreams/connection/|context/threads/job-process\\.ts$)' },
-      { path: '^(node:)?(child_process|cluster)$', dependencyTypesNot: ['type-only'] },
+      '^src/(upstreams/connection/|context/threads/job-process\\.ts$)',
+      '^(node:)?(child_process|cluster)$',
     ),
     rule(
       'environment-is-for-settings',
