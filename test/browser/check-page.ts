@@ -86,6 +86,8 @@ export const checkPage = async (
   // What a page says can be read before its stylesheet is there.
   await page.waitForLoadState('load')
   await page.evaluate('document.fonts.ready.then(() => undefined)')
+  // What a page asks for by itself takes the place of what is looked at.
+  await page.locator('[hx-trigger^="load"]').waitFor({ state: 'detached' })
   const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
   for (const { scheme, width, rules } of LOOKS) {

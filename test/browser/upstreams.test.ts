@@ -76,8 +76,8 @@ describe('MCP servers behind a server, in a real browser', () => {
     await page.getByText('The same wiring as a list').click()
     const { id } = await attach(serverId, [READ, OPEN])
     await refresh(id)
-    await expect.poll(texts, { timeout: 20_000 }).toContain('connected')
-    expect(await texts()).toEqual(expect.arrayContaining(['yard', 'yard_read', 'yard_open', 'MCP · not called']))
+    const shown = ['connected', 'yard', 'yard_read', 'yard_open', 'MCP · not called']
+    await expect.poll(texts, { timeout: 20_000 }).toEqual(expect.arrayContaining(shown))
     // What was unfolded stays so.
     await page.getByRole('heading', { name: 'yard connected' }).waitFor()
     await operator.expectOk('PATCH', `/upstreams/${id}`, { command: '/nowhere/to-be-found', args: [] })
@@ -113,6 +113,8 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { id, write, path } = await attach(serverId, [READ, OPEN])
     await refresh(id)
     const { page } = await openPage(path)
+    // Of what happens before it follows, a page hears nothing.
+    await Promise.all([page.waitForResponse(/\/live$/), page.reload()])
     const rows = page.locator('#results tbody tr')
     const late = Promise.withResolvers<void>()
     await page.route(
