@@ -131,8 +131,9 @@ const addToolkits: AddPages = async (pages, { services, registry }) => {
 const addServers: AddPages = async (pages, { settings, services, registry, live, inspectorClient: client }) => {
   const { baseUrl, limits } = settings
   const stateOf = services.upstreamStateOf
-  const { upstreamStates } = services
-  const frames = { db: services.db, openStreams: registry.openStreams, upstreamStates }
+  const { upstreamStates, upstreamOffers } = services
+  const countUpstreamTools = upstreamOffers.countTools
+  const frames = { db: services.db, openStreams: registry.openStreams, upstreamStates, countUpstreamTools }
   const tabParts = { ...services, frames }
   await pages.register(serversPages({ ...services, baseUrl }))
   await pages.register(overviewPages({ ...services, frames, stateOf, baseUrl }))

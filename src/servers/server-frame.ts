@@ -33,7 +33,7 @@ export type ServerFrame = {
   liveText: string
   liveState: 'good' | 'idle'
   upstreamStates: string
-  /** `sources` are toolkits and upstreams together. */
+  /** `tools` are its own; `sources` are toolkits and upstreams together. */
   counts: { tools: number; sources: number; upstreams: number; globals: number }
   tabs: readonly { href: string; text: string; count?: string; isCurrent: boolean }[]
 }
@@ -44,6 +44,8 @@ export type ServerFrameParts = {
   openStreams: (serverId: string) => number
   /** A text that is another once an upstream of the server is in another state. */
   upstreamStates: (serverId: string) => string
+  /** By server, how many tools its upstreams let through; those without any are left out. */
+  countUpstreamTools: (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }
 
 /** Where a tab of a server's page is. */
@@ -56,7 +58,7 @@ export const liveTextOf = (openStreams: number): string =>
 
 /** The frame of the server's page for who looks at it; `not_found` where it is none of theirs. */
 export const getServerFrame = async (
-  { db, openStreams, upstreamStates }: ServerFrameParts,
+  { db, openStreams, upstreamStates, countUpstreamTools }: ServerFrameParts,
   actor: Actor,
   serverId: string,
   current: ServerTab,
@@ -66,8 +68,13 @@ export const getServerFrame = async (
   const { ownerId, ...server } = found
   const role = actor.memberships.get(server.organizationId)
   const open = openStreams(serverId)
-  const countOf = (tab: ServerTab): { count?: string } =>
-    tab === 'tools' || tab === 'sources' || tab === 'globals' ? { count: formatNumber(server.counts[tab]) } : {}
+  const { tools, sources, globals, upstreams } = server.counts
+  const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
+  const counts: Partial<Record<ServerTab, number>> = { tools: tools + throughUpstreams, sources, globals }
+  const countOf = (tab: ServerTab): { count?: string } => {
+    const count = counts[tab]
+    return count === undefined ? {} : { count: formatNumber(count) }
+  }
   return {
     ...server,
     mayBuild: role !== undefined && mayRole(role, 'build'),

@@ -1,9 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
+const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstream-pages-'))
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+
+/** A server over stdio whose tools stand in a file. */
+const FROM_FILE = join(import.meta.dirname, 'servers', 'from-file.process.ts')
 const HOSTILE = '<script>alert(1)</script>'
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server'] }
@@ -178,6 +186,25 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.get(gone.location ?? '')).html).toContain('The MCP server is removed from this server')
     expect((await operator.send('GET', `/upstreams/${id}`)).status).toBe(404)
     expect((await person.get(path)).status).toBe(404)
+  })
+
+  it('count what clients see of its tools among those of the server', async () => {
+    const file = join(FOLDER, 'tools.json')
+    writeFileSync(
+      file,
+      JSON.stringify(['read', 'list', 'drop'].map(name => ({ name, inputSchema: { type: 'object' } }))),
+    )
+    const args = ['--disable-warning=ExperimentalWarning', FROM_FILE, file]
+    const command = { transport: 'stdio', command: process.execPath, args }
+    const { id, serverId } = await attach({ name: 'files', ...command, deny: ['drop'] })
+    const person = await signIn(builder)
+    const tools = `/servers/${serverId}/tools`
+    expect((await person.get(tools)).html).toContain('>Tools <span>0</span></a>')
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const { html } = await person.get(tools)
+    expect(html).toContain('>Tools <span>2</span></a>')
+    expect(html).toContain('stands beside the tools of the attached MCP servers')
+    expect(html).not.toContain('No tool at work yet')
   })
 
   it('answer 404 at the address of another server', async () => {
