@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
@@ -40,6 +41,19 @@ const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
     if (emitter.destroyed && emitter.closed) resolve()
     else emitter.on('close', () => resolve())
   })
+
+const TCP_TABLE = '/proc/net/tcp'
+/** What the kernel waits for on a connection that says nothing (proc_pid_net(5), `tr`). */
+const KEEP_ALIVE_TIMER = '02'
+
+/** By which timer the kernel watches over an end of a connection on this machine: that of this port, from the other's. */
+const timerOf = (port: number | undefined, otherPort: number | undefined): string | undefined => {
+  const place = (number = 0): string => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync(TCP_TABLE, 'utf8')
+    .split('\n')
+    .map(row => row.trim().split(/\s+/))
+  return rows.find(([, local, remote]) => local === place(port) && remote === place(otherPort))?.[5]?.slice(0, 2)
+}
 
 describe('a stream through a passthrough server', () => {
   const patchbay = runPatchbay()
@@ -117,6 +131,16 @@ describe('a stream through a passthrough server', () => {
     outgoing.destroy()
     await gone(response)
     expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'ok', status: 200 })
+  })
+
+  it.skipIf(!existsSync(TCP_TABLE))('is silent as long as it likes, while both its ends are still there', async () => {
+    const { port, requests, server } = await startHeld()
+    const { answered } = await open(server.url)
+    const client = (await answered).answer.socket
+    const upstream = (await nextOf(requests)).socket
+    // What is sent, or acknowledged, has timers of its own for a moment.
+    await until(() => expect(timerOf(client.remotePort, client.localPort)).toBe(KEEP_ALIVE_TIMER))
+    await until(() => expect(timerOf(upstream.remotePort, port)).toBe(KEEP_ALIVE_TIMER))
   })
 
   it('that has no answer yet ends at the upstream as soon as its client leaves', async () => {

@@ -20,6 +20,11 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 /** How often the two above are looked at. */
 const TIMEOUT_CHECK_MS = 1_000
+/**
+ * Silence on a connection after which it is asked whether the other end is still there (TCP keep-alive): a stream may be
+ * silent for as long as it likes, and one whose client has vanished would be held for ever.
+ */
+const KEEP_ALIVE_DELAY_MS = 60_000
 /** All headers of a request together. */
 const MAX_HEADER_BYTES = 16 * 1_024
 /** Longest path parameter, percent-encoded: a global's key of 64 characters fits. */
@@ -65,6 +70,8 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
+      keepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
       shouldUpgradeCallback: wishesWebSocket,
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
