@@ -151,6 +151,20 @@ describe.each(databaseKinds)('changes of upstreams that are reviewed, on $kind',
     expect((await approve(id, { tools: [] })).status).toBe(400)
   })
 
+  it('take along what was approved of tools that are gone, and nothing of those that a pattern leaves out', async () => {
+    const { id, become } = await makeServer([READ, DROP], { reviewUpstreamChanges: true })
+    const approveAll = async () => approve(id, { version: (await readChanges(id)).version })
+    await approveAll()
+    await become([DROP, { ...READ, name: 'list' }])
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { deny: ['drop'] })
+    expect((await approveAll()).body).toEqual({ approved: 1 })
+    const { db } = patchbay.services
+    expect(await db.upstreamApproval.count({ where: { upstreamId: id } })).toBe(2)
+    await operator.expectOk('PATCH', `/upstreams/${id}`, { deny: null })
+    await become([READ, DROP, { ...READ, name: 'list' }])
+    expect((await readChanges(id)).items.map(({ name }) => name)).toEqual(['read'])
+  })
+
   it('are none where only the order of members differs, or what programs tell each other', async () => {
     const { id, serverId, become } = await makeServer([{ ...READ, _meta: { 'example.com/at': 1 } }])
     await operator.expectOk('PATCH', `/servers/${serverId}`, { reviewUpstreamChanges: true })

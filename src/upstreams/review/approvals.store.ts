@@ -67,6 +67,19 @@ export const putApprovals = async (
   }
 }
 
+/** What was approved of tools that are not among these any more: one that comes back is looked at anew. */
+export const removeApprovalsOfGone = async (
+  tx: Transaction,
+  upstreamId: string,
+  names: readonly string[],
+): Promise<void> => {
+  const there = new Set(names.map(hashOfName))
+  const approved = (await listApprovedHashes(tx, [upstreamId])).get(upstreamId) ?? new Map<string, string>()
+  for (const chunk of chunksOf([...approved.keys()].filter(nameHash => !there.has(nameHash)))) {
+    await tx.upstreamApproval.deleteMany({ where: { upstreamId, nameHash: { in: chunk } } })
+  }
+}
+
 /** Of all upstreams of a server. */
 export const removeApprovals = async (tx: Transaction, serverId: string): Promise<void> => {
   await tx.upstreamApproval.deleteMany({ where: { upstream: { serverId } } })

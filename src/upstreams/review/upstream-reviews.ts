@@ -6,7 +6,13 @@ import { listAllowedTools, type UpstreamSource } from '../present-tools.ts'
 import type { Upstream } from '../upstream.ts'
 import { auditApprovedTools, type NamedServer } from '../upstream-audit.ts'
 import { findUpstream, isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
-import { listApprovedDefinitions, listApprovedHashes, putApprovals, removeApprovals } from './approvals.store.ts'
+import {
+  listApprovedDefinitions,
+  listApprovedHashes,
+  putApprovals,
+  removeApprovals,
+  removeApprovalsOfGone,
+} from './approvals.store.ts'
 import {
   definitionOf,
   hashOfDefinition,
@@ -160,8 +166,10 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
           const { waiting, live } = reviewed ?? { waiting: [], live: [] }
           const hashes = new Map(live.map(item => [hashOfName(item.name), hashOfDefinition(definitionOf(item))]))
           const chosen = chooseTools(waiting, hashes, wish)
-          if (chosen.length === 0) return 0
+          if (kept === undefined || chosen.length === 0) return 0
           await putApprovals(tx, id, chosen)
+          const names = kept.catalogue.tools.map(({ name }) => name)
+          await removeApprovalsOfGone(tx, id, names)
           await auditApprovedTools(tx, actor, server, { upstream, tools: chosen.map(({ name }) => name) })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: upstream.serverId })
           return chosen.length
