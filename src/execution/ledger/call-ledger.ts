@@ -19,6 +19,11 @@ import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
 const TIME_SHARE: TimeShareLimits = { msPerSecond: 20, maxSavedMs: 250 }
 /** Longest that one job may take of it. */
 const MAX_JOB_MS = 100
+/**
+ * Most that a job is taken to have cost: one that starts the thread takes longer, and what waits would be held, with the
+ * thread and its tables, until that is made up for. A thread stays for so long that this is seldom.
+ */
+const MAX_COST_MS = 250
 /** What a job is taken to have cost that did not end by itself. */
 const FAILED_JOB_MS = 500
 /** Bytes of answers counted in one job: some tens of milliseconds. */
@@ -150,7 +155,8 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
       return
     }
     const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0)
-    share.spend(Math.max(done.tookMs, bytes * MS_PER_BYTE) + answers.length * MS_PER_ANSWER)
+    const costMs = Math.min(Math.max(done.tookMs, bytes * MS_PER_BYTE), MAX_COST_MS)
+    share.spend(costMs + answers.length * MS_PER_ANSWER)
     for (const [index, { account, sent, whole }] of tasks.entries()) {
       const [ofSent, ofWhole] = [done.tokens[2 * index], done.tokens[2 * index + 1]]
       if (ofSent === undefined || ofWhole === undefined) {
