@@ -7,6 +7,8 @@ import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-ba
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
 /** How long a worker may take to close its connection before it is ended. */
 const CLOSE_TIMEOUT_MS = 1_000
+/** Memory for what is young, in MB: a batch is written and forgotten. */
+const YOUNG_MB = 12
 
 export type StartWorker = (file: URL, options: WorkerOptions) => Worker
 
@@ -23,7 +25,11 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
   let answer: ((outcome: WriteOutcome | Crash) => void) | undefined
 
   const start = (): Worker => {
-    const started = startWorker(WORKER_FILE, { name: 'patchbay-history', workerData: options.target })
+    const started = startWorker(WORKER_FILE, {
+      name: 'patchbay-history',
+      workerData: options.target,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    })
     let failure = ''
     started.unref()
     started.on('message', (outcome: WriteOutcome) => answer?.(outcome))

@@ -6,6 +6,8 @@ import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 const TIME_LIMIT_MS = 60_000
 /** Memory of the thread, in MB: the tables of the encoding take 40, what is remembered of texts 2. */
 const MEMORY_LIMIT_MB = 256
+/** Of the memory that is young: a text is counted in pieces, and nothing of them stays. */
+const YOUNG_MB = 12
 /** There is one owner, who asks for one job at a time. */
 const OWNER = 'ledger'
 
@@ -19,6 +21,7 @@ export const createAnswerTokensWork = () => {
     maxWaitingOfOwner: 1,
     timeLimitMs: TIME_LIMIT_MS,
     memoryLimitMb: MEMORY_LIMIT_MB,
+    youngMemoryMb: YOUNG_MB,
     idleMs: TABLES_IDLE_MS,
   })
   return {
