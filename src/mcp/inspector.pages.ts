@@ -44,6 +44,8 @@ const WHY_NOT: Readonly<Record<ServerFrame['tier'], string>> = {
     'Its tier is private: only its owner may call it, and whom the owner lets in. Ask the owner to add your e-mail address under Access.',
 }
 
+const PASSES_ON = 'This server passes every request on as it is, and calls nothing itself.'
+
 const toAddress = (path: string, { tool, q, page = 1, as }: Partial<Query>): string =>
   addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as })
 
@@ -128,6 +130,7 @@ export const inspectorPages =
       const { uuid } = Params.parse(request.params)
       const server = await getServerFrame(frames, actor, uuid, 'inspector')
       const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
+      if (server.passesOn) return { ...visit, connection: undefined }
       const connection = await client.connect(server.id, userOf(actor))
       try {
         await connection.request('server/discover')
@@ -171,6 +174,7 @@ export const inspectorPages =
       async (request, reply) => {
         const visit = await begin(request)
         const { connection, path, query } = visit
+        if (visit.server.passesOn) throw new AppError('conflict', PASSES_ON)
         if (connection === undefined)
           throw new AppError('forbidden', `You may not call this server. ${WHY_NOT[visit.server.tier]}`)
         const tools = await connection.listTools()

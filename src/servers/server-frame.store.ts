@@ -9,6 +9,7 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
       name: true,
       description: true,
       access: true,
+      presentation: true,
       ownerId: true,
       organizationId: true,
       organization: { select: { name: true } },
@@ -16,11 +17,12 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     },
   })
   if (row === null) return undefined
-  const { access, organization, description, _count: counts, ...rest } = row
+  const { access, presentation, organization, description, _count: counts, ...rest } = row
   return {
     ...rest,
     description: description ?? undefined,
     tier: access,
+    passesOn: presentation === 'passthrough',
     organizationName: organization.name,
     counts: {
       tools: counts.instances,

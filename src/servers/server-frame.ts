@@ -23,6 +23,8 @@ export type ServerFrame = {
   name: string
   description: string | undefined
   tier: AccessTier
+  /** Requests go on to its one MCP server as they are: of what that offers nothing is known here. */
+  passesOn: boolean
   organizationId: string
   organizationName: string
   /** What the one who looks may do with it. */
@@ -70,7 +72,8 @@ export const getServerFrame = async (
   const open = openStreams(serverId)
   const { tools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
-  const counts: Partial<Record<ServerTab, number>> = { tools: tools + throughUpstreams, sources, globals }
+  const allTools = server.passesOn ? undefined : tools + throughUpstreams
+  const counts: Partial<Record<ServerTab, number | undefined>> = { tools: allTools, sources, globals }
   const countOf = (tab: ServerTab): { count?: string } => {
     const count = counts[tab]
     return count === undefined ? {} : { count: formatNumber(count) }

@@ -72,6 +72,17 @@ const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<st
   return `/servers/${serverId}/sources/upstreams/${id}`
 }
 
+/** A tab of a server that passes requests on. */
+const onPassing =
+  (tab: string) =>
+  async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
+    const server = { name: 'Way through', organizationId, presentation: 'passthrough' }
+    const { id: serverId } = await owner.create('/servers', server)
+    const upstream = { name: 'far', transport: 'http', url: 'https://mcp.example.com/mcp' }
+    await owner.create(`/servers/${serverId}/upstreams`, upstream)
+    return `/servers/${serverId}/${tab}`
+  }
+
 const toolRoute = 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool'
 const SAMPLE = JSON.stringify({ gate: 7, trucks: [{ plate: HOSTILE_NAME, links: ['a', 'b'] }], note: 'x'.repeat(200) })
 
@@ -155,4 +166,9 @@ export const upstreamStatePages: readonly PageRow[] = [
     path: async world => `/servers/${(await withHeard(world)).serverId}`,
     state: 'upstreams',
   },
+  ...['inspector', 'tools', 'sources'].map(tab => ({
+    route: `GET /servers/:uuid/${tab}`,
+    path: onPassing(tab),
+    state: 'passthrough',
+  })),
 ]

@@ -102,7 +102,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('The header number 1 is not written as Name: value.')
     expect(refused.html).toContain('The pattern number 1 begins with a double quote')
-    expect(refused.html).toContain('The time is no whole number of milliseconds.')
+    expect(refused.html).toContain('The time must be a whole number of milliseconds from 1 on, such as 10,000.')
     expect(refused.html).toContain('The name must be 1 to 64 characters')
     expect(refused.html).toContain('value="two words"')
     expect(refused.html).toContain('no pair\nX-A: 1\nX-A: 2</textarea>')
@@ -205,6 +205,25 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(html).toContain('>Tools <span>2</span></a>')
     expect(html).toContain('stands beside the tools of the attached MCP servers')
     expect(html).not.toContain('No tool at work yet')
+  })
+
+  it('say of a server that passes requests on what its tabs cannot show, and offer nothing that it refuses', async () => {
+    const server = { name: 'Way through', organizationId, presentation: 'passthrough' }
+    const { id: serverId } = await operator.create('/servers', server)
+    const person = await signIn(operator)
+    const path = `/servers/${serverId}`
+    const sources = async () => (await person.get(`${path}/sources`)).html
+    expect(await sources()).toContain('/sources/upstreams/new"')
+    await operator.create(`${path}/upstreams`, { name: 'far', ...REMOTE })
+    for (const link of ['/sources/upstreams/new"', '/sources/new"']) expect(await sources()).not.toContain(link)
+    const { html: tools } = await person.get(`${path}/tools`)
+    expect(tools).toContain('Its tools are those of its MCP server')
+    expect(tools).toMatch(/>Tools\s*<\/a>/)
+    expect(tools).not.toContain('/tools/new"')
+    const { html: inspector } = await person.get(`${path}/inspector`)
+    expect(inspector).toContain('passes every request on')
+    expect(inspector).not.toContain('offers no tool yet')
+    expect((await person.submit(`${path}/inspector?tool=any`, {})).status).toBe(409)
   })
 
   it('answer 404 at the address of another server', async () => {
