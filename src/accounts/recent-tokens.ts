@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../platform/newest-entries.ts'
 import { hashToken } from './credentials.ts'
 
 /** How long a token is taken for good without asking the database, where no event says otherwise. */
@@ -23,7 +23,7 @@ export type RecentTokensParts<H extends Holder> = {
  * bad ones costs no memory.
  */
 export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, now }: RecentTokensParts<H>) => {
-  const cache = new LRUCache<string, { holder: H; freshUntil: number }>({ max: MAX_CACHED })
+  const cache = createNewestEntries<{ holder: H; freshUntil: number }>(MAX_CACHED)
   // Counts what was forgotten: an answer that the database gave before may be out of date already.
   let forgotten = 0
 

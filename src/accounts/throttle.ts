@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { AppError } from '../kernel/index.ts'
 import { type Counters, networkOf } from '../platform/counters/index.ts'
+import { createNewestEntries } from '../platform/newest-entries.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
@@ -40,7 +40,7 @@ const MAX_BLOCKS = 10_000
 /** Slows down who tries passwords, makes accounts or asks for letters in bulk. Every `count…` throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number) => {
   // Who is blocked and goes on trying costs the database nothing.
-  const blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKS })
+  const blockedUntil = createNewestEntries<number>(MAX_BLOCKS)
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
     if (until === undefined) return

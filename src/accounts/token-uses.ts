@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../platform/newest-entries.ts'
 
 /** How often one token's use is written down, at most. */
 export const NOTE_USE_EVERY_MS = 60 * 1_000
@@ -13,7 +13,7 @@ export type TokenUsesParts = {
 
 /** Writes down when tokens were last used, off the path of the requests that use them. */
 export const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
-  const notedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  const notedAt = createNewestEntries<number>(MAX_REMEMBERED)
   const underWay = new Set<Promise<void>>()
   return {
     note: (tokenId: string): void => {

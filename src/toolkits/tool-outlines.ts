@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../platform/newest-entries.ts'
 import { compileTemplate, type ParameterType } from '../templates/index.ts'
 import { templateOf } from './stored-definition.ts'
 
@@ -29,7 +29,7 @@ const readOutline = ({ definition }: Row): ToolOutline => {
 
 /** Reads each version of a tool once: compiling the templates of 2,000 takes longer than a page may. */
 export const createToolOutlines = () => {
-  const known = new LRUCache<string, ToolOutline>({ max: MAX_REMEMBERED })
+  const known = createNewestEntries<ToolOutline>(MAX_REMEMBERED)
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
   return {
     /** Undefined of a version that was not read before, or long ago. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../../platform/newest-entries.ts'
 
 /** Numbers that are remembered, of some 100 bytes each: the tools of ten of the largest servers. */
 const MAX_REMEMBERED = 20_000
@@ -8,7 +8,7 @@ const keyOf = (text: string): string => createHash('sha1').update(text).digest('
 
 /** The tokens of texts that were counted before. */
 export const createKnownTokens = () => {
-  const known = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  const known = createNewestEntries<number>(MAX_REMEMBERED)
   return {
     /** `remember`: to be told when they are counted. */
     find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../newest-entries.ts'
 
 /**
  * Counts per key in a fixed window. `increment` is atomic, also across processes that share the counters; the window
@@ -18,11 +18,7 @@ const MAX_COUNTERS = 100_000
 
 /** Counters of this process, gone with it. `now` is in milliseconds since 1970. */
 export const createMemoryCounters = (now: () => number = Date.now): Counters => {
-  // By size, each being 1: of a `max` the cache makes all of the room at once, 3 MB here.
-  const counters = new LRUCache<string, { count: number; endsAt: number }>({
-    maxSize: MAX_COUNTERS,
-    sizeCalculation: () => 1,
-  })
+  const counters = createNewestEntries<{ count: number; endsAt: number }>(MAX_COUNTERS)
   const current = (key: string) => {
     const counter = counters.get(key)
     return counter !== undefined && counter.endsAt > now() ? counter : undefined

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
+import { createNewestEntries } from '../newest-entries.ts'
 import { isSafeMethod } from './access.ts'
 import { sessionIdOf } from './sessions.ts'
 import { isFragmentRequest } from './views.ts'
@@ -24,7 +24,7 @@ const keyOf = (request: FastifyRequest): string | undefined => {
  * led. What did not lead on is done again. Of one process; to be set up after the form's token is checked.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
-  const answers = new LRUCache<string, Answer>({ max: MAX_REMEMBERED })
+  const answers = createNewestEntries<Answer>(MAX_REMEMBERED)
   const own = new WeakMap<FastifyRequest, { key: string; answer: Answer }>()
 
   pages.addHook('preHandler', async (request, reply) => {
