@@ -5,9 +5,9 @@ import type { JsonValue } from '../../src/kernel/index.ts'
 export const json = (value: JsonValue): AnswerDocument => ({ kind: 'json', value, format: 'json' })
 export const text = (content: string): AnswerDocument => ({ kind: 'text', text: content, format: 'text' })
 
-/** What a search answers: of JSON its value, of text the text, and the notes as one text. */
+/** What a search answers, by a regular expression unless it says else: of JSON its value, of text the text, and the notes as one text. */
 export const search = (document: AnswerDocument, params: SearchParams) => {
-  const outcome = createSearch().apply(document, params)
+  const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (!outcome.ok) throw new Error(outcome.error)
   const { document: found, notes } = outcome.value
   return {
@@ -18,7 +18,7 @@ export const search = (document: AnswerDocument, params: SearchParams) => {
 
 /** The sentence that a search is refused by; throws when it is not. */
 export const refusal = (document: AnswerDocument, params: SearchParams): string => {
-  const outcome = createSearch().apply(document, params)
+  const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (outcome.ok) throw new Error(`found ${JSON.stringify(outcome.value)}`)
   return outcome.error
 }

@@ -9,6 +9,11 @@ describe('search in JSON', () => {
     expect(notes).toBe('')
   })
 
+  it('no mode is said: the pattern is a text', () => {
+    const outcome = searchIndex(buildIndex(json(['1.5', '125'])), { pattern: '1.5' })
+    expect(outcome.ok && outcome.value.document).toMatchObject({ value: { results: [{ path: '[0]', value: '1.5' }] } })
+  })
+
   it('a number matches: it stays a number', () => {
     const { found } = search(PEOPLE, { pattern: '^19\\d\\d$' })
     expect(found).toEqual({

@@ -41,7 +41,7 @@ const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Res
 const lookOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Result<Look, string> => {
   if (!Number.isInteger(depth) || depth < 1) return failure('depth is a whole number from 1 on.')
   if (!Number.isInteger(samples) || samples < 0) return failure('samples is a whole number from 0 on.')
-  return success({ depth: Math.min(depth, MAX_DEPTH), samples: Math.min(samples, MAX_SAMPLES - 1) })
+  return success({ depth: Math.min(depth, MAX_DEPTH), samples: Math.min(samples, MAX_SAMPLES) })
 }
 
 const apply = (document: AnswerDocument, params: ExploreParams): Result<Processed, string> => {

@@ -23,7 +23,7 @@ const renderSamples = (
   if (samples === 0 || values.size === 0) return ''
   const all = [...values]
   if (values.size === 1) return count === 1 ? `: ${all.map(show).join()}` : `, always ${all.map(show).join()}`
-  const isAll = values.size < MAX_SAMPLES && values.size <= Math.max(MAX_CHOICES, samples) && count > values.size
+  const isAll = values.size <= MAX_SAMPLES && values.size <= Math.max(MAX_CHOICES, samples) && count > values.size
   if (isAll) return `, one of ${all.map(show).join(', ')}`
   return `, such as ${all.slice(0, samples).map(show).join(', ')}`
 }

@@ -23,8 +23,10 @@ const TABLE_MEMBERS = 40
 const TABLE_LOOKED_AT = 8
 /** Most names of one object that are told apart; what comes after them is counted, and not described. */
 const MAX_MEMBERS = 500
-/** Different values held of one place; as many are told when there are no others. */
+/** Most values told of one place. */
 export const MAX_SAMPLES = 20
+/** Different values held of one place: one more, which says that there are others. */
+const MAX_HELD = MAX_SAMPLES + 1
 const MAX_SAMPLE_CHARACTERS = 200
 
 export const createShape = (): ValueShape => ({
@@ -56,7 +58,7 @@ const addText = (texts: ValueShape['texts'], value: string): void => {
   texts.count++
   if (value.length < texts.shortest) texts.shortest = value.length
   if (value.length > texts.longest) texts.longest = value.length
-  if (texts.samples.size < MAX_SAMPLES) texts.samples.add(value.slice(0, MAX_SAMPLE_CHARACTERS))
+  if (texts.samples.size < MAX_HELD) texts.samples.add(value.slice(0, MAX_SAMPLE_CHARACTERS))
 }
 
 const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
@@ -64,7 +66,7 @@ const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
   if (value < numbers.least) numbers.least = value
   if (value > numbers.most) numbers.most = value
   if (!Number.isInteger(value)) numbers.hasFractions = true
-  if (numbers.samples.size < MAX_SAMPLES) numbers.samples.add(String(value))
+  if (numbers.samples.size < MAX_HELD) numbers.samples.add(String(value))
 }
 
 const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels: number): void => {
@@ -89,7 +91,7 @@ const addTable = (
   table.fewest = Math.min(table.fewest, names.length)
   table.most = Math.max(table.most, names.length)
   for (const name of names) {
-    if (table.keys.size >= MAX_SAMPLES) break
+    if (table.keys.size >= MAX_HELD) break
     table.keys.add(name.slice(0, MAX_SAMPLE_CHARACTERS))
   }
   if (levels <= 0) return
@@ -131,7 +133,7 @@ export const addValue = (shape: ValueShape, value: JsonValue, levels: number): v
     if (exact === undefined) addObject(shape.objects, value, levels)
     else {
       shape.numbers.count++
-      if (shape.numbers.samples.size < MAX_SAMPLES) shape.numbers.samples.add(exact)
+      if (shape.numbers.samples.size < MAX_HELD) shape.numbers.samples.add(exact)
     }
   }
 }

@@ -4,7 +4,7 @@ export type SearchMode = (typeof SEARCH_MODES)[number]
 export type SearchParams = {
   /** What to look for; without it nothing is searched. */
   pattern?: string | undefined
-  /** `regex` where it is left out. */
+  /** `text` where it is left out. */
   mode?: SearchMode | undefined
   /** Paths such as `users[].name` that alone are searched; none means all that there is. */
   fields?: readonly string[] | undefined

@@ -49,7 +49,7 @@ const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchPar
   )
 }
 
-const toLook = ({ pattern = '', mode = 'regex', ...params }: SearchParams): Look => ({
+const toLook = ({ pattern = '', mode = 'text', ...params }: SearchParams): Look => ({
   pattern,
   mode,
   topK: params.topK ?? DEFAULT_TOP_K,

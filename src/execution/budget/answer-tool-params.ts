@@ -102,14 +102,14 @@ const Explore = z.object(EXPLORE)
 const readSteps: Record<AnswerToolName, (given: JsonObject) => AnswerSteps> = {
   proxy_filter: given => ({ filter: Filter.parse(given) }),
   proxy_search: given => {
-    const { top_k, context_lines, case_insensitive, max_distance, mode = 'text', ...search } = Search.parse(given)
+    const { top_k, context_lines, case_insensitive, max_distance, ...search } = Search.parse(given)
     const named = {
       topK: top_k,
       contextLines: context_lines,
       caseInsensitive: case_insensitive,
       maxDistance: max_distance,
     }
-    return { search: { ...search, ...named, mode } }
+    return { search: { ...search, ...named } }
   },
   proxy_explore: given => ({ explore: Explore.parse(given) }),
 }
