@@ -70,6 +70,7 @@ import {
   deriveServerChanges,
   findServerToCall,
   holdings,
+  listServersThere,
   uses,
   type VerifyMcpToken,
 } from './servers/index.ts'
@@ -235,6 +236,11 @@ export const buildServices = async (
     onInternalError: error => logger.error({ err: error }, 'what answers cost could not be counted'),
   })
   bus.subscribe('server_removed', ({ serverId }) => ledger.forgetServer(serverId))
+  bus.subscribe('resync', async () => {
+    const known = ledger.listServers()
+    const there = await listServersThere(db, known)
+    for (const serverId of known) if (!there.has(serverId)) ledger.forgetServer(serverId)
+  })
   const execution = createExecutionService({
     ...upstreamServices.forExecution,
     db,

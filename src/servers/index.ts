@@ -37,7 +37,7 @@ export {
   type ServerFrameParts,
   serverTabPath,
 } from './server-frame.ts'
-export { countAllServers, listServerNames } from './server-names.store.ts'
+export { countAllServers, listServerNames, listServersThere } from './server-names.store.ts'
 export { createServerRemoval } from './server-removal.ts'
 export { createServerTab } from './server-tab.ts'
 export { findServerToCall } from './server-to-call.ts'

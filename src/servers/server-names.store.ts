@@ -10,3 +10,9 @@ export const listServerNames = (db: Database, organizationId: string): Promise<{
 
 /** Servers of everybody. */
 export const countAllServers = (db: Database): Promise<number> => db.server.count({ where: { removedAt: null } })
+
+/** Those of the ids that are servers still. */
+export const listServersThere = async (db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const rows = await db.server.findMany({ where: { id: { in: [...ids] }, removedAt: null }, select: { id: true } })
+  return new Set(rows.map(({ id }) => id))
+}

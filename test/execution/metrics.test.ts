@@ -150,6 +150,19 @@ describe('metrics', () => {
     expect(await collectTools(serverId)).toEqual([])
   })
 
+  it('let go of a server whose removal was not heard of, once what was missed is read again', async () => {
+    const [gone, there] = [await serve(), await serve()]
+    for (const { client, serverId } of [gone, there]) {
+      await client.callTool({ name: 'small' })
+      await whenCounted(serverId, 1)
+    }
+    const { db, bus } = patchbay.services
+    await db.server.update({ where: { id: gone.serverId }, data: { removedAt: new Date() } })
+    await bus.publish({ type: 'resync' })
+    expect(await collectTools(gone.serverId)).toEqual([])
+    expect(await collectTools(there.serverId)).toHaveLength(1)
+  })
+
   it('tell what a list of tools costs once somebody has looked at it, and count nothing for it', async () => {
     const { serverId } = await serve()
     const collectCosts = async () =>

@@ -211,6 +211,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
     stats: (): LedgerStats => ({ ...totals, waiting: saving.size() + plain.size() + underWay }),
     /** The same by tool, of as many tools as are told apart, and of all others together. */
     listTools: tools.list,
+    listServers: tools.listServers,
     forgetServer: tools.forgetServer,
     /** What waits still is not counted; a job under way is waited for, or ended by whoever closes the work. */
     close: async (): Promise<void> => {

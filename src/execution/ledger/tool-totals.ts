@@ -59,6 +59,8 @@ export const createToolTotals = () => {
       total.tokensSent += tokensSent
     },
     list: (): readonly ToolTotal[] => [...totals.values(), ...(others.counted > 0 ? [others] : [])],
+    /** Those of which anything was added. */
+    listServers: (): readonly string[] => [...toolsOfServer.keys()],
     /** Makes room of what no server has any more, and adds nothing of it again. */
     forgetServer: (serverId: string): void => {
       removed.set(serverId, true)
