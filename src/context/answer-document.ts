@@ -14,4 +14,16 @@ export type Processed = {
   document: AnswerDocument
   /** What a model should know besides, each in a sentence: what a path did not match, what was left out. */
   notes: readonly string[]
+  /** Of a document that is one page of a list, or of a text's lines. */
+  page?: ShownPage | undefined
+}
+
+/** One page, of which less may be sent than it holds. */
+export type ShownPage = {
+  /** What the notes say of it, as if all of it were sent. */
+  note: string
+  /** The same for so many of its items, the first ones. */
+  describe: (shown: number) => string
+  /** How many of its items, or whole lines, a beginning of the document holds. */
+  countIn: (beginning: AnswerDocument) => number
 }

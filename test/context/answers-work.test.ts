@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, expect, it } from 'vitest'
+import { z } from 'zod'
 import { countTokens, createAnswerWork } from '../../src/context/index.ts'
 
 const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
@@ -49,6 +50,35 @@ it('steps go on from each other, and each says what it did', async () => {
   expect(seen.text).not.toContain('group')
   expect(seen.notes.join()).toContain('items 51 to 150 of 4,000')
   expect(seen.tokensAfter).toBe(await countTokens(seen.text))
+})
+
+it('a page that is cut to the budget is said to be as much as is shown, and what comes next is found from there', async () => {
+  const next = async (offset: number) => {
+    const steps = { filter: { limit: 1_000, offset } }
+    const { text, notes, tokensShown } = await look({ bytes: LARGE, budgetTokens: 500, steps })
+    expect(tokensShown).toBeLessThanOrEqual(500)
+    const count = z.array(z.unknown()).parse(JSON.parse(text)).length
+    const end = offset + count
+    expect(JSON.parse(text)).toEqual(RECORDS.slice(offset, end))
+    const range = `${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')}`
+    expect(notes).toEqual([`These are items ${range} of 4,000. Go on with offset ${end}.`])
+    return end
+  }
+  const second = await next(0)
+  expect(second).toBeLessThan(100)
+  await next(await next(second))
+  await next(3_000)
+})
+
+it('a page of lines that is cut is said to be as many as are whole', async () => {
+  const lines = Array.from({ length: 2_000 }, (_, index) => `Line ${index} says something of some length.`)
+  const bytes = Buffer.from(lines.join('\n'))
+  const { text, notes } = await look({ bytes, budgetTokens: 300, steps: { filter: { limit: 500, offset: 10 } } })
+  const shown = text.split('\n')
+  expect(shown).toEqual(lines.slice(10, 10 + shown.length))
+  expect(notes).toEqual([
+    `These are lines 11 to ${10 + shown.length} of 2,000. Go on with offset ${10 + shown.length}.`,
+  ])
 })
 
 it('a step that fails reports its error and leaves the others their work', async () => {

@@ -1,5 +1,5 @@
 import type { Result } from '../../kernel/index.ts'
-import type { AnswerDocument, Processed } from '../answer-document.ts'
+import type { AnswerDocument, Processed, ShownPage } from '../answer-document.ts'
 import type { Processor } from '../processor.ts'
 import { createSearch, type SearchParams } from '../search/index.ts'
 import { type ExploreParams, explore } from './explore.ts'
@@ -16,6 +16,8 @@ export type AnswerSteps = {
 export type StepsOutcome = {
   document: AnswerDocument
   notes: readonly string[]
+  /** What the last step made, where that is one page. */
+  page: ShownPage | undefined
   errors: readonly { step: string; message: string }[]
   /** How many steps had something to do. */
   wanted: number
@@ -50,14 +52,16 @@ export const createPipeline = () => {
   }
 
   return (document: AnswerDocument, steps: AnswerSteps): StepsOutcome => {
-    let outcome: StepsOutcome = { document, notes: [], errors: [], wanted: 0 }
+    let outcome: StepsOutcome = { document, notes: [], page: undefined, errors: [], wanted: 0 }
     const take = <Params>(processor: Processor<Params>, params: Params | undefined): void => {
       if (params === undefined || !processor.isWanted(params)) return
       const made = run(processor, outcome.document, params)
       const wanted = outcome.wanted + 1
-      outcome = made.ok
-        ? { ...outcome, document: made.value.document, notes: [...outcome.notes, ...made.value.notes], wanted }
-        : { ...outcome, errors: [...outcome.errors, { step: processor.name, message: made.error }], wanted }
+      if (made.ok) {
+        const { document, notes, page } = made.value
+        outcome = { ...outcome, document, notes: [...outcome.notes, ...notes], page, wanted }
+      } else
+        outcome = { ...outcome, errors: [...outcome.errors, { step: processor.name, message: made.error }], wanted }
     }
     take(filter, steps.filter)
     take(search, steps.search)

@@ -11,6 +11,8 @@ import { nameMembers } from './shape-lines.ts'
 export type Beginning = {
   /** Of JSON: valid JSON. Of lines, a table or a text: whole lines where there are any. */
   text: string
+  /** The same as a document. */
+  shown: AnswerDocument
   /** Lines that say what is left out, and what it is like; empty when nothing is. */
   outline: string
   /** Of the text and the outline together, as TOKEN_ENCODING counts them. */
@@ -31,7 +33,7 @@ const AIM = 0.94
 const OUTLINE_SHARE = 0.3
 const MAX_OUTLINE_LINES = 12
 
-type Candidate = { text: string; outline: string }
+type Candidate = Pick<Beginning, 'text' | 'shown' | 'outline'>
 
 const describeCut = (root: AnswerDocument, { path, what, shown, total, places }: Cut): string => {
   const where = path.length === 0 ? 'the whole' : renderPath(path)
@@ -67,9 +69,10 @@ const createCutter = (document: AnswerDocument): ((room: number) => Candidate) =
   if (document.kind === 'json') {
     return room => {
       const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)))
-      const text = renderDocument({ ...document, value })
+      const shown = { ...document, value }
+      const text = renderDocument(shown)
       const lines = cuts.map(cut => describeCut(document, cut))
-      return { text, outline: renderOutline(lines, Math.max(room - text.length, room * OUTLINE_SHARE)) }
+      return { text, shown, outline: renderOutline(lines, Math.max(room - text.length, room * OUTLINE_SHARE)) }
     }
   }
   const whole = renderDocument(document)
@@ -77,8 +80,9 @@ const createCutter = (document: AnswerDocument): ((room: number) => Candidate) =
   const format = document.kind === 'text' ? document.format : 'text'
   return room => {
     const text = cutText(whole, Math.floor(room), format)
-    if (text.length === whole.length) return { text, outline: '' }
-    return { text, outline: renderOutline([describeTextCut(whole, text, lines)], room) }
+    const shown = { kind: 'text' as const, text, format }
+    if (text.length === whole.length) return { text, shown, outline: '' }
+    return { text, shown, outline: renderOutline([describeTextCut(whole, text, lines)], room) }
   }
 }
 
@@ -87,8 +91,10 @@ const countBoth = ({ text, outline }: Candidate): Promise<number> =>
 
 /** Nothing but what says that there is more: within any budget. */
 const emptiest = (document: AnswerDocument): Candidate => {
-  if (document.kind !== 'json' || document.format !== 'json') return { text: '', outline: '' }
-  return { text: Array.isArray(document.value) ? '[]' : '{}', outline: '' }
+  const isList = document.kind === 'json' && Array.isArray(document.value)
+  const shown = { kind: 'json' as const, value: isList ? [] : {}, format: 'json' as const }
+  const isJson = document.kind === 'json' && document.format === 'json'
+  return { text: isJson ? renderDocument(shown) : '', shown, outline: '' }
 }
 
 const findWhole = async (document: AnswerDocument, budgetTokens: number): Promise<Beginning | undefined> => {
@@ -98,7 +104,7 @@ const findWhole = async (document: AnswerDocument, budgetTokens: number): Promis
   const text = renderDocument(document)
   if (text.length > budgetTokens * MAX_CHARACTERS_PER_TOKEN) return undefined
   const tokensShown = await countTokens(text)
-  return tokensShown > budgetTokens ? undefined : { text, outline: '', tokensShown, isCut: false }
+  return tokensShown > budgetTokens ? undefined : { text, shown: document, outline: '', tokensShown, isCut: false }
 }
 
 /**

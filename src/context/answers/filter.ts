@@ -1,7 +1,7 @@
 import { failure, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import type { AnswerDocument, Processed } from '../answer-document.ts'
 import type { Processor } from '../processor.ts'
-import { describePage, type Page, pageOf, pageValue } from './paging.ts'
+import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
 import { excludePaths, includePaths } from './project.ts'
 import { describeMiss, matches } from './what-there-is.ts'
@@ -52,15 +52,13 @@ const filterJson = (document: JsonDocument, paths: readonly Path[], page: Page |
   const format = Array.isArray(value) ? document.format : 'json'
   if (page === undefined) return { document: { kind: 'json' as const, value, format }, notes: misses }
   const paged = pageValue(value, params.mode === 'exclude' ? [] : paths, page)
-  return { document: { kind: 'json' as const, value: paged.value, format }, notes: [...misses, paged.note] }
+  const notes = [...misses, paged.note]
+  return { document: { kind: 'json' as const, value: paged.value, format }, notes, page: paged.page }
 }
 
 const filterText = (document: TextDocument, page: Page): Processed => {
-  const lines = document.text.split('\n')
-  return {
-    document: { kind: 'text', text: pageOf(lines, page).join('\n'), format: document.format },
-    notes: [describePage('lines', page, lines.length)],
-  }
+  const paged = pageLines(document.text, page)
+  return { document: { ...document, text: paged.text }, notes: [paged.page.note], page: paged.page }
 }
 
 const apply = (document: AnswerDocument, params: FilterParams): Result<Processed, string> => {

@@ -1,4 +1,6 @@
 import type { JsonValue } from '../../kernel/index.ts'
+import type { ShownPage } from '../answer-document.ts'
+import { countLines } from './amounts.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
 
 export type Page = { offset: number; limit: number | undefined }
@@ -46,24 +48,34 @@ const replaceAt = (
   )
 }
 
-/** `These are items 21 to 40 of 1,000. Go on with offset 40.`, or that there are no more. */
-export const describePage = (what: string, { offset, limit }: Page, total: number): string => {
-  const end = limit === undefined ? total : Math.min(total, offset + limit)
+/** `These are items 21 to 40 of 1,000. Go on with offset 40.`, or that there are no more; `shown`: how many are sent. */
+const describePage = (what: string, { offset, limit = Infinity }: Page, total: number, shown = limit): string => {
+  const end = Math.min(total, offset + limit, offset + shown)
   const all = total.toLocaleString('en')
   if (total === 0) return `There are no ${what}.`
   if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is behind the last of them.`
+  if (end === offset) return `Not even the first of these ${what} can be shown: take fewer fields, or search.`
   const more = end < total ? ` Go on with offset ${end}.` : ''
   return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`
 }
 
-export const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
+const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
   items.slice(offset, limit === undefined ? undefined : offset + limit)
+
+const arrayAt = (root: JsonValue, names: readonly string[]): readonly JsonValue[] => {
+  const found = names.reduce<JsonValue>((value, name) => (hasMembers(value) ? (value[name] ?? null) : null), root)
+  return Array.isArray(found) ? found : []
+}
 
 /**
  * One page of the array that matters: the whole when it is one, else the first one on the way of a path, else the
  * longest. The value itself where there is no array.
  */
-export const pageValue = (root: JsonValue, paths: readonly Path[], page: Page): { value: JsonValue; note: string } => {
+export const pageValue = (
+  root: JsonValue,
+  paths: readonly Path[],
+  page: Page,
+): { value: JsonValue; note: string; page?: ShownPage } => {
   const onPath = paths.map(path => arrayOnPath(root, path)).find(names => names !== undefined)
   const names = Array.isArray(root) ? [] : (onPath ?? longestArray(root))
   if (names === undefined) return { value: root, note: 'There is no array here: limit and offset change nothing.' }
@@ -73,5 +85,30 @@ export const pageValue = (root: JsonValue, paths: readonly Path[], page: Page): 
     return pageOf(items, page)
   })
   const where = names.length === 0 ? 'items' : `items of ${renderPath(names.map(name => ({ kind: 'member', name })))}`
-  return { value, note: describePage(where, page, total) }
+  const shown: ShownPage = {
+    note: describePage(where, page, total),
+    describe: count => describePage(where, page, total, count),
+    countIn: beginning => (beginning.kind === 'json' ? arrayAt(beginning.value, names).length : 0),
+  }
+  return { value, note: shown.note, page: shown }
+}
+
+/** Lines of a text that are whole in a beginning of it; one that is cut counts where there is no other. */
+const countWholeLines = (text: string, beginning: string): number => {
+  const isLastWhole = /^[^\S\n]*(?:\n|$)/.test(text.slice(beginning.length))
+  return Math.max(1, countLines(beginning) - (isLastWhole ? 0 : 1))
+}
+
+/** One page of the lines of a text. */
+export const pageLines = (text: string, page: Page): { text: string; page: ShownPage } => {
+  const lines = text.split('\n')
+  const paged = pageOf(lines, page).join('\n')
+  return {
+    text: paged,
+    page: {
+      note: describePage('lines', page, lines.length),
+      describe: count => describePage('lines', page, lines.length, count),
+      countIn: beginning => (beginning.kind === 'text' ? countWholeLines(paged, beginning.text) : 0),
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Processed } from '../answer-document.ts'
+import type { Processed, ShownPage } from '../answer-document.ts'
 import { createPipeline, type StepsOutcome } from '../answers/answer-steps.ts'
 import { beginAnswer } from '../answers/begin-answer.ts'
 import { cutText } from '../answers/cut-text.ts'
@@ -37,6 +37,10 @@ const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: Process
   const decoded = parsed.document.kind === 'binary' ? undefined : decodeText(bytes, parseMediaType(mediaType))
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
+
+/** The notes, the one of a page by how many of its items are sent. */
+const describeShown = (notes: readonly string[], page: ShownPage | undefined, shown: number): readonly string[] =>
+  page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 
 const renderAsides = ({ errors }: StepsOutcome, notes: readonly string[]): string =>
   [...notes, ...errors.map(error => error.message)].join('\n')
@@ -77,24 +81,27 @@ export const createAnswerLook = () => {
   }
 
   const show = async (answer: HeldAnswer, outcome: StepsOutcome, job: AnswerJob): Promise<AnswerView> => {
-    const { document, errors, wanted } = outcome
+    const { document, errors, page, wanted } = outcome
     const said = [...answer.parsed.notes, ...outcome.notes]
     const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
     const isNothing = wanted > 0 && errors.length === wanted
     const isChanged = wanted > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
     const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
-    const asideTokens = await countTokens(renderAsides(outcome, notes))
-    const room = Math.max(1, job.budgetTokens - asideTokens)
+    // With room for a page that is cut to say how to go on.
+    const longest = page === undefined ? notes : describeShown(notes, page, page.countIn(document) - 1)
+    const room = Math.max(1, job.budgetTokens - (await countTokens(renderAsides(outcome, longest))))
     const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)
-    const whole = { text: rendered, outline: '', tokensShown: tokensOfAll, isCut: false }
-    const nothing = { text: '', outline: '', tokensShown: 0, isCut: false }
+    const whole = { text: rendered, shown: document, outline: '', tokensShown: tokensOfAll, isCut: false }
+    const nothing = { text: '', shown: document, outline: '', tokensShown: 0, isCut: false }
     const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await beginAnswer(document, room)
+    const told = shown.isCut && page !== undefined ? describeShown(notes, page, page.countIn(shown.shown)) : notes
+    const asideTokens = await countTokens(renderAsides(outcome, told))
     const format = formatOf(document)
     return {
       text: shown.text,
       outline: shown.outline,
-      notes,
+      notes: told,
       errors,
       format,
       isCut: shown.isCut,
