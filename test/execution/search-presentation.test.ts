@@ -91,6 +91,30 @@ describe('a server whose tools are found by search', () => {
     await expect(client.callTool('createInvoice')).rejects.toThrow(/found with find_tools, and called with call_tool/)
   })
 
+  it.each(ERAS)('sends no more of what it finds than the budget of answers, and names the rest (%s)', async kind => {
+    const tools = Array.from({ length: 8 }, (_, index) => ({
+      name: `invoice_${index}`,
+      method: 'GET',
+      url: `${api.origin}/invoices/${index}`,
+      description: `Writes invoice ${index}. ${'It has many words to say of it. '.repeat(12)}`,
+    }))
+    const made = (server: object) => makeServer(operator, tools, { server: { presentation: 'search', ...server } })
+    const ask = async (server: object) => {
+      const client = await open(kind, (await made(server)).serverId)
+      const answer = await client.find('invoice', { limit: 8 })
+      const { content } = z.looseObject({ content: z.array(z.object({ text: z.string() })) }).parse(answer)
+      return { names: Found.parse(answer).structuredContent.tools.map(({ name }) => name), content }
+    }
+    const { names, content } = await ask({ maxResponseTokens: 500 })
+    expect(names.length).toBeGreaterThan(1)
+    expect(names.length).toBeLessThan(8)
+    expect(await countTokens(content.map(({ text }) => text).join('\n'))).toBeLessThanOrEqual(500)
+    expect(JSON.parse(content[0]?.text ?? '')).toHaveLength(names.length)
+    expect(content[1]?.text).toMatch(/^These fit as well: "invoice_\d".* There was no room for them: ask with limit 1/)
+    expect((await ask({ maxResponseTokens: 200 })).names).toHaveLength(1)
+    expect((await ask({ maxResponseTokens: 0 })).names).toHaveLength(8)
+  })
+
   it('keeps the names of its own two tools, and calls others of these names all the same', async () => {
     const own = ['call_tool', 'find_tools'].map(name => ({ name, method: 'GET', url: `${api.origin}/own/${name}` }))
     const server = { presentation: 'search', pinnedTools: ['call_tool', 'find_tools'] }

@@ -13,7 +13,7 @@ export type PresentingParts = {
   onSkipped: (tool: string, reason: string) => void
 }
 
-type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens'>
+type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'>
 
 /** Our own tools about answers: each model needs them that gets one that is cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
@@ -30,15 +30,16 @@ const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, 
 
 const presentSearch = (
   { tools, unlisted, explainMissing, ...server }: CompiledServer,
-  { pinnedTools }: PresentedServer,
+  { pinnedTools, maxResponseTokens: maxTokens }: PresentedServer,
   parts: PresentingParts,
 ): CompiledServer => {
   const shown = listShown(tools, new Set(pinnedTools), parts)
   const findable = tools.filter(tool => !isAlwaysShown(tool))
   const explain = (name: string) => explainMissing?.('tools', name)
   const hiddenCount = tools.length - shown.length
-  const { finder, embeddings } = parts
-  const own = compileSearchTools(tools, findable, hiddenCount, { finder, embeddings, unlisted, explain })
+  const { finder, embeddings, counting } = parts
+  const budget = { serverId: server.id, maxTokens, counting }
+  const own = compileSearchTools(tools, findable, hiddenCount, { finder, embeddings, unlisted, explain, budget })
   return {
     ...server,
     tools: [...shown, ...own],

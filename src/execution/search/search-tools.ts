@@ -1,10 +1,11 @@
 import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import { type CallContext, type CompiledTool, onlyReads, type ToolResult } from '../compiled-server.ts'
 import { errorResult } from '../faults.ts'
-import { cutText, listNames, onOneLine, quoteName } from '../group-texts.ts'
+import { listNames, onOneLine, quoteName } from '../group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../own-tool-arguments.ts'
 import { boundError } from '../resolve.ts'
-import { createToolSearch, type Found, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
+import { type FoundBudget, renderFoundTools } from './found-tools.ts'
+import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 
 export const FIND_TOOLS = 'find_tools'
 export const CALL_TOOL = 'call_tool'
@@ -13,8 +14,6 @@ const DEFAULT_FOUND = 5
 const MAX_FOUND = 20
 /** Names that are offered in place of one that nobody has. */
 const NEAREST = 3
-/** Of each tool's description, in an answer to a question: what is longer is for who reads the API's documentation. */
-const MAX_DESCRIPTION_CHARS = 2_000
 
 const FIND_SCHEMA = objectSchema(
   {
@@ -34,15 +33,8 @@ const CALL_SCHEMA = objectSchema(
 type SearchParts = ToolSearchParts & {
   /** Why there is no tool of a name, where more is known than that. */
   explain: (name: string) => string | undefined
+  budget: FoundBudget
 }
-
-const renderFound = ({ name, title, description, inputSchema }: Found): string =>
-  JSON.stringify({
-    name,
-    title,
-    description: description === undefined ? undefined : cutText(description, MAX_DESCRIPTION_CHARS),
-    inputSchema,
-  })
 
 type Question = { query: string; limit: number }
 
@@ -68,7 +60,7 @@ const nothingFound = (query: string): ToolResult => ({
   structuredContent: { tools: [] },
 })
 
-const compileFind = (search: ToolSearch, { unlisted }: SearchParts, count: number): CompiledTool => ({
+const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, count: number): CompiledTool => ({
   name: FIND_TOOLS,
   title: undefined,
   description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Ask in the words of the task.`,
@@ -83,7 +75,7 @@ const compileFind = (search: ToolSearch, { unlisted }: SearchParts, count: numbe
     const { query, limit } = question.value
     const found = await search.find(query, limit, context)
     if (found.length === 0) return nothingFound(query)
-    return { utf8: Buffer.from(`[${found.map(renderFound).join(',')}]`), structuredAs: 'tools' }
+    return renderFoundTools(found, budget)
   },
 })
 
