@@ -73,4 +73,14 @@ describe.each(databaseKinds)('tools on $kind', kind => {
     expect(other.id).not.toBe(first.id)
     expect(await db.toolkit.count({ where: { title: 'On the way' } })).toBe(2)
   })
+
+  it('made with their toolkit by several at once, the same, are one tool in one toolkit', async () => {
+    const { tools, db } = patchbay.services
+    const toolkit = { title: 'At once', organizationId }
+    const made = await Promise.all(
+      Array.from({ length: 4 }, () => tools.createToolWithToolkit(actor, toolkit, definition('one'))),
+    )
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+    expect(await db.toolkit.count({ where: { title: 'At once' } })).toBe(1)
+  })
 })
