@@ -79,7 +79,7 @@ export const firstRunPages =
       const amount = Number(typed.amount)
       if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
         throw new AppError('invalid_request', 'The amount is no number.', {
-          errors: [{ path: 'amount', message: 'is no number' }],
+          errors: [{ path: 'amount', message: 'must be a number, such as 100' }],
         })
       }
       const result = await execution.callInstance(

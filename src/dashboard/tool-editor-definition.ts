@@ -8,11 +8,12 @@ import {
   parseJson,
 } from '../kernel/index.ts'
 import { readTemplate } from '../templates/index.ts'
-import type { Tool, ToolAnnotations, ToolDefinition } from '../toolkits/index.ts'
+import { CreateTool, type Tool, type ToolAnnotations, type ToolDefinition } from '../toolkits/index.ts'
 import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
 import { readResponse } from './tool-editor-response.ts'
+import { readTypedNumber } from './typed-number.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
@@ -67,14 +68,6 @@ const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnno
   return Object.keys(annotations).length === 0 ? undefined : annotations
 }
 
-/** A whole number above zero, or nothing. */
-const readCount = (path: string, unit: string, text: string): { count: number | undefined; errors: FieldError[] } => {
-  const digits = text.trim().replaceAll(/[,_ ]/g, '')
-  if (digits === '') return { count: undefined, errors: [] }
-  if (/^\d{1,9}$/.test(digits) && Number(digits) > 0) return { count: Number(digits), errors: [] }
-  return { count: undefined, errors: [{ path, message: `must be a whole number of ${unit}` }] }
-}
-
 const orNothing = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
 /** The text that is read as JSON with its places, each as long as it is written: what follows keeps its column. */
@@ -118,8 +111,8 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   const url = form.url.trim()
   const template = readTemplate({ method: form.method, url, headers, body })
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})
-  const timeout = readCount('timeoutMs', 'milliseconds', form.timeoutMs)
-  const cache = readCount('cacheSeconds', 'seconds', form.cacheSeconds)
+  const timeout = readTypedNumber(CreateTool.shape.timeoutMs, 'timeoutMs', form.timeoutMs)
+  const cache = readTypedNumber(CreateTool.shape.cacheSeconds, 'cacheSeconds', form.cacheSeconds)
   const input = readSchema('inputSchema', form.inputSchema)
   const output = readSchema('outputSchema', form.outputSchema)
   const { response, errors: responseErrors } = readResponse(form)
@@ -139,14 +132,14 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
       url,
       headers,
       body,
-      timeoutMs: timeout.count,
+      timeoutMs: timeout.number,
       parameters: metas,
       inputSchema: input.schema,
       outputSchema: output.schema,
       annotations: readAnnotations(form, stored?.annotations),
       allowedOrigins: origins.length === 0 ? undefined : origins,
-      cacheSeconds: cache.count,
-      cacheShared: cache.count !== undefined && form.cacheShared === 'yes' ? true : undefined,
+      cacheSeconds: cache.number,
+      cacheShared: cache.number !== undefined && form.cacheShared === 'yes' ? true : undefined,
       response,
     },
     template,

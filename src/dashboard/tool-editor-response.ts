@@ -9,6 +9,7 @@ import {
 import type { FieldError } from '../kernel/index.ts'
 import { formText, parseInput } from '../platform/http/index.ts'
 import { errorsOf } from './tool-editor-errors.ts'
+import { readTypedNumber } from './typed-number.ts'
 
 /** Browsers send the lines of a text with CR LF. */
 const LINES = formText.transform(text => text.replaceAll('\r\n', '\n'))
@@ -54,13 +55,6 @@ export const RESPONSE_CHOICES = {
 
 const Rules = z.object({ response: ResponseRules })
 
-const readLength = (text: string): { maxStringLength?: number; errors: FieldError[] } => {
-  const digits = text.trim().replaceAll(/[,_ ]/g, '')
-  if (digits === '') return { errors: [] }
-  if (/^\d{1,9}$/.test(digits)) return { maxStringLength: Number(digits), errors: [] }
-  return { errors: [{ path: 'response.maxStringLength', message: 'must be a whole number of characters' }] }
-}
-
 const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerShaping['transform'] =>
   transform.trim() === ''
     ? undefined
@@ -70,7 +64,11 @@ const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerS
 export const readResponse = (
   form: TypedResponse,
 ): { response: AnswerShaping | undefined; errors: readonly FieldError[] } => {
-  const { maxStringLength, errors: lengthErrors } = readLength(form.maxStringLength)
+  const { number: maxStringLength, errors: lengthErrors } = readTypedNumber(
+    ResponseRules.shape.maxStringLength,
+    'response.maxStringLength',
+    form.maxStringLength,
+  )
   const dropFields = form.dropFields.split('\n').flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
   const transform = readTransform(form)
   const response: AnswerShaping = {

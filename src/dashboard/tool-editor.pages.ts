@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { type Actor, AppError, MAX_TOOL_DEFINITION_BYTES } from '../kernel/index.ts'
 import { actorOf, formText, parseInput, uuidParams } from '../platform/http/index.ts'
-import { CreateTool, type Tool, type ToolDefinition, type ToolService } from '../toolkits/index.ts'
+import { CreateTool, CreateToolkit, type Tool, type ToolDefinition, type ToolService } from '../toolkits/index.ts'
 import { toConflictView } from './tool-conflict.view.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { savedText } from './tool-editor.view.ts'
@@ -21,7 +21,7 @@ const options = { config, bodyLimit: TOOL_BODY_LIMIT, schema: { params: uuidPara
 
 const Query = z.object({ done: formText, as: formText })
 const NewQuery = z.object({ server: formText })
-const ToolkitInput = z.object({ title: z.string().trim().min(1).max(200) })
+const ToolkitInput = CreateToolkit.pick({ title: true })
 
 const STALE = 'version'
 /** What no change of the form would mend. */

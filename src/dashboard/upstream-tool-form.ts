@@ -10,6 +10,7 @@ import {
   MAX_JSON_DEPTH,
   parseJson,
   type Result,
+  readWholeNumber,
   success,
 } from '../kernel/index.ts'
 import { formText, parseInput } from '../platform/http/index.ts'
@@ -51,18 +52,7 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
 
 const Tokens = z.object({ responseTokens: typedResponseTokens })
 const Keeping = z.object({
-  cacheSeconds: z
-    .string()
-    .trim()
-    .transform(text => (text === '' ? undefined : text.replaceAll(/[,_ ]/g, '')))
-    .pipe(
-      z
-        .string()
-        .regex(/^\d{1,9}$/, 'is no whole number of seconds')
-        .transform(Number)
-        .pipe(ToolAnswersRules.shape.cacheSeconds.unwrap())
-        .optional(),
-    ),
+  cacheSeconds: z.string().transform(readWholeNumber).pipe(ToolAnswersRules.shape.cacheSeconds),
 })
 
 /** Nobody may be told from memory that something was done: as of a tool of ours. */

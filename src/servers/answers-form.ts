@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_RESPONSE_TOKENS } from '../context/index.ts'
+import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../context/index.ts'
 import { type FormPage, formatNumber, formText } from '../platform/http/index.ts'
 import { CACHE_ID_PLACE, contextShape } from './context-rules.ts'
 import type { Server } from './server.ts'
@@ -9,16 +9,11 @@ export const AnswersForm = { maxResponseTokens: formText, cutNotice: formText }
 export type TypedAnswers = { maxResponseTokens: string; cutNotice: string }
 
 export const AnswersInput = z.object({
-  maxResponseTokens: z
-    .string()
-    .trim()
-    .regex(/^\d{1,9}$/, 'is no whole number')
-    .transform(Number)
-    .pipe(contextShape.maxResponseTokens),
+  maxResponseTokens: typedResponseTokens.pipe(contextShape.maxResponseTokens),
   cutNotice: contextShape.cutNotice,
 })
 
-const LABELS = { maxResponseTokens: 'tokens of an answer', cutNotice: 'line below a cut answer' }
+const LABELS = { maxResponseTokens: 'number of tokens', cutNotice: 'line below a cut answer' }
 
 export const toAnswersForm = (
   { maxResponseTokens, cutNotice }: Pick<Server, 'maxResponseTokens' | 'cutNotice'>,

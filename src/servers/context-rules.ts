@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../context/index.ts'
+import { wholeNumberRule } from '../kernel/index.ts'
 
 /** How a server spends the context of the models that use it. */
 export type ContextRules = {
@@ -32,7 +33,8 @@ const cutNotice = z
   .refine(text => text === '' || text.includes(CACHE_ID_PLACE), `must hold ${CACHE_ID_PLACE}: the model needs the id`)
 
 const pinnedTools = z.array(z.string().min(1).max(MAX_TOOL_NAME_CHARS)).max(MAX_PINNED_TOOLS)
-const maxFlatTokens = z.int().min(0).max(MAX_FLAT_TOKENS)
+const FLAT_RULE = wholeNumberRule('', 0, MAX_FLAT_TOKENS)
+const maxFlatTokens = z.int(FLAT_RULE).min(0, FLAT_RULE).max(MAX_FLAT_TOKENS, FLAT_RULE)
 
 /** In the API, each with what it says. */
 export const contextShape = {

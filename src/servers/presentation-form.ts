@@ -1,6 +1,6 @@
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
+import { AppError, readWholeNumber } from '../kernel/index.ts'
 import { type FormPage, formText } from '../platform/http/index.ts'
 import { contextShape } from './context-rules.ts'
 import { toPresentationChoices } from './presentation.view.ts'
@@ -22,12 +22,7 @@ const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter(name => 
 export const PresentationInput = z.object({
   presentation: z.enum(PRESENTATIONS, 'is none of the list'),
   pinnedTools: z.string().transform(namesIn).pipe(contextShape.pinnedTools),
-  maxFlatTokens: z
-    .string()
-    .trim()
-    .regex(/^\d{0,9}$/, 'is no whole number')
-    .transform(text => (text === '' ? undefined : Number(text)))
-    .pipe(contextShape.maxFlatTokens.optional()),
+  maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
 
 /** Refuses names that no tool has; those that were pinned before may be of an upstream that is away. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { responseTokens } from '../context/index.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { absentable, nameUpTo, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './shown-as.ts'
@@ -23,7 +23,7 @@ const reviewUpstreamChanges = z
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
 export const CreateServer = z.strictObject({
-  name: z.string().trim().min(1, 'is empty').max(200, 'is longer than 200 characters'),
+  name: nameUpTo(200),
   description: absentable(description),
   access: access.default('private'),
   allowedUsers: z

@@ -18,7 +18,7 @@ export { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 export { toolkitPages } from './toolkit.pages.ts'
 export { toolkitsPages } from './toolkits.pages.ts'
 export { toolkitRoutes } from './toolkits.routes.ts'
-export { CreateTool } from './toolkits.schema.ts'
+export { CreateTool, CreateToolkit } from './toolkits.schema.ts'
 export {
   createToolkitService,
   noToolkit,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keepingRules, ResponseRules } from '../context/index.ts'
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { absentable, nameUpTo, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
@@ -28,13 +28,15 @@ const origin = z
   .refine(isOrigin, 'must be an origin such as https://api.example.com')
   .transform(text => new URL(text).origin)
 
+const TIME_RULE = 'must be a whole number of milliseconds from 1 on, such as 30,000'
+
 /** What a tool may lack. Sizes of what holds places are checked with the template. */
 const optional = {
   title: z.string().trim().min(1).max(200),
   description: z.string().max(10_000, 'is longer than 10,000 characters'),
   body: z.string(),
   // The most is a setting: the service knows it.
-  timeoutMs: z.int().min(1),
+  timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   inputSchema: jsonObject.describe('JSON Schema 2020-12 of the arguments, instead of the one that the parameters make'),
   outputSchema: jsonObject,
   annotations: z.strictObject({
@@ -99,7 +101,7 @@ export const UpdateTool = z.strictObject({
 const visibility = z.enum(['private', 'public'], 'is neither private nor public')
 
 export const CreateToolkit = z.strictObject({
-  title: z.string().trim().min(1, 'is empty').max(200, 'is longer than 200 characters'),
+  title: nameUpTo(200),
   description: absentable(optional.description),
   visibility: visibility.default('private'),
   organizationId: z.uuid().optional(),

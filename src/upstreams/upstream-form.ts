@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from '../kernel/index.ts'
+import { AppError, type FieldError, readWholeNumber } from '../kernel/index.ts'
 import { formText, parseInput } from '../platform/http/index.ts'
 import { AUTH_LABELS, AuthForm, NEW_AUTH, readAuth, typedAuthOf } from './auth-form.ts'
 import {
@@ -121,14 +121,6 @@ export const typedOf = ({ name, description, isEnabled, config, updatedAt }: Ups
 /** What is left empty is left out. */
 const given = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())
 
-const readTime = (text: string, complain: (message: string) => void): number | undefined => {
-  const digits = text.trim()
-  if (digits === '') return undefined
-  if (/^\d{1,9}$/.test(digits)) return Number(digits)
-  complain('is no whole number of milliseconds')
-  return undefined
-}
-
 /** The fields of the transport that is chosen; what was typed for another is not looked at. */
 const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message: string) => void) =>
   typed.transport === 'stdio'
@@ -163,7 +155,7 @@ export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
     allow: readTexts(typed.allow, complainOf('allow')),
     deny: readTexts(typed.deny, complainOf('deny')),
     prefix: given(typed.prefix),
-    timeoutMs: readTime(typed.timeoutMs, complainOf('timeoutMs')),
+    timeoutMs: readWholeNumber(typed.timeoutMs),
     eager: typed.eager === 'on',
     enabled: typed.enabled === 'on',
   }

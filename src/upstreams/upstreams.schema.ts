@@ -40,6 +40,8 @@ const features = z
   .strictObject({ tools: z.boolean().optional(), resources: z.boolean().optional(), prompts: z.boolean().optional() })
   .describe('each true unless false')
 
+const TIME_RULE = 'must be a whole number of milliseconds from 1 on, such as 10,000'
+
 /** Sizes and what the texts hold are checked with the configuration, by transport. */
 const optional = {
   command: z.string().describe('of this machine, run without a shell; for the operator alone'),
@@ -58,7 +60,7 @@ const optional = {
   allow: patterns,
   deny: patterns,
   // The most is a setting: the service knows it.
-  timeoutMs: z.int().min(1, 'is less than 1'),
+  timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   prefix: prefix.describe("before the names of its tools, in place of the upstream's name"),
   enabled: z.boolean(),
   responseTokens: z

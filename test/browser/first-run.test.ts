@@ -109,7 +109,7 @@ describe('the first minute on an empty installation', () => {
     await page.getByRole('button', { name: 'Plug in the sample API' }).click()
     await page.getByLabel('amount').fill('a lot')
     await page.getByRole('button', { name: 'Call convert_currency' }).click()
-    await page.getByText('The amount is no number.').waitFor()
+    await page.getByText('The amount must be a number, such as 100.').waitFor()
     expect(await page.getByLabel('amount').inputValue()).toBe('a lot')
     await page.getByLabel('amount').fill('100')
     await page.getByRole('button', { name: 'Call convert_currency' }).click()

@@ -55,11 +55,14 @@ describe('how long a tool keeps its answers, in the editor', () => {
   it.each([
     [{ readOnlyHint: '' }, 'The time to keep answers is only for tools marked read-only (readOnlyHint): say yes to'],
     [{ readOnlyHint: 'no' }, 'The time to keep answers is only for tools marked read-only'],
-    [{ cacheSeconds: 'soon' }, 'The time to keep answers must be a whole number of seconds.'],
-    [{ cacheSeconds: '-5' }, 'The time to keep answers must be a whole number of seconds.'],
-    [{ cacheSeconds: '0' }, 'The time to keep answers must be a whole number of seconds.'],
-    [{ cacheSeconds: '86401' }, 'The time to keep answers is over 86,400, a day.'],
-    [{ cacheSeconds: '"><script>alert(1)</script>' }, 'The time to keep answers must be a whole number of seconds.'],
+    [{ cacheSeconds: 'soon' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '-5' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '0' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '86401' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
+    [
+      { cacheSeconds: '"><script>alert(1)</script>' },
+      'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.',
+    ],
   ])('is refused beside its field, and keeps what was typed: %j', async (wrong, sentence) => {
     const browser = await signUp()
     const typed = form(wrong)

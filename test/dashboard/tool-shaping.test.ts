@@ -69,12 +69,16 @@ it('rules that cannot be are refused beside their fields, and everything typed s
   expect(status).toBe(400)
   expect(noteOf(html, 'transform')).toMatch(/^Line 1, column 3: this is no JSONata: /)
   expect(noteOf(html, 'dropFields')).toMatch(/^Line 2, column 3: a path is written like items\[\]\.name/)
-  expect(noteOf(html, 'maxStringLength')).toBe('The length of strings must be a whole number of characters.')
+  expect(noteOf(html, 'maxStringLength')).toBe(
+    'The length of strings must be a whole number of characters from 20 to 1,000,000.',
+  )
   expect(html).toContain('<option value="yes" selected>As Markdown</option>')
   expect(html).toContain('a ] &quot;&gt;&lt;script&gt;')
   expect(html).not.toContain('<script>alert')
   const short = await person.submit('/toolkits/new-tool', form({ maxStringLength: '5' }))
-  expect(noteOf(short.html, 'maxStringLength')).toBe('The length of strings is less than 20.')
+  expect(noteOf(short.html, 'maxStringLength')).toBe(
+    'The length of strings must be a whole number of characters from 20 to 1,000,000.',
+  )
 })
 
 it('what is saved of the rules is in the form again, and taken away by emptying it', async () => {

@@ -40,22 +40,20 @@ describe('the page of a tool at work', () => {
     expect(await budget()).toMatchObject({ maxResponseTokens: null })
   })
 
-  it.each([
-    ['a few', 'is no whole number'],
-    ['199', 'is neither 0 nor at least 200'],
-    ['-1', 'is no whole number'],
-    ['1e3', 'is no whole number'],
-    ['999999999', 'is over 1,000,000'],
-    [HOSTILE, 'is no whole number'],
-  ])('keeps %s, and says what is wrong with it', async (typed, said) => {
-    const { save, budget } = await open()
-    const refused = await save(typed)
-    expect(refused.status).toBe(400)
-    expect(refused.html).toContain(`The number of tokens ${said}`)
-    expect(refused.html).not.toContain('<script>alert')
-    expect(inputsOf(refused.html).get('maxResponseTokens')).toBe(typed)
-    expect(await budget()).toMatchObject({ maxResponseTokens: null })
-  })
+  it.each([['a few'], ['199'], ['-1'], ['1e3'], ['999999999'], [HOSTILE]])(
+    'keeps %s, and says what may be written',
+    async typed => {
+      const { save, budget } = await open()
+      const refused = await save(typed)
+      expect(refused.status).toBe(400)
+      expect(refused.html).toContain(
+        'The number of tokens must be a whole number from 200 to 1,000,000, or 0, which sends everything.',
+      )
+      expect(refused.html).not.toContain('<script>alert')
+      expect(inputsOf(refused.html).get('maxResponseTokens')).toBe(typed)
+      expect(await budget()).toMatchObject({ maxResponseTokens: null })
+    },
+  )
 
   it('says of a tool with an output schema that a number takes it from the list', async () => {
     const { person, path } = await open({ outputSchema: SCHEMA })

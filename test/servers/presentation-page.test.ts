@@ -65,7 +65,7 @@ describe('the settings of how clients see the tools', () => {
     const hostile = await set({ presentation: 'search', pinnedTools: HOSTILE, maxFlatTokens: HOSTILE })
     expect(hostile.status).toBe(400)
     expect(hostile.html).not.toContain('<script>alert')
-    expect(hostile.html).toContain('is no whole number')
+    expect(hostile.html).toContain('The number of tokens must be a whole number from 0 to 1,000,000.')
     expect(inputsOf(hostile.html).get('maxFlatTokens')).toBeDefined()
     expect((await set({ presentation: 'auto', pinnedTools: '', maxFlatTokens: '99999999' })).status).toBe(400)
     expect(await read()).toMatchObject({ presentation: 'flat', pinnedTools: [], maxFlatTokens: 4_000 })

@@ -49,6 +49,21 @@ describe('the settings of a server', () => {
     expect(html).not.toContain('<script>alert')
   })
 
+  it.each([
+    ['Desk\u202eksed', 'holds characters that turn the direction of the text'],
+    ['two\nlines', 'holds control characters'],
+  ])('refuse the name %j on the page and in the API alike', async (name, said) => {
+    const { serverId, path } = await make()
+    const person = await signIn()
+    const version = inputsOf((await person.get(path)).html).get('version') ?? ''
+    const refused = await person.submit(path, { name, description: '', version })
+    expect(refused.status).toBe(400)
+    expect(refused.html).toContain(`The name ${said}.`)
+    const wrong = { status: 400, body: { errors: [{ path: 'name', message: said }] } }
+    expect(await owner.send('PATCH', `/servers/${serverId}`, { name })).toMatchObject(wrong)
+    expect(await owner.send('POST', '/servers', { name })).toMatchObject(wrong)
+  })
+
   it('keep what was typed and say what is wrong with it', async () => {
     const { path } = await make()
     const person = await signIn()
@@ -143,7 +158,7 @@ describe('the settings of a server', () => {
     expect([inputs.get('maxResponseTokens'), inputs.get('cutNotice')]).toEqual(['1200', 'More with {cache_id}.'])
     const refused = await person.submit(`${path}/answers`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
     expect(refused.status).toBe(400)
-    expect(refused.html).toContain('is no whole number')
+    expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0, which sends everything.')
     expect(refused.html).toContain('must hold {cache_id}')
     expect(refused.html).not.toContain('<script>alert')
     expect(inputsOf(refused.html).get('maxResponseTokens')).toBe('many')

@@ -54,6 +54,14 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     expect((await ada.send('DELETE', `/toolkits/${id}`)).status).toBe(404)
   })
 
+  it('have titles of one line, which turn no text around them', async () => {
+    const titled = (title: string) => ada.send('POST', '/toolkits', { title })
+    const refusal = (message: string) => ({ status: 400, body: { errors: [{ path: 'title', message }] } })
+    const turned = 'holds characters that turn the direction of the text'
+    expect(await titled('Weather\u202erehtaew')).toMatchObject(refusal(turned))
+    expect(await titled('two\nlines')).toMatchObject(refusal('holds control characters'))
+  })
+
   it('and their tools come in pages that lose and repeat nothing', async () => {
     const bob = await signUp(patchbay.origin)
     const ids: string[] = []

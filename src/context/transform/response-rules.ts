@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FieldError } from '../../kernel/index.ts'
+import { type FieldError, wholeNumberRule } from '../../kernel/index.ts'
 import {
   type AnswerShaping,
   LANGUAGE_NAMES,
@@ -12,6 +12,8 @@ import {
 } from './answer-shaping.ts'
 import { findExpressionFault } from './expression-faults.ts'
 import { parseFieldPath } from './field-path.ts'
+
+const LENGTH_RULE = wholeNumberRule('characters', MIN_STRING_LENGTH, MAX_STRING_LENGTH)
 
 /** What a tool does with its answers, as the API takes it; the expression and the paths are read when it is saved. */
 export const ResponseRules = z
@@ -38,9 +40,9 @@ export const ResponseRules = z
         "makes the answer anew out of its JSON; run apart, within limits of time and memory, and for the answer's JSON alone",
       ),
     maxStringLength: z
-      .int()
-      .min(MIN_STRING_LENGTH, `is less than ${MIN_STRING_LENGTH}`)
-      .max(MAX_STRING_LENGTH)
+      .int(LENGTH_RULE)
+      .min(MIN_STRING_LENGTH, LENGTH_RULE)
+      .max(MAX_STRING_LENGTH, LENGTH_RULE)
       .optional()
       .describe('characters of each string that are sent'),
   })

@@ -17,7 +17,7 @@ export { createErrorReader } from './problem.ts'
 export { assertUnchanged, readOnlyField, readOnlyTimes } from './read-only.ts'
 export { FOR_PERSON } from './reader.ts'
 export { parseReturnTo } from './return-to.ts'
-export { absentable, instantSchema, nameSchema, timeSchema, uuidParam, uuidParams } from './schemas.ts'
+export { absentable, instantSchema, nameSchema, nameUpTo, timeSchema, uuidParam, uuidParams } from './schemas.ts'
 export { createHttpServer, type HttpServer } from './server.ts'
 export {
   beginSession,

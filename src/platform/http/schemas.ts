@@ -20,11 +20,13 @@ export const instantSchema = z
 const CONTROL_CHARACTERS = /\p{Cc}/u
 /** They reorder the text around them: a name on another's page, or in a letter, would show something else there. */
 const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/u
-/** Text that people name things with: one line. */
-export const nameSchema = z
-  .string()
-  .trim()
-  .min(1, 'is empty')
-  .max(100, 'is longer than 100 characters')
-  .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
-  .refine(text => !DIRECTION_CHARACTERS.test(text), 'holds characters that turn the direction of the text')
+/** Text that people name things with, of so many characters at most: one line. */
+export const nameUpTo = (characters: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'is empty')
+    .max(characters, `is longer than ${characters} characters`)
+    .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
+    .refine(text => !DIRECTION_CHARACTERS.test(text), 'holds characters that turn the direction of the text')
+export const nameSchema = nameUpTo(100)
