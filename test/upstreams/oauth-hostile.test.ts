@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -247,6 +247,62 @@ describe('the way to an authorization server', () => {
     const page = await owner.visitor.get(`/servers/${serverId}/sources/upstreams/${upstreamId}`)
     expect(page.text).toContain('Left empty, it stays')
     for (const text of [kept, JSON.stringify(answer.body), page.text]) expect(text).not.toContain('s3cret')
+  })
+})
+
+describe('a client secret that the builder brings', () => {
+  let other: OAuthFake
+  beforeAll(async () => {
+    other = await startOAuthFake()
+  })
+  afterAll(() => other.close())
+
+  it('goes to no other authorization server than it was used at, until it is entered again', async () => {
+    const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'for the first alone' }
+    const { upstreamId } = await attach(owner, fake.url, auth)
+    const readTime = async () => {
+      const { body } = await owner.expectOk('GET', `/upstreams/${upstreamId}`)
+      return z.object({ auth: z.object({ clientSecretSetAt: z.string() }) }).parse(body).auth.clientSecretSetAt
+    }
+    const setAt = await readTime()
+    const begin = () => beginConnecting(owner.visitor, upstreamId)
+    const early = leavingLink(await begin())
+    await owner.visitor.get(fake.agree(leavingLink(await begin())))
+    expect(await accounts(upstreamId)).toBe(1)
+    expect(await readTime()).toBe(setAt)
+
+    fake.behave({ resource: () => ({ authorization_servers: [other.origin] }) })
+    const refused = await begin()
+    expect(refused.status).toBe(409)
+    expect(refused.text).toContain('names another authorization server')
+    expect(refused.text).toContain(other.origin)
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'for both' } })
+    // What was begun by the secret before goes nowhere.
+    const stale = fake.exchanges.length
+    expect((await owner.visitor.get(fake.agree(early))).status).toBe(409)
+    expect(fake.exchanges.length).toBe(stale)
+    const agreed = await owner.visitor.get(other.agree(leavingLink(await begin())))
+    expect(agreed.url).toContain('done=connected')
+    expect(JSON.stringify(other.exchanges)).not.toContain('first')
+    expect(Buffer.from(other.exchanges[0]?.authorization?.slice(6) ?? '', 'base64').toString()).toContain('for both')
+
+    fake.behave()
+    expect((await begin()).status).toBe(409)
+  })
+
+  it('is no newer one’s for an account at an authorization server that it was not used at', async () => {
+    const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'the old one' }
+    const { upstreamId } = await attach(owner, fake.url, auth)
+    await owner.visitor.get(fake.agree(leavingLink(await beginConnecting(owner.visitor, upstreamId))))
+    const seen = fake.seen.length
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'the new one' } })
+    fake.behave({ resource: () => ({ authorization_servers: [other.origin] }) })
+    await owner.visitor.get(other.agree(leavingLink(await beginConnecting(owner.visitor, upstreamId))))
+    const revocations = () => fake.seen.slice(seen).filter(({ url }) => url === '/revoke')
+    await vi.waitFor(() => expect(revocations()).toHaveLength(2))
+    for (const { headers } of revocations()) {
+      expect(Buffer.from(headers.authorization?.slice(6) ?? '', 'base64').toString()).toContain('the+old+one')
+    }
   })
 })
 

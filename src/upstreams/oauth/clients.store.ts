@@ -33,6 +33,20 @@ export const putClient = async (
   await tx.upstreamClient.upsert({ where: { upstreamId }, create: { upstreamId, ...data }, update: data })
 }
 
+/** In place of what was sealed; answers whether it still was that. Of the builder's own it is not known as set anew. */
+export const reseal = async (
+  tx: Transaction,
+  upstreamId: string,
+  { sealed: before, updatedAt }: Pick<StoredClient, 'sealed' | 'updatedAt'>,
+  { text, keyId }: Sealed,
+): Promise<boolean> => {
+  const { count } = await tx.upstreamClient.updateMany({
+    where: { upstreamId, content: before.text },
+    data: { content: text, keyId, updatedAt },
+  })
+  return count > 0
+}
+
 export const removeClient = async (tx: Transaction, upstreamId: string): Promise<void> => {
   await tx.upstreamClient.deleteMany({ where: { upstreamId } })
 }

@@ -170,11 +170,18 @@ const assertIssuer = (answer: URLSearchParams, { server }: Journey): string | un
   return iss[0]
 }
 
+export type FinishParts = {
+  fetch: BoundedFetch
+  now: () => number
+  /** Called before the client is shown to the authorization server; throws where it may not be. */
+  tieSecret: (client: OAuthClient, issuer: string) => Promise<void>
+}
+
 /** Changes what came back with the browser for tokens. Throws `invalid_request`, or `unavailable`. */
 export const finishConnecting = async (
   answer: URLSearchParams,
   journey: Journey,
-  { fetch, now }: { fetch: BoundedFetch; now: () => number },
+  { fetch, now, tieSecret }: FinishParts,
 ): Promise<AccountContent> => {
   const { url, resource, server, client, redirectUri, codeVerifier } = journey
   const iss = assertIssuer(answer, journey)
@@ -186,6 +193,7 @@ export const finishConnecting = async (
   const codes = answer.getAll('code')
   const [code] = codes
   if (code === undefined || code === '' || codes.length > 1) throw notConnected('there is no code in the answer')
+  await tieSecret(client, server.issuer)
   const exchanged = await mcpClient()
     .exchangeAuthorization(server.issuer, {
       metadata: server,

@@ -31,7 +31,7 @@ export const createRevocations = ({ fetch, clients, open }: RevocationsParts) =>
   const revoke = async (account: StoredAccount): Promise<void> => {
     // By a key that is not held any more there is nothing to revoke.
     const { content } = open(account)
-    const client = await clients.findNow(account.upstreamId, content.client)
+    const client = await clients.findNow(account.upstreamId, content.client, content.server.issuer)
     await revokeTokens({ ...content, client }, fetch)
   }
 

@@ -122,7 +122,11 @@ export const createUpstreamAccounts = ({
       answer: URLSearchParams,
     ): Promise<Connectable> => {
       if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw isAnothers()
-      const content = await finishConnecting(answer, journey, { fetch, now })
+      const content = await finishConnecting(answer, journey, {
+        fetch,
+        now,
+        tieSecret: (client, issuer) => clients.tieSecret(upstreamId, client, issuer),
+      })
       const { url } = targetOf(await resolve(upstreamId))
       if (url !== content.url) throw hasMoved()
       const { found, before } = await changes.commit(async (tx, announce) => {

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { AppError } from '../../kernel/index.ts'
 import type { Database, Transaction } from '../../platform/db/index.ts'
 import type { BoundedFetch } from '../../platform/net/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
@@ -20,24 +22,38 @@ export type UpstreamClientsParts = {
   now: () => number
 }
 
+/** `shownTo`: the authorization server that the builder's own secret was first shown to, and goes to alone. */
+const KeptClient = OAuthClient.extend({ shownTo: z.string().optional() })
+type KeptClient = z.infer<typeof KeptClient>
+
+const isAnotherServer = (before: string, now: string): AppError =>
+  new AppError(
+    'conflict',
+    `The upstream cannot be connected: it names another authorization server, ${now}, than the client secret was used at so far, ${before}. If that is right, whoever builds the server enters the secret again.`,
+  )
+const hasChanged = (): AppError =>
+  new AppError('conflict', 'The client of the upstream was changed since you began. Begin anew.')
+
 /** Who Patchbay is to the authorization servers of upstreams. */
 export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: UpstreamClientsParts) => {
-  const seal = (upstreamId: string, client: OAuthClient) =>
+  const seal = (upstreamId: string, client: KeptClient) =>
     sealing.seal(JSON.stringify(client), clientSealContext(upstreamId))
 
   const read = async (tx: Transaction, upstreamId: string) => {
     const stored = await store.findClient(tx, upstreamId)
     if (stored === undefined) return undefined
     const plain = sealing.open(stored.sealed, clientSealContext(upstreamId))
-    const { issuer, updatedAt } = stored
-    return { issuer, updatedAt, client: OAuthClient.parse(JSON.parse(plain)) }
+    const { shownTo, ...client } = KeptClient.parse(JSON.parse(plain))
+    return { ...stored, client, shownTo }
   }
 
-  /** As the builder brought it. */
-  const given = async (upstreamId: string, clientId: string): Promise<OAuthClient> => {
+  /** As the builder brought it. Throws `conflict` where its secret is another authorization server's. */
+  const given = async (upstreamId: string, clientId: string, issuer: string): Promise<OAuthClient> => {
     const kept = await read(db, upstreamId)
     const isKept = kept !== undefined && kept.issuer === undefined && kept.client.client_id === clientId
-    return isKept ? kept.client : { client_id: clientId }
+    if (!isKept) return { client_id: clientId }
+    if (kept.shownTo !== undefined && kept.shownTo !== issuer) throw isAnotherServer(kept.shownTo, issuer)
+    return kept.client
   }
 
   const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
@@ -55,7 +71,9 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
       server: AuthorizationServer,
       scope: string | undefined,
     ): Promise<OAuthClient> => {
-      if (auth.type === 'oauth' && auth.clientId !== undefined) return given(upstreamId, auth.clientId)
+      if (auth.type === 'oauth' && auth.clientId !== undefined) {
+        return given(upstreamId, auth.clientId, server.issuer)
+      }
       const documentUrl = documentUrlOf(baseUrl)
       if (server.client_id_metadata_document_supported === true && documentUrl !== undefined) {
         return { client_id: documentUrl }
@@ -69,10 +87,29 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
       return registered
     },
 
-    /** The same client as it is now: the secret that the builder brings may be another one since. */
-    findNow: async (upstreamId: string, connectedWith: OAuthClient): Promise<OAuthClient> => {
+    /**
+     * Before it is shown to the authorization server: the secret that the builder brought is that one's alone from then
+     * on, whatever the upstream names later. Throws `conflict`.
+     */
+    tieSecret: async (upstreamId: string, { client_secret: secret }: OAuthClient, issuer: string): Promise<void> => {
+      if (secret === undefined) return
       const kept = await read(db, upstreamId)
-      return kept?.client.client_id === connectedWith.client_id ? kept.client : connectedWith
+      if (kept?.issuer !== undefined) return
+      if (kept?.client.client_secret !== secret) throw hasChanged()
+      if (kept.shownTo === issuer) return
+      if (kept.shownTo !== undefined) throw isAnotherServer(kept.shownTo, issuer)
+      const sealed = seal(upstreamId, { ...kept.client, shownTo: issuer })
+      if (!(await store.reseal(db, upstreamId, kept, sealed))) throw hasChanged()
+    },
+
+    /**
+     * The same client as it is now: the secret that the builder brings may be another one since. One that was shown to
+     * another authorization server is none of this one's.
+     */
+    findNow: async (upstreamId: string, connectedWith: OAuthClient, issuer: string): Promise<OAuthClient> => {
+      const kept = await read(db, upstreamId)
+      if (kept === undefined || kept.client.client_id !== connectedWith.client_id) return connectedWith
+      return kept.shownTo === undefined || kept.shownTo === issuer ? kept.client : connectedWith
     },
 
     /** What the builder brings with the upstream; undefined: no secret, and what was there before goes. */

@@ -35,7 +35,7 @@ export type UpstreamTokensParts = {
   sealing: Sealing
   fetch: BoundedFetch
   /** Who Patchbay is now, where the builder said so: their secret may be a newer one than when it was connected. */
-  findClientNow: (upstreamId: string, connectedWith: OAuthClient) => Promise<OAuthClient>
+  findClientNow: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
   /** What to tell whoever lacks an account, or one that is good. */
   explain: (lack: AccountLack, upstreamId: string, holder: Holder) => AccountError
   now: () => number
@@ -115,7 +115,7 @@ export const createUpstreamTokens = ({
     const { server, resource, tokens, client } = content
     const answer = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
-      clientInformation: await findClientNow(upstreamId, client),
+      clientInformation: await findClientNow(upstreamId, client, server.issuer),
       refreshToken: tokens.refreshToken ?? '',
       resource,
       fetchFn: fetch,
