@@ -54,8 +54,13 @@ const booleanOf = (value: JsonValue): boolean | undefined => {
   return text === 'true' ? true : text === 'false' ? false : undefined
 }
 
+/** Whether JSON.parse may have made it of other digits: an integer beyond what a double holds, or more than it can. */
+const hasLostDigits = (value: number): boolean =>
+  !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
+
 const stringOf = (value: JsonValue): string | undefined => {
   if (typeof value === 'string') return value
+  if (typeof value === 'number' && hasLostDigits(value)) return undefined
   return typeof value === 'number' || typeof value === 'boolean' ? JSON.stringify(value) : undefined
 }
 
@@ -72,8 +77,12 @@ const CASTS: Readonly<Record<Exclude<ParameterType, 'json'>, Cast>> = {
 
 /** What came, where its type alone would not say what is wrong with it. */
 const describeMismatch = (type: ParameterType, value: JsonValue): string => {
-  if (typeof value === 'number' && type === 'integer') {
-    return Number.isInteger(value) ? 'an integer beyond ±9007199254740991' : 'a number with a fraction'
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return 'a number that is too large'
+    if (type === 'string') return 'an integer beyond ±9007199254740991, which loses digits: send it as a string'
+    if (type === 'integer') {
+      return Number.isInteger(value) ? 'an integer beyond ±9007199254740991' : 'a number with a fraction'
+    }
   }
   if (typeof value === 'string') return type === 'json' ? 'a string that is not JSON' : 'a string that is not one'
   return describeValue(value)
@@ -89,6 +98,9 @@ export const castValue = (
   from: ValueSource = 'caller',
 ): Result<JsonValue, Mismatch> => {
   if (type === 'json') {
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      return failure({ expected: EXPECTED.json, got: describeMismatch('json', value) })
+    }
     if (from === 'caller' || typeof value !== 'string') return success(value)
     const parsed = parseJson(value, MAX_JSON_DEPTH)
     return parsed.ok ? parsed : failure({ expected: EXPECTED.json, got: describeMismatch('json', value) })
