@@ -10,6 +10,7 @@ const routes: HttpAppOptions['routes'] = async app => {
     headers: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
     parameters: z.record(z.string(), z.object({ minimum: z.number() })).optional(),
     source: z.union([z.object({ key: z.string() }), z.object({ value: z.object({ deep: z.number() }) })]).optional(),
+    value: z.union([z.string(), z.number(), z.boolean()]).optional(),
     tree: z.unknown().optional(),
   })
   app.post(
@@ -60,6 +61,13 @@ describe('a body that does not fit', () => {
       detail: expect.stringContaining('body'),
       errors: [{ path, message: expect.any(String) }],
     })
+  })
+
+  it('says what may stand where several types may', async () => {
+    const response = await send('{"value":{}}')
+    expect(response.json().errors).toEqual([
+      { path: 'value', message: 'Invalid input: expected string, number or boolean' },
+    ])
   })
 
   it.each([

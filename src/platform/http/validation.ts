@@ -12,12 +12,21 @@ const toJsonPath = (segments: readonly PropertyKey[]): string =>
     return path === '' ? name : `${path}.${name}`
   }, '')
 
+const OR = { type: 'disjunction' } as const
+
+/** A union that no option went into, by what its options want: `expected string, number or boolean`. */
+const refusedByAll = (issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue => {
+  const expected = issue.errors.flat().flatMap(inner => (inner.code === 'invalid_type' ? [inner.expected] : []))
+  if (expected.length < issue.errors.length) return issue
+  return { ...issue, message: `Invalid input: expected ${new Intl.ListFormat('en-GB', OR).format(expected)}` }
+}
+
 /** The issues of a union are those of the option that went furthest; "Invalid input" would help nobody. */
 const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   if (issue.code !== 'invalid_union') return [issue]
   const depthOf = (option: readonly z.core.$ZodIssue[]): number => Math.max(0, ...option.map(({ path }) => path.length))
   const [closest] = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a))
-  if (closest === undefined || depthOf(closest) === 0) return [issue]
+  if (closest === undefined || depthOf(closest) === 0) return [refusedByAll(issue)]
   return closest.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten)
 }
 
