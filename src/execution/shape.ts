@@ -21,9 +21,9 @@ const headerOf = ({ headers }: OutboundResponse, name: string): string | undefin
 
 type MediaType = { type: string | undefined; charset: string | undefined }
 
-/** `type/subtype` in lower case, and the charset where one is said (RFC 9110 §8.3.1). */
+/** `type/subtype` in lower case, and the charset where one is said (RFC 9110 §8.3.1); an empty one says nothing. */
 const parseMediaType = (header: string | undefined): MediaType => {
-  if (header === undefined) return { type: undefined, charset: undefined }
+  if (header === undefined || header === '') return { type: undefined, charset: undefined }
   const semicolon = header.indexOf(';')
   if (semicolon === -1) return { type: header.trim().toLowerCase(), charset: undefined }
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(header)?.[1]?.toLowerCase()

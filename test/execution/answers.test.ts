@@ -28,6 +28,8 @@ const answers: Record<string, (response: import('node:http').ServerResponse) => 
   '/wav': response => response.writeHead(200, { 'content-type': 'audio/wav' }).end(Buffer.from('RIFF')),
   '/bytes': response =>
     response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(Buffer.from([0, 255])),
+  '/empty-type': response => response.writeHead(200, { 'content-type': '' }).end('said to be nothing'),
+  '/empty-type-bytes': response => response.writeHead(200, { 'content-type': '' }).end(Buffer.from([0, 255])),
   '/empty': response => response.writeHead(204).end(),
   '/missing': response => answerJson(response, { error: 'no such user' }, 404),
   '/busy': response => response.writeHead(503, { 'retry-after': '7' }).end('come back later'),
@@ -80,6 +82,12 @@ describe('what a call returns', () => {
     ['an image', '/png', [{ type: 'image', mimeType: 'image/png', data: PNG.toString('base64') }]],
     ['audio', '/wav', [{ type: 'audio', mimeType: 'audio/wav', data: 'UklGRg==' }]],
     ['other bytes', '/bytes', [{ type: 'resource', resource: { mimeType: 'application/octet-stream', blob: 'AP8=' } }]],
+    ['text whose type is empty', '/empty-type', [{ type: 'text', text: 'said to be nothing' }]],
+    [
+      'bytes whose type is empty',
+      '/empty-type-bytes',
+      [{ type: 'resource', resource: { mimeType: 'application/octet-stream', blob: 'AP8=' } }],
+    ],
     ['an answer behind a redirect', '/moved', [{ type: 'text', text: '{"hello":"wörld"}' }]],
     [
       'several parts',
