@@ -110,6 +110,10 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
 export const boundError = (text: string): string =>
   (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
 
+/** What the patterns of one call may take together: nobody else has a turn meanwhile. */
+const MAX_PATTERNS_MS = 100
+const TAKES_TOO_LONG = 'The arguments take too long to be matched with the patterns of this tool: send shorter ones.'
+
 /** Values of one call out of its arguments; the error names what is wrong, missing or unknown, and no value. */
 export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
@@ -117,13 +121,18 @@ export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): 
   if (!isJsonObject(given)) return failure('The arguments must be an object with a value by parameter name.')
   const errors = [...refuseUnknown(given, plan.exposed)]
   const values = new Map<string, JsonValue>(plan.constants)
-  for (const [name, { parameter, check }] of plan.exposed) {
+  let matchedSince: number | undefined
+  for (const [name, { parameter, meta, check }] of plan.exposed) {
     const argument = Object.hasOwn(given, name) ? given[name] : undefined
     // Models send null for what they leave out; only a json parameter can mean it.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
       else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)
       continue
+    }
+    if (meta.pattern !== undefined) {
+      matchedSince ??= performance.now()
+      if (performance.now() - matchedSince > MAX_PATTERNS_MS) return failure(TAKES_TOO_LONG)
     }
     const checked = check(argument, 'caller')
     if (checked.ok) values.set(name, checked.value)

@@ -1,4 +1,5 @@
 import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import { MAX_PARAMETERS_MS } from './limits.ts'
 import { compileParameterCheck, type MetaProblem, type ParameterCheck, type ParameterMeta } from './parameter-check.ts'
 import type { TemplateParameter } from './template.ts'
 
@@ -35,8 +36,14 @@ export const compileParameters = (
 ): Result<readonly CheckedParameter[], readonly FieldError[]> => {
   const errors: FieldError[] = []
   const checked: CheckedParameter[] = []
+  const startedAt = performance.now()
   for (const parameter of parameters) {
     const { name } = parameter
+    // Patterns are a tenant's, and nobody else has a turn while they are read.
+    if (performance.now() - startedAt > MAX_PARAMETERS_MS) {
+      const message = `${name}: the parameters take too long to read: make their patterns smaller`
+      return failure([...errors, { path: `parameters.${name}`, message }])
+    }
     const one = checkOne(parameter, Object.hasOwn(metas, name) ? (metas[name] ?? {}) : {})
     if (one.ok) checked.push(one.value)
     else {

@@ -20,8 +20,16 @@ export const MAX_RENDERED_BODY_CHARS = 16_777_216
 export const MAX_PARAMETER_NAME_CHARS = 64
 /** Parameters of one tool: above it no model fills them in, and the input schema grows past reason. */
 export const MAX_PARAMETERS = 256
-/** Longest `pattern` of a parameter, in characters; bounds the compiled program. */
+/** Longest `pattern` of a parameter, in characters. */
 export const MAX_PATTERN_CHARS = 1_000
+/** Largest program that a `pattern` may become, in instructions: `^[a-z]{1,1000}$` has 2,003. */
+export const MAX_PATTERN_INSTRUCTIONS = 2_500
+/** Characters of a value by instructions of its pattern that are matched without a clock: some 50 ms at the very worst. */
+export const FREE_PATTERN_STEPS = 250_000
+/** How long one value may take to be matched, in milliseconds; nobody else has a turn meanwhile. */
+export const MAX_MATCH_MS = 50
+/** How long patterns, defaults and examples of one tool may take to be read, in milliseconds. */
+export const MAX_PARAMETERS_MS = 1_000
 /** Longest value that is matched against a pattern, in characters: matching is linear, but still takes its time. */
 export const MAX_PATTERN_INPUT_CHARS = 10_000
 /** Values of an `enum` that an error message lists. */

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
 import { failure, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { isDoneWithin } from '../platform/time-limit.ts'
 import { castValue, EXPECTED, type Mismatch, type ValueSource } from './cast.ts'
-import { MAX_LISTED_ENUM_VALUES, MAX_PATTERN_CHARS, MAX_PATTERN_INPUT_CHARS } from './limits.ts'
+import {
+  FREE_PATTERN_STEPS,
+  MAX_LISTED_ENUM_VALUES,
+  MAX_MATCH_MS,
+  MAX_PATTERN_CHARS,
+  MAX_PATTERN_INPUT_CHARS,
+  MAX_PATTERN_INSTRUCTIONS,
+} from './limits.ts'
 import type { ParameterType } from './template.ts'
 
 /** What a builder says of a parameter beside its type. */
@@ -43,15 +51,34 @@ const rangeRules = (type: ParameterType, { minimum, maximum }: ParameterMeta): r
   ]
 }
 
-/** Linear in the value's length, whatever the pattern: it comes from a tenant, the value from a stranger. */
+/** Whether a text holds what the pattern says; undefined where that takes too long. */
+const createMatch = (source: string): ((text: string) => boolean | undefined) => {
+  let pattern = RE2JS.compile(source)
+  return text => {
+    if (text.length * pattern.programSize() <= FREE_PATTERN_STEPS) return pattern.test(text)
+    let found: boolean | undefined
+    const isDone = isDoneWithin(MAX_MATCH_MS, () => {
+      found = pattern.test(text)
+    })
+    // What was interrupted may be half-way through changing its tables.
+    if (!isDone) pattern = RE2JS.compile(source)
+    return found
+  }
+}
+
+/** In time, whatever the pattern and the value: the one comes from a tenant, the other from a stranger. */
 const patternRule = (source: string): Rule => {
-  const pattern = RE2JS.compile(source)
+  const match = createMatch(source)
+  const expected = `a string that matches ${source}`
   const tooLong = { expected: `a string of at most ${MAX_PATTERN_INPUT_CHARS} characters`, got: 'a longer one' }
-  const unlike = { expected: `a string that matches ${source}`, got: 'a string that does not' }
+  const unlike = { expected, got: 'a string that does not' }
+  const tooSlow = { expected, got: 'one that takes too long to match' }
   return value => {
     if (typeof value !== 'string') return undefined
     if (value.length > MAX_PATTERN_INPUT_CHARS) return tooLong
-    return pattern.test(value) ? undefined : unlike
+    const isMatch = match(value)
+    if (isMatch === undefined) return tooSlow
+    return isMatch ? undefined : unlike
   }
 }
 
@@ -67,9 +94,14 @@ const compiles = (compile: () => unknown): string | undefined => {
 const refusePattern = (type: ParameterType, pattern: string): string | undefined => {
   if (type !== 'string' && type !== 'url') return `only a string or a url can have a pattern, and this is typed ${type}`
   if (pattern.length > MAX_PATTERN_CHARS) return `the pattern is longer than ${MAX_PATTERN_CHARS} characters`
-  const here = compiles(() => RE2JS.compile(pattern))
+  let instructions = 0
+  const here = compiles(() => {
+    instructions = RE2JS.compile(pattern).programSize()
+  })
   if (here !== undefined)
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
+  if (instructions > MAX_PATTERN_INSTRUCTIONS)
+    return `the pattern is too large: with its repetitions written out it has ${instructions} instructions, and ${MAX_PATTERN_INSTRUCTIONS} are the most`
   // Clients get the pattern in the input schema and compile it as JSON Schema says: ECMA-262 with the flag u.
   const there = compiles(() => new RegExp(pattern, 'u'))
   return there === undefined ? undefined : `clients could not read the pattern: ${there}`

@@ -1,8 +1,7 @@
-import { types } from 'node:util'
-import { createContext, Script } from 'node:vm'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isDoneWithin } from '../platform/time-limit.ts'
 
 /** Says where a value does not fit; undefined when it does. */
 export type SchemaCheck = (value: JsonValue) => string | undefined
@@ -19,25 +18,6 @@ const COMPILE_MS = 1_000
 const CHECK_MS = 250
 
 const TOO_LONG = 'takes too long to check'
-
-const bench: { work: () => void } = { work: () => undefined }
-const context = createContext(bench)
-const script = new Script('work()')
-
-/** Runs `work` for so many milliseconds at most; whether it came to its end. Only a script of node:vm can be ended. */
-const isDoneWithin = (timeout: number, work: () => void): boolean => {
-  bench.work = work
-  try {
-    script.runInContext(context, { timeout })
-    return true
-  } catch (error) {
-    // It is an Error of the context, not of this realm.
-    if (types.isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
-    throw error
-  } finally {
-    bench.work = () => undefined
-  }
-}
 
 /** Why a value is no JSON Schema 2020-12 that can be used here; undefined when it is one. References stay inside it. */
 export const schemaProblem = (schema: unknown): string | undefined => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
 
 const Refusal = z.object({ content: z.tuple([z.object({ text: z.string() })]), isError: z.literal(true) })
 const SECRET = 'guessable'
@@ -15,9 +16,13 @@ describe('arguments that do not fit', () => {
   })
   afterAll(() => patchbay.close())
 
-  const refusalOf = async (places: readonly string[], args: Record<string, unknown>): Promise<string> => {
+  const refusalOf = async (
+    places: readonly string[],
+    args: Record<string, unknown>,
+    parameters: Record<string, object> = {},
+  ): Promise<string> => {
     const url = `http://127.0.0.1:9/?${places.map(name => `${name}={{${name}}}`).join('&')}`
-    const { serverId, instanceIds } = await makeServer(builder, [{ name: 'tool', method: 'GET', url }])
+    const { serverId, instanceIds } = await makeServer(builder, [{ name: 'tool', method: 'GET', url, parameters }])
     await builder.expectOk('PUT', `/servers/${serverId}/globals/apiKey`, { value: SECRET, secret: true })
     const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: args })
     return Refusal.parse(body).content[0].text
@@ -47,6 +52,15 @@ describe('arguments that do not fit', () => {
     expect(text).toContain(`"${'y'.repeat(64)}"`)
     expect(text.length).toBeLessThanOrEqual(4_001)
     expect(text).toMatch(/…$/)
+  })
+
+  it('many that take long to be matched: says so once that took too long, and looks at no more of them', async () => {
+    const places = named('slow', 20)
+    const withEach = (value: unknown) => Object.fromEntries(places.map(name => [name, value]))
+    const patterns = Object.fromEntries(places.map(name => [name, { pattern: SLOW_PATTERN }]))
+    expect(await refusalOf(places, withEach(slowValue()), patterns)).toBe(
+      'The arguments take too long to be matched with the patterns of this tool: send shorter ones.',
+    )
   })
 
   it('a name that is the text of a secret: does not tell by a mask that it is', async () => {

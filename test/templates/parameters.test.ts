@@ -9,6 +9,7 @@ import {
   type ParameterMeta,
   type ParameterType,
 } from '../../src/templates/index.ts'
+import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
 import { compiled } from './compiling.ts'
 
 const checked = (type: ParameterType, meta: ParameterMeta, value: JsonValue) => {
@@ -56,6 +57,13 @@ describe('a value held against what is said of its parameter', () => {
   it('is matched in linear time, whatever the pattern: one that takes a backtracking engine years answers', () => {
     expect(checked('string', { pattern: '^(a+)+$' }, `${'a'.repeat(9_999)}!`).ok).toBe(false)
   })
+
+  it('is given up where even linear takes too long, and the next one is matched as before', () => {
+    const check = compileParameterCheck('string', { pattern: SLOW_PATTERN })
+    if (!check.ok) throw new Error(JSON.stringify(check.error))
+    expect(check.value(slowValue())).toMatchObject({ error: { got: 'one that takes too long to match' } })
+    expect(check.value('a')).toMatchObject({ error: { got: 'a string that does not' } })
+  })
 })
 
 describe('what is said of a parameter and does not fit it', () => {
@@ -70,6 +78,12 @@ describe('what is said of a parameter and does not fit it', () => {
     ['string', { pattern: '(a)\\1' }, 'pattern', /cannot be used/],
     ['string', { pattern: '(?i)a' }, 'pattern', /clients could not read/],
     ['string', { pattern: 'a'.repeat(1_001) }, 'pattern', /longer than 1000/],
+    [
+      'string',
+      { pattern: 'a{1,1000}b{1,1000}' },
+      'pattern',
+      /too large: .* has \d+ instructions, and 2500 are the most/,
+    ],
     ['integer', { enum: [1, '2'] }, 'enum', /value 2 of the enum is not an integer/],
     ['string', { enum: [] }, 'enum', /at least one/],
     ['string', { enum: ['a'], default: 'b' }, 'default', /the default must be one of "a"/],
