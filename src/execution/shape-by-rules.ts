@@ -61,7 +61,7 @@ type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 export const shapeTexts = async (
   { rules, compactTables, maxBytes, place: { shaper, owner } }: PlannedShaping,
   texts: readonly string[],
-  kind: Pick<ShapingJob, 'isHtml' | 'isStructured'>,
+  kind: Pick<ShapingJob, 'isHtml' | 'type' | 'isStructured'>,
 ): Promise<ShapedTexts> => {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
   if (bytes === 0 || !isWorthIt(rules, bytes)) return { utf8s: undefined }
@@ -89,7 +89,7 @@ export const shapeByRules = async (
   if (!isAnswered || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
-  const kind = { isHtml: isHtml(read.type), isStructured: outputCheck !== undefined }
+  const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputCheck !== undefined }
   const outcome = await shapeTexts(planned, [await masker.longText(read.text)], kind)
   if ('failed' in outcome) return errorResult(masker.text(outcome.failed))
   const [utf8] = outcome.utf8s ?? []
@@ -113,6 +113,7 @@ export const previewShaping = async (
   const outcome = await shaper.shape(owner, {
     texts: [text],
     isHtml: isHtml(type),
+    type,
     shaping: response ?? NO_RULES,
     compactTables: compactTables && !isStructured,
     isStructured,

@@ -182,6 +182,35 @@ describe('HTML', () => {
   })
 })
 
+describe('lines of JSON and tables', () => {
+  const long = 'x'.repeat(100)
+  const cut = `${'x'.repeat(20)}… (80 more characters)`
+  const tsv = 'text/tab-separated-values'
+  it.each([
+    ['fields of lines', '{"a":1,"b":{"c":2}}\n{"b":{"d":3}}', { dropFields: ['a', 'b.c'] }, '{"b":{}}\n{"b":{"d":3}}'],
+    ['items of the list of lines', '{"a":1,"b":2}\n{"b":3}', { dropFields: ['[].b'] }, '{"a":1}\n{}'],
+    [
+      'exact numbers of lines',
+      `{"id":${'9'.repeat(25)}}\n{"a":1}`,
+      { dropFields: ['a'] },
+      `{"id":${'9'.repeat(25)}}\n{}`,
+    ],
+    ['each string of lines', `{"a":"${long}"}\n{"a":"y"}`, { maxStringLength: 20 }, `{"a":"${cut}"}\n{"a":"y"}`],
+    ['HTML in lines', '{"a":"<b>x</b>"}\n{"a":"y"}', { htmlToMarkdown: true }, '{"a":"**x**"}\n{"a":"y"}'],
+    ['columns', 'id,name,note\n1,Ann,"a, b"\n2,Bob,c', { dropFields: ['name'] }, 'id,note\n1,"a, b"\n2,c'],
+    ['a column that is not there', 'id;name;n\r\n1;"Ann";2\r\n2;Bob;3', { dropFields: ['no'] }, undefined],
+    ['prose with commas', 'One, two.\nThree, four.\nFive, six.', { dropFields: ['One'] }, undefined],
+  ])('%s', async (_what, text, shaping, made = text) => {
+    expect(await shape(text, { shaping })).toBe(made)
+  })
+
+  it('are known by their media type where they do not look it', async () => {
+    const shaping = { dropFields: ['name'] }
+    expect(await shape('id\tname\n1\tAnn', { shaping, type: tsv })).toBe('id\n1')
+    expect(await shape('id\tname\n1\tAnn', { shaping })).toBe('id\tname\n1\tAnn')
+  })
+})
+
 describe('answers that are not as one hopes', () => {
   const jsonata = { shaping: { transform: { language: 'jsonata', expression: 'a' } } } as const
   it.each([

@@ -26,6 +26,9 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   '/users': response => answerJson(response, { users: USERS, total: 40 }),
   '/page': response => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(PAGE),
   '/text': response => response.writeHead(200, { 'content-type': 'text/plain' }).end('plain words'),
+  '/lines': response =>
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"id":1,"html":"<b>"}\n{"id":2}'),
+  '/table': response => response.writeHead(200, { 'content-type': 'text/csv' }).end('id,html\n1,<b>'),
   '/number': response =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": 12345678901234567890}'),
   '/empty': response => response.writeHead(204).end(),
@@ -69,6 +72,8 @@ describe('answers that a tool shapes', () => {
       { response: { dropFields: ['x'] } },
       '{"id":12345678901234567890}',
     ],
+    ['lines of JSON', '/lines', { response: { dropFields: ['html'] } }, '{"id":1}\n{"id":2}'],
+    ['a table', '/table', { response: { dropFields: ['html'] } }, 'id\n1'],
     ['a page', '/page', { response: { htmlToMarkdown: true } }, '# Title\n\nOne [link](/x)'],
     ['a text that is longer', '/text', { response: { maxStringLength: 20 } }, 'plain words'],
     ['nothing', '/empty', jsonata('a'), 'HTTP 204 No Content, with an empty body'],

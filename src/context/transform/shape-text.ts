@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../kernel/index.ts'
 import { findExactNumber, parseExactly } from '../answers/exact-numbers.ts'
-import { heapOfJson } from '../answers/heap-cost.ts'
+import { heapOfJson, heapOfTable } from '../answers/heap-cost.ts'
+import { parseAnswer } from '../answers/parse-answer.ts'
 import { shapeOf } from '../answers/parse-json-answer.ts'
+import { renderDocument } from '../answers/render-document.ts'
 import { countTokens } from '../tokens.ts'
 import { type AnswerShaping, isShaping, LANGUAGE_NAMES, type TransformLanguage } from './answer-shaping.ts'
 import { compactTables } from './compact-table.ts'
@@ -87,7 +89,7 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
   const { transform, maxStringLength } = job.shaping
   const prepared = prepare(value, job.shaping)
   const made = transform === undefined ? prepared : await transformed(prepared, transform, job)
-  const cut = maxStringLength === undefined ? made : mapStrings(made, one => cutString(one, maxStringLength))
+  const cut = cutStrings(made, maxStringLength)
   const tables = job.compactTables ? compactTables(cut) : undefined
   if (isShaping(job.shaping)) {
     // A string is sent as what it says: quotes and escapes around all of an answer are no use to a model.
@@ -98,12 +100,30 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
   return written.length < text.length ? written : text
 }
 
+const cutStrings = (value: JsonValue, maxLength: number | undefined): JsonValue =>
+  maxLength === undefined ? value : mapStrings(value, one => cutString(one, maxLength))
+
+/** Lines of JSON and tables, line by line; undefined of any other text. */
+const shapeLines = (text: string, { isHtml, type, shaping }: ShapingJob): string | undefined => {
+  if (isHtml === true || heapOfTable(text) > MAX_PARSED_BYTES) return undefined
+  const { document } = parseAnswer(text, type)
+  if (document.kind !== 'json' || document.format === 'json') return undefined
+  const value = cutStrings(prepare(document.value, shaping), shaping.maxStringLength)
+  const shaped = renderDocument({ ...document, value })
+  // Written anew, a table may have other quotes: it is not, where nothing else is another.
+  return shaped === renderDocument(document) ? text : shaped
+}
+
 const toPlainText = (text: string, isHtml: boolean | undefined): string => {
   if (isHtml === undefined) return stringToMarkdown(text)
   return isHtml ? toMarkdown(text) : text
 }
 
-const shapeText = (text: string, { isHtml, shaping: { htmlToMarkdown, maxStringLength } }: ShapingJob): string => {
+const shapeText = (text: string, job: ShapingJob): string => {
+  const lines = isShaping(job.shaping) ? shapeLines(text, job) : undefined
+  if (lines !== undefined) return lines
+  const { isHtml, shaping } = job
+  const { htmlToMarkdown, maxStringLength } = shaping
   const converted = htmlToMarkdown === true ? toPlainText(text, isHtml) : text
   return maxStringLength === undefined ? converted : cutString(converted, maxStringLength)
 }

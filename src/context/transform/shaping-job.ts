@@ -6,6 +6,8 @@ export type ShapingJob = {
   texts: readonly string[]
   /** Whether they are pages; undefined where nobody has said. Of all but pages it is found out whether they are JSON. */
   isHtml: boolean | undefined
+  /** Their media type, where somebody has said it: lines of JSON and tables are known by it, or by how they look. */
+  type?: string | undefined
   shaping: AnswerShaping
   /** Whether lists of like objects are written as tables where that is shorter. */
   compactTables: boolean
