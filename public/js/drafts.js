@@ -97,9 +97,15 @@ const say = (place, text, actions) => {
   place.replaceChildren(note)
 }
 
+/** A page may be one of many by its query. @param {string} url */
+const addressOf = url => {
+  const { pathname, search } = new URL(url, location.href)
+  return pathname + search
+}
+
 /** @param {HTMLFormElement} form */
 const keep = form => {
-  const address = new URL(form.action).pathname
+  const address = addressOf(form.action)
   const owner = form.dataset.draft ?? ''
   const key = `${PREFIX}${owner}:${address}`
   const place = document.getElementById(form.dataset.draftNotes ?? '')
@@ -122,7 +128,7 @@ const keep = form => {
   }
 
   const done = (form.dataset.draftDone ?? '').split(' ').filter(Boolean)
-  for (const path of done) drop(`${PREFIX}${owner}:${path}`)
+  for (const path of done) drop(`${PREFIX}${owner}:${addressOf(path)}`)
   if (done.length > 0) channel?.postMessage({ saved: address, owner, version: version() })
 
   const draft = read(key)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type AnswerShaping, typedResponseTokens } from '../context/index.ts'
 import {
@@ -48,6 +49,13 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
     sample: '',
     version: upstream.updatedAt.toISOString(),
   }
+}
+
+/** Whether all that the form would keep is as it is kept already. */
+export const isAsKept = (typed: TypedUpstreamTool, upstream: Upstream, tool: string): boolean => {
+  const kept = typedUpstreamTool(upstream, tool)
+  const { args, sample, version } = kept
+  return isDeepStrictEqual({ ...typed, args, sample, version }, kept)
 }
 
 const Tokens = z.object({ responseTokens: typedResponseTokens })

@@ -103,7 +103,7 @@ export const upstreamToolPages =
       const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
       return reply.page(
         'dashboard/upstream-tool',
-        { ...toUpstreamToolPage(state), done },
+        { ...toUpstreamToolPage(state, actorOf(request).userId), done },
         { status: refused?.status ?? (called?.argsError === undefined ? 200 : 400) },
       )
     }

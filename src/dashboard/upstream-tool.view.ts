@@ -13,7 +13,7 @@ import {
 import { placeErrors } from './tool-editor-errors.ts'
 import { RESPONSE_CHOICES, RESPONSE_HINTS } from './tool-editor-response.ts'
 import { toSides } from './tool-shaped.view.ts'
-import type { ReadUpstreamTool, TypedUpstreamTool } from './upstream-tool-form.ts'
+import { isAsKept, type ReadUpstreamTool, type TypedUpstreamTool } from './upstream-tool-form.ts'
 
 /** A tool of an upstream of a server that the one who asks may build. */
 export type OpenTool = {
@@ -103,8 +103,8 @@ const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => 
   return read.errors.length > 0 ? 'Not saved yet: see what is said beside the fields.' : refused.message
 }
 
-/** Everything that the page shows. */
-export const toUpstreamToolPage = (state: UpstreamToolState) => {
+/** Everything that the page shows. `draftOwner`: whose text the browser keeps until it is saved. */
+export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string) => {
   const { opened, typed, called } = state
   const { server, upstream, tool } = opened
   const own = removeHidden(tool)
@@ -113,6 +113,9 @@ export const toUpstreamToolPage = (state: UpstreamToolState) => {
   return {
     title: `${name} in ${server.name}`,
     server,
+    scripts: ['drafts'],
+    draftOwner,
+    isUnsaved: !isAsKept(typed, upstream, tool),
     path,
     previewPath: addressOf(`${upstreamPath(server.id, upstream.id)}/tool/preview`, { name: tool.toWellFormed() }),
     crumbs: [

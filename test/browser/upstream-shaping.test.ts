@@ -175,6 +175,32 @@ it('keeps what is typed where it cannot be saved, or somebody else was faster', 
   expect((await page.goto(`${path}/tool?name=nowhere`))?.status()).toBe(404)
 })
 
+it('offers back what was typed and not saved, of this tool alone, also where it was called meanwhile', async () => {
+  const page = await open()
+  const cookies = await page.context().cookies()
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByLabel('Leave out').fill('orders[].id')
+  await page.getByLabel('Arguments').fill('{"page": 2}')
+  await page.getByRole('button', { name: 'Call it' }).click()
+  await page.getByText(/^\d+ % fewer tokens$/).waitFor()
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByLabel('Password').waitFor()
+  await page.context().addCookies(cookies)
+
+  await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
+  await page.getByLabel('Leave out').waitFor()
+  expect(await page.getByText('was not saved').count()).toBe(0)
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByRole('button', { name: 'Take it back' }).click()
+  expect(await page.getByLabel('Leave out').inputValue()).toBe('orders[].id')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByLabel('Leave out').waitFor()
+  expect(await page.getByText('was not saved').count()).toBe(0)
+})
+
 // The last one: the tool is gone from then on.
 it('says what to do about a tool that is not listed any more when it is called', async () => {
   await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })
