@@ -20,7 +20,7 @@ import type { CompiledTool, ToolResult } from './compiled-server.ts'
 import type { AnswerKeepings } from './kept/answer-keeping.ts'
 import { accountOf } from './ledger/account-of.ts'
 import type { Masker } from './masking.ts'
-import { type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
+import { type CallOutcome, type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
 import { planShaping, type ShapingPlace } from './shape-by-rules.ts'
 
@@ -120,6 +120,13 @@ const planOnce = (
   }
 }
 
+/** What the API says that its answer is; an answer without a body is in our words. */
+const answerTypeOf = ({ response, again }: CallOutcome): string | undefined => {
+  if (response === undefined) return again?.contentType
+  const type = response.headers['content-type']
+  return response.body.length > 0 && typeof type === 'string' ? type : undefined
+}
+
 /** A tool of ours, whose results are ours as well. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolResult>
@@ -160,6 +167,7 @@ export const compileTool = (
           client,
         }),
       )
+      if (!isShaped) context.answerType = answerTypeOf(outcome)
       context.account = accountOf(id, named, isShaped ? outcome : undefined, globals.masker)
       return outcome.result
     },

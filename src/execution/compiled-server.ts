@@ -50,6 +50,8 @@ export type CallContext = {
   link?: CallLink | undefined
   /** What the ledger is told, once the call is recorded: for who answers it to fill in. */
   account?: CallAccount | undefined
+  /** Content-Type of an API's answer that is given as it came: for who looks into it, and filled in as the account is. */
+  answerType?: string | undefined
 }
 
 /** One tool of a mounted server; `call` runs the whole way (resolve, send, shape, record) and never throws. */

@@ -22,6 +22,9 @@ const BODIES: Readonly<Record<string, [type: string, body: string | Buffer]>> = 
   '/pretty': ['application/json', PRETTY],
   '/image': ['image/png', Buffer.alloc(1_234, 7)],
   '/lines': ['application/jsonl', rows.map(row => JSON.stringify(row)).join('\n')],
+  '/pair': ['text/csv', 'day,note\n2026-01-02,"7, at noon"'],
+  '/feed': ['application/rss+xml', '<rss><item>One</item></rss>'],
+  '/columns': ['text/tab-separated-values', rows.map(({ id, town }) => `${id}\t${town}`).join('\n')],
   '/parts': ['multipart/mixed; boundary=cut', `--cut\r\n${SIGNS.join('--cut\r\n')}--cut--\r\n`],
 }
 const answer: Answerer = ({ url }, response) => {
@@ -96,6 +99,21 @@ describe('a budget, and answers that are not as one hopes', () => {
     const client = await open()
     const { text } = await call(client, 'proxy_filter', { tool: 'lines', fields: ['[].town'], offset: 900, limit: 1 })
     expect(text).toContain('{"town":"Ghent"}')
+  })
+
+  it('reads an answer as what its API says that it is, fresh, kept for the next call, or cut', async () => {
+    const kept = { annotations: { readOnlyHint: true }, cacheSeconds: 60, cacheShared: true }
+    const [pair, ...others] = tools().filter(({ name }) => ['pair', 'feed', 'columns'].includes(name))
+    const server = { maxResponseTokens: BUDGET }
+    const client = await connect((await makeServer(ada, [{ ...pair, ...kept }, ...others], { server })).url)
+    for (const _time of ['fresh', 'again']) {
+      const { texts } = await call(client, 'proxy_filter', { tool: 'pair', fields: ['[].note'] })
+      expect(texts[0]).toBe('note\n"7, at noon"')
+    }
+    expect((await call(client, 'proxy_explore', { tool: 'feed' })).text).toMatch(/^xml: /)
+    const cut = await call(client, 'columns')
+    const { text } = await call(client, 'proxy_filter', { cache_id: idOf(cut.text), offset: 899, limit: 1 })
+    expect(text).toMatch(/^0,Bruges\n900,Ghent\n/)
   })
 
   it.each([

@@ -43,9 +43,12 @@ const parseText = (text: string, { essence }: MediaType): Processed => {
     if (lines.ok)
       return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
-  if (JSON_TYPE.test(essence)) return parseAsJson(text, essence)
-  if (HTML_TYPE.test(essence) || HTML_START.test(start)) return asText(text, 'html')
-  if (XML_TYPE.test(essence) || XML_START.test(start)) return asText(text, 'xml')
+  const isMarkup = HTML_START.test(start) || XML_START.test(start)
+  if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
+  // Some frameworks say that of whatever they answer.
+  const isSaidHtml = HTML_TYPE.test(essence) && !JSON_START.test(start)
+  if (isSaidHtml || HTML_START.test(start)) return asText(text, 'html')
+  if (XML_TYPE.test(essence) || isMarkup) return asText(text, 'xml')
   const isTable = TABLE_TYPE.test(essence)
   if (!isTable && JSON_START.test(start)) return parseAsJson(text, essence)
   if (isTable || looksLikeTable(text)) {

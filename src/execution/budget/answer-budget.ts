@@ -19,7 +19,7 @@ import {
   type PassedResult,
   type ToolResult,
 } from '../compiled-server.ts'
-import { isWithinBytes, listTexts, takeApart, UTF8_TEXT } from './answer-parts.ts'
+import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
 import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
 
 /** What `_meta` says of an answer that was cut, or looked into. */
@@ -83,13 +83,14 @@ export const createAnswerBudget = (
   const cut = async (result: ToolResult | PassedResult, { tool, budget, context }: Called) => {
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
-    const seen = await reading.look({ owner: server.id, bytes: utf8, mediaType: UTF8_TEXT, budgetTokens: room })
+    const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(context.answerType)
+    const seen = await reading.look({ owner: server.id, bytes: utf8, mediaType, budgetTokens: room })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
     if (tokens !== undefined && tokens <= budget) return result
     // Only blanks were too much: nothing is left to go on to.
     const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
-    const about = { tool, ...(tokens !== undefined && { tokens }) }
+    const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
     const cacheId = isAll ? undefined : await answers.keep({ serverId: server.id, holder, content: utf8, about })
     const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
     const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)

@@ -14,6 +14,16 @@ export type AnswerParts = {
 /** What the text is, whatever its first bytes look like: no NUL in it makes it binary. */
 export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
+/** Types that say more of a text than that it is one. */
+const TELLING_TYPE =
+  /^(?:application|text|image)\/(?:[\w.-]+\+)?(?:x-)?(?:json|ndjson|jsonl|jsonlines|json-lines|xml|html|csv|tab-separated-values)$/
+
+/** What a text is by the Content-Type that its API has said, where that says something; it is UTF-8 by now. */
+export const toTextType = (contentType = ''): string => {
+  const [essence = ''] = contentType.toLowerCase().split(';', 1)
+  return TELLING_TYPE.test(essence.trim()) ? `${essence.trim()}; charset=utf-8` : UTF8_TEXT
+}
+
 /** No character of UTF-16 takes more bytes as UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3
 

@@ -21,7 +21,7 @@ import {
 import { errorResult } from '../faults.ts'
 import { boundError } from '../resolve.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
-import { isWithinBytes, takeApart, UTF8_TEXT } from './answer-parts.ts'
+import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
 import {
   type AnswerSource,
   type AnswerToolName,
@@ -117,8 +117,9 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     const isError = rest.isError === true
     if (rest.resultType === 'input_required' || (isError && isWithinBytes(result, maxTokens)))
       return { kind: 'result', result }
-    const cacheId = await keep(context, utf8, { tool: source.tool })
-    return { kind: 'answer', answer: { utf8, cacheId, about: {} }, isError }
+    const mediaType = isError ? UTF8_TEXT : toTextType(context.answerType)
+    const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
+    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError }
   }
 
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */

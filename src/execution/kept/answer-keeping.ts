@@ -16,7 +16,7 @@ import {
 } from '../compiled-server.ts'
 import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './answer-shelves.ts'
 import { createFlights } from './flights.ts'
-import { asksAnew, type FreshnessRules, freshMsOf } from './freshness.ts'
+import { asksAnew, type FreshnessRules, freshMsOf, textOf } from './freshness.ts'
 
 /** What an API has answered just now, and what was made of it. `isUsable`: it is no failure. */
 type FreshAnswer = { result: ToolResult; response: OutboundResponse; isUsable: boolean }
@@ -146,7 +146,14 @@ export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
       const worthOf = ({ result, response, isUsable }: FreshAnswer): Worth<ToolResult> | undefined => {
         if (!isUsable) return undefined
         const freshMs = freshMsOf(request, response, rules)
-        return { result, status: response.status, responseBytes: response.body.length, freshMs }
+        const { status, body } = response
+        return {
+          result,
+          status,
+          responseBytes: body.length,
+          contentType: textOf(response.headers, 'content-type'),
+          freshMs,
+        }
       }
       return answer({ serverId, key, signal }, send, worthOf, isOwn)
     }

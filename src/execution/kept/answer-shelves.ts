@@ -7,6 +7,8 @@ export type KeptAnswer<Result extends ToolResult | PassedResult = ToolResult | P
   /** Of the API's answer, as are its bytes; an upstream has none. */
   status: number | undefined
   responseBytes: number
+  /** As the API said it. */
+  contentType?: string | undefined
   /** When it was given, by the clock of the store. */
   answeredAtMs: number
 }

@@ -20,7 +20,7 @@ const readDirectives = (header: string): Directive[] =>
 type Headers = OutboundResponse['headers']
 
 /** A header that came more than once is one list (RFC 9110 §5.3). */
-const textOf = (headers: Headers, name: string): string | undefined => {
+export const textOf = (headers: Headers, name: string): string | undefined => {
   const value = headers[name]
   return value === undefined || typeof value === 'string' ? value : value.join(', ')
 }
