@@ -92,6 +92,18 @@ describe('an upstream that each caller reaches by an account of their own', () =
     await expect.poll(refused).toContain('not connected your own account')
   })
 
+  it('gives nobody what was kept of the account they had before', async () => {
+    const kept = { cacheSeconds: 600, readOnly: true }
+    const { upstreamId, url } = await attachOwn({ access: 'public' }, { toolAnswers: { get_shipment: kept } })
+    const before = (await callersThere()).length
+    for (const there of [annThere, bobThere]) {
+      await worlds.connect(ann.visitor, upstreamId, there.visitor)
+      for (const _time of ['asked', 'kept']) await callServer(url, ann.token, 'back_get_shipment', { id: '8' })
+    }
+    const all = await callersThere()
+    expect(all.slice(0, all.length - before)).toEqual([bobThere.userId, annThere.userId])
+  })
+
   it('tells a caller without a name that there can be no account of theirs', async () => {
     const { upstreamId, url } = await attachOwn()
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
