@@ -26,7 +26,7 @@ type Wanted = {
   values: ReadonlyMap<string, string>
 }
 
-const Made = z.object({ id: z.string() })
+const Made = z.object({ id: z.string(), warnings: z.array(z.string()).optional() })
 
 /** Makes the upstreams, one after the other; one that is refused does not hold up the others. */
 export const importUpstreams = async (
@@ -67,12 +67,12 @@ export const importUpstreams = async (
     const body = z.record(z.string(), z.json()).parse({ ...input, enabled: input.enabled === true && !waits })
     const { why, body: made, status } = await api.send('POST', `/servers/${target.id}/upstreams`, body)
     if (why !== undefined) return status === 403 ? `Refused (403): ${why}` : why
-    const { id } = Made.parse(made)
+    const { id, warnings = [] } = Made.parse(made)
     const problem =
       (await putGlobals(wanted)) ??
       (waits ? (await api.send('PATCH', `/upstreams/${id}`, { enabled: true })).why : undefined)
     const name = input.name === foundName ? foundName : input.name
-    const said = problem === undefined ? notes : [...notes, `It is disabled: ${problem}`]
+    const said = [...notes, ...warnings, ...(problem === undefined ? [] : [`It is disabled: ${problem}`])]
     outcome.imported.push({ name, id, enabled: input.enabled === true && problem === undefined, notes: said })
     return undefined
   }

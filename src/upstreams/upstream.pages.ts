@@ -170,7 +170,7 @@ export const upstreamPages =
       found: UpstreamWithGlobals,
       typed?: TypedUpstream,
     ): Promise<FormPage> => {
-      const { upstream, missingGlobals } = found
+      const { upstream, missingGlobals, warnings } = found
       const now = typedOf(upstream)
       const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
       const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
@@ -188,6 +188,7 @@ export const upstreamPages =
           account: await readAccount(request, found),
           secretNote: toSecretNote(found),
           sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
+          warnings,
           missing: missingGlobals.map(key => ({ key, href: tab.addGlobalPath(server.id, key) })),
           facts: toFacts(upstream),
           // Who may not run commands neither changes nor switches on what this machine runs.

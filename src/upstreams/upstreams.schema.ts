@@ -110,6 +110,7 @@ export const UpdateUpstream = z.strictObject({
   // What an answer adds, and what changes by itself.
   globals: readOnlyField,
   missingGlobals: readOnlyField,
+  warnings: readOnlyField,
   state: readOnlyField,
   skipped: readOnlyField,
   name: prefix.optional(),
@@ -190,6 +191,7 @@ export const UpstreamView = z.object({
   toolAnswers: z.record(z.string(), ToolAnswersRules),
   globals: z.array(z.string()).describe('keys of the globals that it refers to'),
   missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
+  warnings: z.array(z.string()).describe('what a builder should know of where its secrets go'),
   state,
   skipped,
   createdAt: timeSchema,

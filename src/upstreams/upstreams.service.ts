@@ -9,6 +9,7 @@ import { readSharedMarks, type StoredAccount, takeAccountsOf } from './oauth/acc
 import type { Revocations } from './oauth/revocations.ts'
 import type { UpstreamClients } from './oauth/upstream-clients.ts'
 import { assertPassable } from './passthrough/rules.ts'
+import { listWarnings } from './plain-http.ts'
 import { compileConfig, globalsIn } from './resolve-config.ts'
 import { assertMayRunCommands, startsSomethingNew } from './stdio-permission.ts'
 import { hasToolAnswers, withTool } from './tool-answers.ts'
@@ -77,6 +78,8 @@ export type UpstreamWithGlobals = {
   upstream: Upstream
   /** The globals that it refers to and its server has not. */
   missingGlobals: readonly string[]
+  /** What a builder should know of where its secrets go. */
+  warnings: readonly string[]
   /** Of one that asks for authorization: when the builder's own secret was set. */
   clientSecretSetAt?: Date | undefined
   /** And the account that all its callers share. */
@@ -134,7 +137,7 @@ export const createUpstreamService = ({
 
   /** Of one server's, whose globals are read once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
-    const keys = new Set((await servers.listGlobals(db, serverId)).map(({ key }) => key))
+    const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
     const [secretTimes, accounts] = await Promise.all([
       clients.listSecretTimes(db, authorized),
@@ -142,7 +145,8 @@ export const createUpstreamService = ({
     ])
     return upstreams.map(upstream => ({
       upstream,
-      missingGlobals: globalsIn(upstream.config).filter(key => !keys.has(key)),
+      missingGlobals: globalsIn(upstream.config).filter(key => !isSecretByKey.has(key)),
+      warnings: listWarnings(upstream.config, key => isSecretByKey.get(key) === true),
       clientSecretSetAt: secretTimes.get(upstream.id),
       account: accounts.get(upstream.id),
     }))
@@ -151,6 +155,7 @@ export const createUpstreamService = ({
   const withOwnGlobals = async (upstream: Upstream): Promise<UpstreamWithGlobals> => ({
     upstream,
     missingGlobals: [],
+    warnings: [],
     ...(await withGlobals(upstream.serverId, [upstream]))[0],
   })
 

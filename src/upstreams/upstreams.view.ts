@@ -76,7 +76,7 @@ export const toUpstreamView = (
   state: UpstreamState,
   skipped: readonly SkippedItem[],
 ): View => {
-  const { upstream, missingGlobals } = found
+  const { upstream, missingGlobals, warnings } = found
   const { config } = upstream
   return {
     id: upstream.id,
@@ -97,6 +97,7 @@ export const toUpstreamView = (
     toolAnswers: toAnswersView(upstream.toolAnswers),
     globals: [...globalsIn(config)],
     missingGlobals: [...missingGlobals],
+    warnings: [...warnings],
     state: toStateView(state),
     skipped: toSkippedView(skipped),
     createdAt: upstream.createdAt.toISOString(),

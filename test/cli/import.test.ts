@@ -327,6 +327,21 @@ describe('taking MCP servers into a running Patchbay', () => {
     })
   })
 
+  it('says of whom a secret would be told in the clear', async () => {
+    const headers = { Authorization: 'Bearer fixture-secret-plain' }
+    const far = { url: 'http://tracker.example.com/mcp', headers }
+    const text = JSON.stringify({ mcpServers: { far, near: { ...far, url: 'http://localhost:9/mcp' } } })
+    const { imported } = await takeJson(
+      ['./mcp.json', '--yes', '--new', 'Clear'],
+      makeFiles({ 'mcp.json': text }),
+      operator,
+    )
+    expect(imported.map(({ name, notes }) => [name, notes.join(' ')])).toEqual([
+      ['far', expect.stringContaining('What tells tracker.example.com who asks is sent there by plain http')],
+      ['near', ''],
+    ])
+  })
+
   it("says that the token is not good, that the server is nobody's, and that nothing answers there", async () => {
     const place = makeFiles({ 'mcp.json': '{"mcpServers": {"a": {"url": "https://a.example.com/mcp"}}}' })
     const wanted = ['./mcp.json', '--yes', '--server', '00000000-0000-4000-8000-000000000000']

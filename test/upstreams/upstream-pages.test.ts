@@ -226,6 +226,37 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.submit(`${path}/inspector?tool=any`, {})).status).toBe(409)
   })
 
+  it('warn where something secret is sent in the clear, beyond this machine', async () => {
+    const at = (url: string, more: object = {}) => ({ name: 'far', transport: 'http', url, ...more })
+    const headers = { Authorization: 'Bearer {{token}}' }
+    const warned = await attach(at('http://mcp.example.com/mcp', { headers }))
+    const person = await signIn(builder)
+    expect((await person.get(warned.path)).html).toContain('What tells mcp.example.com who asks is sent there by plain')
+    const readWith = async (upstream: object) => {
+      const { id, serverId } = await attach(upstream)
+      await operator.expectOk('PUT', `/servers/${serverId}/globals/team`, { value: 'a secret', secret: true })
+      return readUpstream(id)
+    }
+    const auth = { type: 'oauth' }
+    for (const upstream of [
+      at('http://10.1.2.3:8080/mcp', { auth }),
+      at('http://{{host}}/mcp', { headers }),
+      at('https://mcp.example.com/mcp', { urls: ['http://mcp.example.com/mcp'], headers }),
+      at('http://mcp.example.com/mcp', { headers: { 'X-Team': '{{team}}' } }),
+    ]) {
+      expect(await readWith(upstream)).toMatchObject({ warnings: [expect.stringContaining('plain http')] })
+    }
+    for (const upstream of [
+      at('https://mcp.example.com/mcp', { headers }),
+      at('http://localhost:8080/mcp', { auth }),
+      at('http://[::1]:8080/mcp', { headers }),
+      at('http://mcp.example.com/mcp', { headers: { 'X-Team': '{{name}}' } }),
+    ]) {
+      expect(await readWith(upstream)).toMatchObject({ warnings: [] })
+    }
+    expect((await operator.send('PATCH', `/upstreams/${warned.id}`, await readUpstream(warned.id))).status).toBe(200)
+  })
+
   it('answer 404 at the address of another server', async () => {
     const { id } = await attach({ name: 'here', ...REMOTE })
     const person = await signIn(builder)

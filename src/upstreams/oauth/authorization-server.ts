@@ -1,6 +1,7 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { failure, type Result, success } from '../../kernel/index.ts'
+import { isLoopback } from '../loopback.ts'
 import { mcpClient } from '../mcp-client.ts'
 
 const MAX_URL_CHARS = 2_048
@@ -25,11 +26,6 @@ export const AuthorizationServer = z.object({
   client_id_metadata_document_supported: z.boolean().optional(),
 })
 export type AuthorizationServer = z.infer<typeof AuthorizationServer>
-
-/** As the URL standard writes addresses: numbers of IPv4 in tens, IPv6 as short as can be. */
-const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 /**
  * Whether an address that a stranger's document names may be one of an authorization server: https without credentials
