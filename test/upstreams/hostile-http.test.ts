@@ -65,6 +65,7 @@ beforeAll(async () => {
       await attach(`${path}_${transport}`, { transport, url: urlOf(path), timeoutMs })
     }
     await attach(`refuses_${transport}`, { transport, url: 'http://127.0.0.1:1/mcp' })
+    await attach(`ours_${transport}`, { transport, url: `${app.settings.baseUrl}/s/${serverId}` })
     await attach(`private_${transport}`, { transport, url: 'http://10.0.0.1/mcp' })
   }
   await Promise.all(['good', 'slow', 'turncoat'].map(refresh))
@@ -94,6 +95,7 @@ describe('beside URLs at which nothing serves', () => {
       [
         ...BAD,
         ['refuses', 'refused the connection'] as const,
+        ['ours', '^http://localhost:\\d+ is Patchbay itself'] as const,
         ['private', '10.0.0.1 is a private address'] as const,
       ].map(([path, why]) => [`${path}_${transport}`, why] as const),
     ),

@@ -30,7 +30,9 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   unreachable: 'refused',
 }
 
-const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+/** Hosts and URLs at its beginning stay as they are written. */
+const asSentence = (text: string): string =>
+  `${text.replace(/^(the|no) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
 
 export const toRemoteError = (error: OutboundError): UpstreamError =>
   new UpstreamError(KINDS[error.fault], asSentence(error.message), { cause: error })

@@ -25,7 +25,7 @@ const statusOf = (error: unknown): number | undefined => {
 const statusError = (status: number, cause: unknown): UpstreamError => {
   const options = { cause }
   if (status === 401 || status === 403) {
-    const message = `The upstream asks for authorization (HTTP ${status}); set the header that it wants, or renew the token in it.`
+    const message = `The upstream asks for authorization (HTTP ${status}); set the header that it wants, renew the token in it, or have it reached by an account (OAuth).`
     return new UpstreamError('unauthorized', message, options)
   }
   if (status >= 500 || status === 429) {
@@ -35,7 +35,7 @@ const statusError = (status: number, cause: unknown): UpstreamError => {
     const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
     return new UpstreamError('not_mcp', message, options)
   }
-  const message = `The URL does not speak MCP: it answered with HTTP ${status}. Check the path, and whether the upstream is one for the transport sse.`
+  const message = `The URL does not speak MCP: it answered with HTTP ${status}. Check the path, and the transport: http is Streamable HTTP, sse the one before it.`
   return new UpstreamError('not_mcp', message, options)
 }
 
