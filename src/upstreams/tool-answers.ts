@@ -7,6 +7,9 @@ import type { ToolAnswers, Upstream } from './upstream.ts'
 /** Of one upstream, as UTF-8 JSON: it is read with every mount. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024
 
+/** What the expressions of one upstream may take to be read together: nobody else has a turn meanwhile. */
+const MAX_READ_MS = 1_000
+
 /** As the API takes it, of one tool; what its expression and paths say is read when it is saved. */
 export const ToolAnswersRules = z.strictObject({
   response: ResponseRules.optional(),
@@ -67,7 +70,13 @@ export const toolAnswersErrors = (byName: Upstream['toolAnswers']): FieldError[]
   if (Buffer.byteLength(JSON.stringify(byName)) > MAX_TOOL_ANSWERS_BYTES) {
     return [{ path: 'toolAnswers', message: `is longer than ${MAX_TOOL_ANSWERS_BYTES} bytes as JSON` }]
   }
-  return Object.entries(byName).flatMap(([name, { response }]) =>
-    responseErrors(response, `toolAnswers.${name}.response`),
-  )
+  const errors: FieldError[] = []
+  const startedAt = performance.now()
+  for (const [name, { response }] of Object.entries(byName)) {
+    if (performance.now() - startedAt > MAX_READ_MS) {
+      return [...errors, { path: `toolAnswers.${name}`, message: 'takes too long to read with the others' }]
+    }
+    errors.push(...responseErrors(response, `toolAnswers.${name}.response`))
+  }
+  return errors
 }

@@ -94,6 +94,16 @@ describe('answers of upstreams that are not as one hopes', () => {
     expect([isError, said]).toEqual([true, expect.stringMatching(/^The transform of this tool \(JSONata\) /)])
   })
 
+  it('transforms that take seconds to read are refused, and hold nobody up for as long', async () => {
+    const { id } = await attach({})
+    const expression = `${'%.(a).%.'.repeat(1_240)}a`
+    const slow = { response: { transform: { language: 'jsonata', expression } } }
+    const toolAnswers = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`slow${index}`, slow]))
+    const { status, body } = await operator.send('PATCH', `/upstreams/${id}`, { toolAnswers })
+    expect(status).toBe(400)
+    expect(JSON.stringify(body)).toMatch(/toolAnswers\.slow\d+","message":"takes too long to read with the others"/)
+  })
+
   it('a tool that is called as no member may be has nothing said of it', async () => {
     const { id } = await attach({})
     const toolAnswers: unknown = JSON.parse('{"__proto__": {"readOnly": true}}')

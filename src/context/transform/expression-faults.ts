@@ -1,3 +1,4 @@
+import { isDoneWithin } from '../../platform/time-limit.ts'
 import type { TransformLanguage } from './answer-shaping.ts'
 import { loadJmespath, loadJsonata } from './libraries.ts'
 
@@ -81,6 +82,15 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
 }
 
+/** Steps of a long path are read in time that grows with their square; an honest expression takes a few milliseconds. */
+const MAX_READ_MS = 250
+const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to read: write a shorter one' }
+
 /** Why an expression is none of its language; undefined where it is one. It is read, and not run. */
-export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined =>
-  language === 'jsonata' ? jsonataFault(expression) : jmespathFault(expression)
+export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
+  let fault: ExpressionFault | undefined
+  const isDone = isDoneWithin(MAX_READ_MS, () => {
+    fault = language === 'jsonata' ? jsonataFault(expression) : jmespathFault(expression)
+  })
+  return isDone ? fault : TOO_LONG
+}
