@@ -26,6 +26,12 @@ describe('the check of a page', () => {
 
   it.each([
     ['a part that is too wide', '<div class="wide">x</div>', '.wide { width: 500px }', /360 px: scrolls sideways/],
+    [
+      'a row that is to stand in lines',
+      '<div class="scroll" tabindex="0"><p class="wide" data-stack>x</p></div>',
+      '.scroll { overflow-x: auto } .wide { width: 500px }',
+      /360 px: .* though its rows are to stand in lines/,
+    ],
     ['a button on another', '<button>A</button><button class="b">B</button>', '.b { margin-left: -20px }', /overlaps/],
     [
       'a button under something',

@@ -72,6 +72,16 @@ const listOverlaps = () => {
   )
 }
 
+/** The narrowest width, in pixels, at which the rows of a table may be wider than the screen. */
+const WIDE_ENOUGH_FOR_ROWS = 640
+
+const listWideRows = () =>
+  innerWidth >= WIDE_ENOUGH_FOR_ROWS
+    ? []
+    : seen('.scroll:has(> [data-stack])')
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+        .map(element => `${nameOf(element)} scrolls sideways, though its rows are to stand in lines`)
+
 const listLayoutFaults = () => {
   const { scrollWidth, clientWidth } = document.documentElement
   const wide = [...document.querySelectorAll('body *')].find(
@@ -83,7 +93,7 @@ const listLayoutFaults = () => {
     scrollWidth > clientWidth
       ? [`scrolls sideways by ${scrollWidth - clientWidth} px${wide ? `: ${nameOf(wide)}` : ''}`]
       : []
-  faults.push(...listOverlaps())
+  faults.push(...listOverlaps(), ...listWideRows())
   const places = [...document.querySelectorAll('*')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   const before = places.map(part => part.scrollLeft)
   for (const element of seen(NATIVE)) if (!isHushed(element)) faults.push(...assertClickable(element))
