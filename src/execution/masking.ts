@@ -1,5 +1,6 @@
 import { createPause } from '../context/index.ts'
 import { once } from '../kernel/index.ts'
+import { rewrittenForms } from '../templates/index.ts'
 import { createMayHold } from './may-hold.ts'
 
 /** What stands where a secret stood. */
@@ -106,7 +107,8 @@ const NOTHING_TO_HIDE: Masker = {
 
 /** `secrets`: plain values; empty ones are no secrets. */
 export const createMasker = (secrets: readonly string[]): Masker => {
-  const forms = [...new Set(secrets.filter(secret => secret !== '').flatMap(formsOf))]
+  const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
+  const forms = [...new Set(sent.flatMap(formsOf))]
   if (forms.length === 0) return NOTHING_TO_HIDE
   // The longest first: a form inside a longer one must not leave the rest of it readable.
   forms.sort((a, b) => b.length - a.length)

@@ -33,6 +33,10 @@ const encodeBase = (text: string, after: AfterBase): string | undefined => {
   return url.origin + url.pathname + url.search
 }
 
+/** How a text stands at the start of URLs, whatever follows it; none of what may not stand there. */
+export const writtenBases = (text: string): string[] =>
+  (['nothing', 'path'] as const).flatMap(after => encodeBase(text, after) ?? [])
+
 /** The start of the URL: ends without a slash where a path follows, which brings its own. */
 export const baseHole = (after: AfterBase): Hole => ({
   kind: 'base',

@@ -3,4 +3,5 @@ export { type CheckedParameter, compileParameters } from './checked-parameters.t
 export { compileTemplate, readTemplate } from './compile.ts'
 export { inputSchemaOf } from './input-schema.ts'
 export { compileParameterCheck, type ParameterMeta } from './parameter-check.ts'
+export { rewrittenForms } from './rewritten.ts'
 export * from './template.ts'

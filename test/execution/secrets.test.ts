@@ -72,6 +72,30 @@ describe('a secret of a server', () => {
     expect(globals).toMatchObject({ items: [{ key: 'apiKey', secret: true }] })
   })
 
+  const REWRITTEN = [
+    ['a base URL with a host in capitals', '{{url:secret}}/items', '{}', 'HTTP://LOCALHOST:9/canary/'],
+    ['a base URL with a letter beyond ASCII', '{{url:secret}}/items', '{}', 'http://localhost:9/canary-\u00e4'],
+    ['a whole URL', '{{url:secret}}', '{}', 'HTTP://localhost:9/?key=canary'],
+    ['JSON with blanks', 'http://localhost:9/', '{"by": {{json:secret}}}', '{ "user": "u",\n "password": "canary" }'],
+    ['JSON with escapes', 'http://localhost:9/', '{"by": {{json:secret}}}', '["c\\u0061nary"]'],
+  ] as const
+  it.each(REWRITTEN)('is masked where it is sent otherwise than it was given: %s', async (_what, url, body, value) => {
+    const { serverId, toolIds, instanceIds } = await makeServer(
+      builder,
+      [{ name: 'tool', method: 'POST', url, body }],
+      {
+        bindings: { tool: { secret: { source: 'server' } } },
+      },
+    )
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/secret`, { value, secret: true })
+    await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: {} })
+    const tested = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {}, serverId })
+    const history = await builder.expectOk('GET', `/servers/${serverId}/executions`)
+    expect(tested.body).toMatchObject({ request: { method: 'POST' }, curl: expect.stringContaining('•••') })
+    expect(history.body).toMatchObject({ items: [{ tool: 'tool', request: { method: 'POST' } }] })
+    for (const shown of [tested.body, history.body]) expect(JSON.stringify(shown)).not.toContain('canary')
+  })
+
   it('is found in a fixed JSON text as well, however its braces are written', async () => {
     const toolkit = await builder.create('/toolkits', { title: 'Open JSON' })
     const server = await builder.create('/servers', { name: 'Open JSON' })
