@@ -15,6 +15,10 @@ const MAX_REASON_CHARACTERS = 500
 /** What the operating system says where a folder or file cannot be made or written. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'])
 
+/** A folder whose parent is no folder that is there: a link that leads nowhere, such as to a disk that is not mounted. */
+const hasNoParent = (error: unknown): boolean =>
+  codeOf(error) === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
+
 const linesOfAppError = ({ message, errors = [], operatorNote }: AppError): string => {
   const details = errors
     .filter(error => !message.includes(error.message))
@@ -32,7 +36,7 @@ const linesOf = (error: unknown): readonly string[] => {
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON_CHARACTERS)
   const code = codeOf(error) ?? ''
   if (code === 'ENOSPC') return [`The disk is full: ${reason}.`]
-  if (NOT_WRITABLE.has(code)) {
+  if (NOT_WRITABLE.has(code) || hasNoParent(error)) {
     return [`The data folder cannot be written (${reason}): mend that, or set DATABASE_URL to a file elsewhere.`]
   }
   return [`Something failed that should not: ${reason}`]

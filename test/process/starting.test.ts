@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -116,6 +116,15 @@ describe.concurrent('a data folder that cannot be', () => {
     const [line, ...more] = await refusalOf({ directory, env })
     expect(line).toContain(join(directory, 'data'))
     expect(line).toMatch(/PATCHBAY_MASTER_KEY|DATABASE_URL/)
+    expect(more).toEqual([])
+  })
+
+  it('is named when it is a link that leads nowhere, such as to a disk that is not mounted', async () => {
+    const directory = temporaryDirectory()
+    symlinkSync(join(directory, 'mount/data'), join(directory, 'data'))
+    const [line, ...more] = await refusalOf({ directory })
+    expect(line).toMatch(/^The data folder cannot be written .*DATABASE_URL/)
+    expect(line).toContain(join(directory, 'data'))
     expect(more).toEqual([])
   })
 })
