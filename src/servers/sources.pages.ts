@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
+import { type Actor, AppError } from '../kernel/index.ts'
 import {
   actorOf,
   addressOf,
@@ -20,6 +20,7 @@ import {
 import {
   toUpstreamRow,
   type Upstream,
+  type UpstreamOffers,
   type UpstreamReviews,
   type UpstreamService,
   type UpstreamState,
@@ -71,15 +72,29 @@ type Parts = {
   rewiring: RewiringService
   upstreams: UpstreamService
   upstreamReviews: Pick<UpstreamReviews, 'countWaiting'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
   /** How an upstream's connection is. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
 /** What the tools of a server are taken from. */
 export const sourcesPages =
-  ({ frames, toolkitUses, rewiring, upstreams, upstreamReviews, stateOf }: Parts) =>
+  ({ frames, toolkitUses, rewiring, upstreams, upstreamReviews, upstreamOffers, stateOf }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const tabPath = '/servers/:uuid/sources'
+
+    const toUpstreamRows = async (actor: Actor, { id, passesOn }: ServerFrame) => {
+      const waiting = await upstreamReviews.countWaiting(actor, id)
+      // Of one that requests are passed on to nothing is known here.
+      const presented = passesOn ? [] : await upstreamOffers.listPresented(id)
+      const heard = new Map(
+        presented.flatMap(one => (one.isHeard ? [[one.upstream.id, one.tools.length] as const] : [])),
+      )
+      return (await upstreams.listAllUpstreams(actor, id)).map(found => {
+        const counts = { waiting: waiting.get(found.upstream.id), tools: heard.get(found.upstream.id) }
+        return toUpstreamRow(found, stateOf(found.upstream), counts)
+      })
+    }
 
     app.get(tabPath, { config, schema: serverSchema }, async (request, reply) => {
       const server = await frameOf(frames, request, 'sources')
@@ -88,8 +103,6 @@ export const sourcesPages =
       const used = await toolkitUses.listUsedToolkits(actorOf(request), server.id, window)
       const page = toPage(used, window.limit, ({ useId }) => useId)
       const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
-      const attached = await upstreams.listAllUpstreams(actorOf(request), server.id)
-      const waiting = await upstreamReviews.countWaiting(actorOf(request), server.id)
       const path = serverTabPath(server.id, 'sources')
       return reply.page('servers/sources', {
         title: `Sources of ${server.name}`,
@@ -97,7 +110,7 @@ export const sourcesPages =
         sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
         next: page.nextCursor === null ? undefined : addressOf(path, { cursor: page.nextCursor }),
         addHref: `${path}/new`,
-        upstreams: attached.map(found => toUpstreamRow(found, stateOf(found.upstream), waiting.get(found.upstream.id))),
+        upstreams: await toUpstreamRows(actorOf(request), server),
         attachHref: `${path}/upstreams/new`,
         done: doneNote(request, server, DONE),
       })

@@ -61,14 +61,15 @@ const placeText = (config: UpstreamConfig): string =>
 export const toUpstreamRow = (
   { upstream, missingGlobals }: UpstreamWithGlobals,
   state: UpstreamState,
-  /** How many of its tools wait for a builder. */
-  waiting: number | undefined,
+  /** How many of its tools wait for a builder, and how many clients see; the latter undefined where nobody knows. */
+  { waiting, tools }: { waiting: number | undefined; tools: number | undefined },
 ) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
   name: upstream.name,
   description: upstream.description,
   transport: TRANSPORT_WORDS[upstream.config.transport].text,
   place: placeText(upstream.config),
+  tools: tools === undefined ? undefined : formatCount(tools, 'tool'),
   state: toStateView(state),
   missing: missingGlobals.join(', '),
   waiting: waiting === undefined ? undefined : `${formatCount(waiting, 'change')} to approve`,

@@ -203,8 +203,12 @@ describe('the pages of the MCP servers that a server holds', () => {
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
     const { html } = await person.get(tools)
     expect(html).toContain('>Tools <span>2</span></a>')
-    expect(html).toContain('stands beside the tools of the attached MCP servers')
+    expect(html).toContain('Its tools are those of its MCP servers')
     expect(html).not.toContain('No tool at work yet')
+    expect((await person.get(`/servers/${serverId}/sources`)).html).toMatch(/<\/code>, 2 tools</)
+    const { html: bindings } = await person.get(`/servers/${serverId}/bindings`)
+    expect(bindings).toContain('get all of theirs from the caller')
+    expect(bindings).not.toContain('Nothing to wire yet')
   })
 
   it('say of a server that passes requests on what its tabs cannot show, and offer nothing that it refuses', async () => {
@@ -214,7 +218,10 @@ describe('the pages of the MCP servers that a server holds', () => {
     const path = `/servers/${serverId}`
     const sources = async () => (await person.get(`${path}/sources`)).html
     expect(await sources()).toContain('/sources/upstreams/new"')
-    await operator.create(`${path}/upstreams`, { name: 'far', ...REMOTE })
+    const { id } = await operator.create(`${path}/upstreams`, { name: 'far', ...REMOTE })
+    const { html: page } = await person.get(`${path}/sources/upstreams/${id}`)
+    expect(page).toContain('clients ask it for its lists themselves')
+    expect(page).not.toContain('/refresh"')
     for (const link of ['/sources/upstreams/new"', '/sources/new"']) expect(await sources()).not.toContain(link)
     const { html: tools } = await person.get(`${path}/tools`)
     expect(tools).toContain('Its tools are those of its MCP server')
