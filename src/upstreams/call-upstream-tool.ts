@@ -29,8 +29,10 @@ const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) 
   }
 }
 
-const nextTry = (state: UpstreamState, message: string): string => {
-  if (state.kind !== 'failed' || message.includes('tried again')) return ''
+const nextTry = (state: UpstreamState, { kind, message }: UpstreamError): string => {
+  const hasFailed = state.kind === 'failed'
+  if (kind === 'exited' && !(hasFailed && state.nextTryAt)) return ' The next call starts it again.'
+  if (!hasFailed || message.includes('tried again')) return ''
   if (state.nextTryAt === undefined) return ' It is connected again with the next call.'
   const seconds = Math.max(1, Math.ceil((state.nextTryAt.getTime() - Date.now()) / 1_000))
   return ` It is tried again in ${seconds} s, or with the next call.`
@@ -58,9 +60,7 @@ export const explainUpstreamFault = (
 ): string | undefined => {
   if (error instanceof UpstreamError) {
     const next =
-      state === undefined || error.kind === 'aborted' || error instanceof AccountError
-        ? ''
-        : nextTry(state, error.message)
+      state === undefined || error.kind === 'aborted' || error instanceof AccountError ? '' : nextTry(state, error)
     return hide(`The upstream "${name}" did not do this: ${error.message}${next}`)
   }
   const refusal = findUpstreamRefusal(error, hide)

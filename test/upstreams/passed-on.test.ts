@@ -55,10 +55,13 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect(textOf(result)).toBe('Echo: hello')
     const image = await client.callTool({ name: 'every_get-tiny-image', arguments: {} })
     expect(image.content.map(({ type }) => type)).toContain('image')
-    const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions?tool=every_echo`)
-    expect(body).toMatchObject({
-      items: [{ tool: 'every_echo', outcome: 'ok', request: { method: 'tools/call', url: 'mcp:every/echo' } }],
-    })
+    // A busy machine writes it down later than is waited for by whoever reads.
+    await vi.waitFor(async () => {
+      const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions?tool=every_echo`)
+      expect(body).toMatchObject({
+        items: [{ tool: 'every_echo', outcome: 'ok', request: { method: 'tools/call', url: 'mcp:every/echo' } }],
+      })
+    }, 10_000)
   })
 
   it('are whole, but for what is hidden in them; those that cannot be passed on are left out and flagged', async () => {

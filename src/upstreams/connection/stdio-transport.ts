@@ -86,7 +86,7 @@ const startError = (error: unknown, { command, cwd }: ProcessCommand): UpstreamE
 
 const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`
-  return new UpstreamError('exited', `The process ended ${how}; its log may say why. The next call starts it again.`)
+  return new UpstreamError('exited', `The process ended ${how}; its log may say why.`)
 }
 
 /** MCP over the standard input and output of a process of ours: a line is a message. */
