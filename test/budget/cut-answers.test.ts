@@ -180,14 +180,39 @@ describe('a server with a budget for its answers', () => {
     ['both of them', { cache_id: 'a'.repeat(22), tool: 'people', pattern: 'x' }, /not both/],
     ['a tool that is not there', { tool: 'persons', pattern: 'x' }, /no tool "persons".*"people"/],
     ['one of the three tools', { tool: 'proxy_explore', pattern: 'x' }, /no tool "proxy_explore"/],
-    ['no pattern', { tool: 'people' }, /pattern/],
-    ['a parameter that there is not', { tool: 'people', pattern: 'x', patern: 'y' }, /patern/],
+    ['no pattern', { tool: 'people' }, /^"pattern" is missing\.$/],
+    [
+      'a parameter that there is not',
+      { tool: 'people', pattern: 'x', patern: 'y' },
+      /^There is no parameter "patern"\. The parameters: "cache_id", "tool", "arguments", "pattern", /,
+    ],
+    ['a number that is too large', { tool: 'people', pattern: 'x', top_k: 1_001 }, /^"top_k" must be at most 1,000\.$/],
+    ['a text for a number', { tool: 'people', pattern: 'x', top_k: '5' }, /^"top_k" must be a whole number\.$/],
+    ['half a number', { tool: 'people', pattern: 'x', top_k: 0.5 }, /^"top_k" must be a whole number\.$/],
+    ['no fields in their list', { tool: 'people', pattern: 'x', fields: [] }, /^"fields" must have at least 1 item\.$/],
+    ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a text\.$/],
+    [
+      'a mode that there is not',
+      { tool: 'people', pattern: 'x', mode: 'glob' },
+      /^"mode" must be one of regex, bm25, /,
+    ],
+    ['arguments as a text', { tool: 'people', arguments: '{}', pattern: 'x' }, /^"arguments" must be an object\.$/],
     ['an expression that is none', { tool: 'people', mode: 'regex', pattern: '(' }, /\(/],
   ])('answers a search with %s by what is wrong', async (_what, args, why) => {
     const { call } = await open()
     const { texts, isError } = await call('proxy_search', args)
     expect(isError).toBe(true)
     expect(texts[0]).toMatch(why)
+  })
+
+  it('takes null and an empty name for what is left out, and one field by itself for a list of one', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('people')
+    const left = { tool: '', arguments: null, mode: null, offset: null }
+    const kept = await call('proxy_filter', { ...left, cache_id: about.cacheId, fields: 'total' })
+    expect(kept.texts[0]).toBe('{"total":2000}')
+    const fresh = await call('proxy_filter', { cache_id: '', tool: 'people', arguments: {}, fields: ['total'] })
+    expect(fresh.texts[0]).toBe('{"total":2000}')
   })
 
   it('says what there is where a path matches nothing', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type AnswerSteps, MAX_PATTERN_CHARS } from '../../context/index.ts'
 import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { explainArguments } from './wrong-arguments.ts'
 
 /** What all three tools take: an answer that is kept, or a call that brings a fresh one. */
 const SOURCE = {
@@ -75,12 +76,15 @@ export const inputSchemaFor = (name: AnswerToolName, hasGroups: boolean): JsonOb
   return isJsonObject(json) ? json : { type: 'object' }
 }
 
-/** Models send null for what they leave out. */
-const withoutNulls = (given: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+/** An empty one of these names nothing. */
+const NAMES: ReadonlySet<string> = new Set(['cache_id', 'tool', 'group'])
 
-const explain = ({ issues }: z.ZodError): string =>
-  issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ')
+/** As models mean it that send null or an empty name for what they leave out, and one field by itself. */
+const asMeant = (given: JsonObject): JsonObject => {
+  const said = Object.entries(given).filter(([key, value]) => value !== null && !(value === '' && NAMES.has(key)))
+  const meant = Object.fromEntries(said)
+  return typeof meant.fields === 'string' ? { ...meant, fields: [meant.fields] } : meant
+}
 
 const Source = z.looseObject({ cache_id: SOURCE.cache_id, tool: SOURCE.tool, ...GROUP })
 
@@ -121,9 +125,10 @@ export const readAnswerWish = (
   given: JsonValue | undefined,
 ): Result<AnswerWish, string> => {
   if (!isJsonObject(given)) return failure('The arguments must be an object.')
-  const plain = withoutNulls(given)
-  const checked = schemaFor(name, hasGroups).safeParse(plain)
-  if (!checked.success) return failure(`Wrong arguments: ${explain(checked.error)}.`)
+  const plain = asMeant(given)
+  const schema = schemaFor(name, hasGroups)
+  const checked = schema.safeParse(plain, { reportInput: true })
+  if (!checked.success) return failure(explainArguments(checked.error.issues, Object.keys(schema.shape)))
   const source = readSource(plain)
   if (!source.ok) return source
   return success({ source: source.value, steps: readSteps[name](plain) })

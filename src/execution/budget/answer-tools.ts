@@ -129,7 +129,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       isCut && whole !== undefined
         ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: `${whole.mediaType}; charset=utf-8` })
         : undefined
-    const sizes = `${formatNumber(tokensBefore)} tokens before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
+    const sizes = `${formatNumber(tokensBefore)} ${tokensBefore === 1 ? 'token' : 'tokens'} before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
       ...(source.cacheId === undefined ? [] : [`The whole answer: cache_id "${source.cacheId}".`]),
