@@ -2,6 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { buildRanking } from '../../src/context/search/ranking.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
+describe('long texts in records', () => {
+  it('a word deep in a long text: the record shows where it stands', () => {
+    const prose = 'Nothing of note is here. '.repeat(2_000)
+    const page = json({ title: 'T', body: `${prose}A treasure lies under the oak. ${prose}` })
+    const { found } = search(page, { pattern: 'treasure', mode: 'bm25' })
+    expect(found).toMatchObject({
+      results: [{ record: { title: 'T', body: expect.stringMatching(/^….*treasure.*…$/) } }],
+    })
+  })
+})
+
 describe('ranking', () => {
   it('scores are those of BM25, worked out by hand', () => {
     const { ranked } = buildRanking([['the cat sat'], ['the dog'], ['the cat saw the other cat run']]).rank('cat')

@@ -119,7 +119,7 @@ describe('search in JSON', () => {
   })
 
   it('nothing matches as it is written: how many do in another case', () => {
-    expect(search(PEOPLE, { pattern: 'LONDON' }).notes).toContain('With case_insensitive there are 2.')
+    expect(search(PEOPLE, { pattern: 'LONDON' }).notes).toContain('Values that match with case_insensitive: 2.')
   })
 
   it('a field that is not there: what there is instead; other fields are searched all the same', () => {
@@ -233,7 +233,25 @@ describe('search in text', () => {
 
   it('more matches in one line than are counted: it says that there may be more', () => {
     const { notes } = search(text('ab '.repeat(20_000)), { pattern: 'ab', mode: 'regex', topK: 1 })
-    expect(notes).toContain('At least 10,000 lines match, and 1 of them are shown')
+    expect(notes).toContain('At least 10,000 matches in all, and 133 of them are shown')
+  })
+
+  it('matches that stand near each other in a long line: they are shown together, and others by themselves', () => {
+    const near = `${'lorem ipsum '.repeat(5)}needle and needle `
+    const line = `${near}${'dolor sit '.repeat(3_000)}${near}${'amet '.repeat(200)}`
+    const { found, notes } = search(text(line), { pattern: 'needle' })
+    expect(
+      String(found)
+        .split('\n')
+        .map(shown => shown.match(/needle/g)?.length),
+    ).toEqual([2, 2])
+    expect(notes).toBe('')
+    const inJson = search(json({ line }), { pattern: 'needle' })
+    expect(inJson.found).toMatchObject({ matches: 4, results: [{ path: 'line' }, { path: 'line' }] })
+    expect(inJson.notes).toBe('')
+    expect(search(text(line), { pattern: 'needle', topK: 1 }).notes).toContain(
+      '4 matches in all, and 2 of them are shown',
+    )
   })
 
   it('nothing matches: how many lines there are, and how the text begins', () => {

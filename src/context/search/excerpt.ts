@@ -15,6 +15,10 @@ const offSurrogate = (text: string, at: number): number => {
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
 }
 
+/** Whether what is shown of a long text around a match shows a later match of it too. */
+export const isInExcerpt = (shown: Span, later: Span): boolean =>
+  later.end <= Math.max(0, shown.start - LEAD_CHARS) + EXCERPT_CHARS
+
 /** The text, or what stands around the match, with an ellipsis for what is left out. */
 export const excerptOf = (text: string, span: Span | undefined): string => {
   if (text.length <= MAX_WHOLE_CHARS) return text
@@ -48,6 +52,16 @@ const wantedFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, is
   return [...items.filter((_, index) => isHolding[index]), ...items.filter((_, index) => !isHolding[index])]
 }
 
+/** So much of a long text: where something wanted stands in it, else its beginning. */
+const pieceOf = (text: string, chars: number, isWanted: IsWanted | undefined): string => {
+  if (text.length <= chars) return text
+  for (let from = 0; isWanted !== undefined && from < text.length; from += chars) {
+    const piece = text.slice(offSurrogate(text, from), offSurrogate(text, Math.min(from + chars, text.length)))
+    if (isWanted(piece)) return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? '…' : ''}`
+  }
+  return `${text.slice(0, offSurrogate(text, chars))}…`
+}
+
 /**
  * A value cut to about `maxChars` of JSON: long strings and lists end in an ellipsis, and what no longer fits is told by
  * its size. What is wanted comes first where not all has room; keys stay, as long as there is room for their names.
@@ -58,7 +72,7 @@ export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWante
   const cut = (each: JsonValue, depth: number): JsonValue => {
     if (typeof each === 'string') {
       const limit = Math.max(40, Math.min(MAX_PREVIEW_STRING_CHARS, left))
-      const shown = each.length <= limit ? each : `${each.slice(0, offSurrogate(each, limit))}…`
+      const shown = pieceOf(each, limit, isWanted)
       left -= shown.length + 2
       return shown
     }

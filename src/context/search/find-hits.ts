@@ -1,3 +1,4 @@
+import { isInExcerpt } from './excerpt.ts'
 import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
 import type { Passages } from './passages.ts'
 
@@ -36,6 +37,25 @@ export type HitOptions = {
   eachMatch: boolean
   /** Whether to stop. */
   isLate: () => boolean
+}
+
+/** The first hits, without those that stand in the excerpt of the one before; `covered`: how many are shown with them. */
+export const pickHits = (hits: readonly Hit[], most: number): { picked: readonly Hit[]; covered: number } => {
+  const picked: Hit[] = []
+  let covered = 0
+  for (const hit of hits) {
+    const before = picked.at(-1)
+    const isShown =
+      before?.span !== undefined &&
+      hit.span !== undefined &&
+      before.passage === hit.passage &&
+      before.unit.start === hit.unit.start &&
+      isInExcerpt(before.span, hit.span)
+    if (!isShown && picked.length === most) break
+    if (!isShown) picked.push(hit)
+    covered++
+  }
+  return { picked, covered }
 }
 
 /** The lines of a text without their breaks. */

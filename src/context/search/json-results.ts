@@ -93,10 +93,12 @@ const recordOf = (place: Place): Place => {
   return record
 }
 
-/** What stands directly in an object; what is below may be nearly all of the document. */
+/** What stands directly in an object; what is below may be nearly all of the document. Of a long text a piece is shown. */
 const ownMembers = (value: JsonValue): JsonValue => {
   if (!hasMembers(value) || isWithin(value, MAX_ITEM_CHARS)) return value
-  const own = Object.entries(value).filter(([, member]) => isWithin(member, MAX_RECORD_CHARS))
+  const own = Object.entries(value).filter(
+    ([, member]) => typeof member === 'string' || isWithin(member, MAX_RECORD_CHARS),
+  )
   return Object.fromEntries(own)
 }
 

@@ -1,8 +1,9 @@
 import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
 import type { Processed } from '../answer-document.ts'
+import { formatAmount } from '../answers/amounts.ts'
 import type { Path } from '../answers/path.ts'
 import { describeMiss, matches } from '../answers/what-there-is.ts'
-import { findHits } from './find-hits.ts'
+import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-results.ts'
 import type { Leaf, Place } from './leaves.ts'
@@ -50,7 +51,7 @@ const describeNothing = (
   const more = fields.size > MAX_FIELDS_TOLD ? ', …' : ''
   const there = fields.size > 0 ? `, of the fields ${told}${more}` : ''
   const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
-  return [`Nothing matches "${shown}" in ${values.length.toLocaleString('en')} values${there}.`, ...hints]
+  return [`Nothing matches "${shown}" in ${formatAmount(values.length, values.length, 'value')}${there}.`, ...hints]
 }
 
 /** Names come first, as they are few; half of the room is kept for values. */
@@ -89,15 +90,20 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
       ]),
     )
 
-  const pick = (leafAt: LeafAt, hits: typeof inValues.hits) =>
-    hits.slice(0, look.topK).flatMap(hit => leafAt(hit.passage).map(leaf => ({ leaf, hit })))
-  const shown = share(pick(namesOf(index), inNames.hits), pick(valuesOf(index), inValues.hits), look.topK)
+  const pick = (leafAt: LeafAt, hits: readonly Hit[]) =>
+    hits.flatMap(hit => leafAt(hit.passage).map(leaf => ({ leaf, hit })))
+  const isContext = look.mode === 'context'
+  const all = { picked: inValues.hits.slice(0, look.topK), covered: look.topK }
+  const { picked, covered } = isContext ? all : pickHits(inValues.hits, look.topK)
+  const names = pick(namesOf(index), inNames.hits.slice(0, look.topK))
+  const shown = share(names, pick(valuesOf(index), picked), look.topK)
   const located = shown.map(({ leaf, hit }) => ({ leaf, unit: hit.unit, span: locate(hit, leaf.text, matcher) }))
-  const results =
-    look.mode === 'context'
-      ? fitting(toContextResults(located, look.contextLines ?? 1, matcher.test))
-      : fitting(located.map(({ leaf, unit, span }) => toResult(leaf, unit, span, look.contextLines ?? 0)))
-  const count = look.mode === 'context' ? shown.length : results.length
+  const results = isContext
+    ? fitting(toContextResults(located, look.contextLines ?? 1, matcher.test))
+    : fitting(located.map(({ leaf, unit, span }) => toResult(leaf, unit, span, look.contextLines ?? 0)))
+  const isAllShown = results.length === names.length + picked.length
+  const beside = isAllShown ? covered - picked.length : 0
+  const count = isContext ? shown.length : results.length + beside
   return success(
     toDocument({ matches: total, results }, [
       ...notes,
@@ -113,7 +119,7 @@ const hintCase = (index: LeafIndex, look: Look): readonly string[] => {
   if (!parsed.ok) return []
   const options = { multiline: look.multiline, eachMatch: false, isLate: look.isLate }
   const { total } = findHits(index.valueTexts, parsed.value.matcher, options)
-  return total === 0 ? [] : [`With case_insensitive there are ${total.toLocaleString('en')}.`]
+  return total === 0 ? [] : [`Values that match with case_insensitive: ${total.toLocaleString('en')}.`]
 }
 
 const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> => {

@@ -1,7 +1,8 @@
 import { type Result, success } from '../../kernel/index.ts'
 import type { Processed } from '../answer-document.ts'
+import { formatAmount } from '../answers/amounts.ts'
 import { excerptOf } from './excerpt.ts'
-import { findHits, type Hit } from './find-hits.ts'
+import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
 import { locate } from './json-results.ts'
 import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
@@ -37,7 +38,11 @@ const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints:
   const start = document.text.slice(0, BEGINNING_CHARS).trim()
   const begins =
     start === '' ? 'It is empty.' : `It begins: ${start}${document.text.length > BEGINNING_CHARS ? '…' : ''}`
-  return toDocument('', [`Nothing matches "${shown}" in ${format(lines.texts.length)} lines.`, ...hints, begins])
+  return toDocument('', [
+    `Nothing matches "${shown}" in ${formatAmount(lines.texts.length, lines.texts.length, 'line')}.`,
+    ...hints,
+    begins,
+  ])
 }
 
 /** Index of the line that a place in the text is in. */
@@ -122,7 +127,7 @@ const hintCase = (index: TextIndex, look: Look): readonly string[] => {
     eachMatch: false,
     isLate: look.isLate,
   })
-  return total === 0 ? [] : [`With case_insensitive ${format(total)} lines match.`]
+  return total === 0 ? [] : [`Lines that match with case_insensitive: ${format(total)}.`]
 }
 
 const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> => {
@@ -137,16 +142,19 @@ const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> 
     const nothing = describeNothing(index, look.pattern, hintCase(index, look))
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
   }
-  const shown = found.hits.slice(0, look.topK).map(hit => toLineMatch(index, hit, matcher, multiline))
+  const { picked, covered } = eachMatch
+    ? { picked: found.hits.slice(0, look.topK), covered: Math.min(found.hits.length, look.topK) }
+    : pickHits(found.hits, look.topK)
+  const shown = picked.map(hit => toLineMatch(index, hit, matcher, multiline))
   const isContext = look.mode === 'context'
   const blocks = isContext
     ? renderContexts(index, shown, look.contextLines ?? 1)
     : renderLines(index.lines.texts, shown, look.contextLines ?? 0)
   const { text } = joinFitting(blocks, isContext ? '\n\n' : (look.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
-  const what = eachMatch ? 'matches in all' : 'lines match'
-  return success(
-    toDocument(text, [...notes, ...describeCount(found.total, shown.length, what, found.isAtLeast), ...late]),
-  )
+  // Of a long line each match is one.
+  const isEach = eachMatch || found.hits.some(({ passage }, at) => passage === found.hits[at - 1]?.passage)
+  const what = isEach ? 'matches in all' : 'lines match'
+  return success(toDocument(text, [...notes, ...describeCount(found.total, covered, what, found.isAtLeast), ...late]))
 }
 
 const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> => {
