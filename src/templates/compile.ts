@@ -13,7 +13,15 @@ import {
 import { collectParameters, type Field } from './parameters.ts'
 import { type HeaderPlan, renderRequest } from './render.ts'
 import { scanTemplate } from './scan.ts'
-import type { BodyKind, CompiledTemplate, RequestTemplate, TemplateError, TemplateParameter } from './template.ts'
+import type {
+  BodyKind,
+  CompiledTemplate,
+  RenderError,
+  RequestTemplate,
+  TemplateError,
+  TemplateParameter,
+  Values,
+} from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
 /** Every method there is a use for (IANA's registry has a digit in none); RFC 9110 would allow `GET|ID`. */
@@ -145,4 +153,18 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
       contentType: bodyPlan?.contentType ?? '',
     }),
   })
+}
+
+/** The values that may not stand in one of their parameter's places, and why: nothing of a missing one. */
+export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
+  const { url, headers, body } = readFields(template)
+  const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>
+    scan.places.flatMap(({ name }, index): RenderError[] => {
+      const value = values.get(name)
+      const hole = plan.holes[index]
+      const fits = value === undefined || hole === undefined || hole.encode(value) !== undefined
+      return fits ? [] : [{ parameter: name, message: hole.refusal }]
+    }),
+  )
+  return [...new Map(refusals.map(refusal => [refusal.parameter, refusal])).values()]
 }

@@ -1,6 +1,6 @@
 export { castValue } from './cast.ts'
 export { type CheckedParameter, compileParameters } from './checked-parameters.ts'
-export { compileTemplate, readTemplate } from './compile.ts'
+export { compileTemplate, readTemplate, refusedValues } from './compile.ts'
 export { inputSchemaOf } from './input-schema.ts'
 export { compileParameterCheck, type ParameterMeta } from './parameter-check.ts'
 export { rewrittenForms } from './rewritten.ts'

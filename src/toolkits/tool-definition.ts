@@ -11,7 +11,13 @@ import {
   type Result,
   success,
 } from '../kernel/index.ts'
-import { type CheckedParameter, type CompiledTemplate, compileParameters, compileTemplate } from '../templates/index.ts'
+import {
+  type CheckedParameter,
+  type CompiledTemplate,
+  compileParameters,
+  compileTemplate,
+  refusedValues,
+} from '../templates/index.ts'
 import { schemaProblem } from './json-schema.ts'
 import type { ToolDefinition } from './tool.ts'
 
@@ -50,6 +56,18 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
     ...(outputProblem === undefined ? [] : [{ path: 'outputSchema', message: outputProblem }]),
     ...(inputSchema === undefined || compiled === undefined ? [] : inputSchemaErrors(inputSchema, compiled)),
   ]
+}
+
+/** Defaults that no request could be made with; the template's own are looked at with it. */
+const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
+  const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
+    meta.default === undefined || value === undefined ? [] : [[name, value] as const],
+  )
+  if (defaults.length === 0) return []
+  return refusedValues(definition, new Map(defaults)).map(({ parameter, message }) => ({
+    path: `parameters.${parameter}.default`,
+    message: `${parameter}: the default ${message}`,
+  }))
 }
 
 /** Nobody may be told from memory that something was done: the mark is the builder's word that a call does nothing. */
@@ -94,7 +112,7 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
 export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
   const checked = checkDefinition(definition)
   const errors = [
-    ...(checked.ok ? [] : checked.error),
+    ...(checked.ok ? defaultErrors(definition, checked.value) : checked.error),
     ...schemaErrors(definition, checked.ok ? checked.value : undefined),
     ...responseErrors(definition.response),
     ...cacheErrors(definition),

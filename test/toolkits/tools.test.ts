@@ -210,6 +210,18 @@ describe('a tool', () => {
       'parameters.x.default',
       /default/,
     ],
+    [
+      'a default that may not stand in the path',
+      { url: 'https://a.example/{{x}}', parameters: { x: { default: '..' } } },
+      'parameters.x.default',
+      /^x: the default may not be .*path/,
+    ],
+    [
+      'a default that may not stand in a header',
+      { headers: [{ name: 'X-Place', value: '{{x}}' }], parameters: { x: { default: '\u20ac' } } },
+      'parameters.x.default',
+      /^x: the default may hold .*header/,
+    ],
     ['a word on no parameter', { parameters: { nobody: { description: 'x' } } }, 'parameters.nobody', /no place/],
     [
       'a pattern that needs backtracking',
