@@ -23,4 +23,5 @@ export const withAccountHidden = (masker: Masker, { secrets }: Pick<UpstreamConn
         text: text => maskerOf(secrets()).text(masker.text(text)),
         longText: async text => maskerOf(secrets()).longText(await masker.longText(text)),
         bytes: bytes => maskerOf(secrets()).bytes(masker.bytes(bytes)),
+        longBytes: async bytes => maskerOf(secrets()).longBytes(await masker.longBytes(bytes)),
       }

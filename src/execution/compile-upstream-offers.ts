@@ -9,7 +9,7 @@ import {
 } from '../upstreams/index.ts'
 import { withAccountHidden } from './account-masking.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
-import { maskResult, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import type { UpstreamToolParts } from './compile-upstream-tools.ts'
 import {
   type CallContext,
   type CompiledOffers,
@@ -18,6 +18,7 @@ import {
   type RefusedAnswer,
 } from './compiled-server.ts'
 import { maskedTell, withLink } from './linked-request.ts'
+import { maskResult } from './mask-json.ts'
 import type { Masker } from './masking.ts'
 import { canComplete, canSubscribe, offeredCapabilities } from './offer-capabilities.ts'
 import { nameAllOffers, type OfferNaming, type OfferOwner } from './offer-names.ts'
@@ -75,7 +76,7 @@ export const compileUpstreamOffers = (
     const masker = withAccountHidden(globalMasker, connection)
     const send = (own: CallLink | undefined) => askUpstream(connection, { method, params }, signal, own)
     try {
-      return { passed: maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
+      return { passed: await maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
       return answerAddresses(error, { link }, why.refused.message, masker) ?? why

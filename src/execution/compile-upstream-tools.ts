@@ -32,12 +32,12 @@ import { connectResult } from './connect-result.ts'
 import { errorResult } from './faults.ts'
 import { isAgain, type PassedFresh } from './kept/answer-keeping.ts'
 import { withLink } from './linked-request.ts'
+import { maskResult } from './mask-json.ts'
 import type { Masker } from './masking.ts'
 import { answerAddresses } from './pass-addresses.ts'
 import { ERROR_CHARACTERS, markAgain, toMicroseconds } from './perform-call.ts'
-import { maskStrings } from './shape.ts'
 import { shapePassed } from './shape-passed.ts'
-import { shortenRequest } from './shorten-request.ts'
+import { beforeMasking, shortenRequest } from './shorten-request.ts'
 import { planUpstreamAnswers, type UpstreamAnswerParts, type UpstreamAnswers } from './upstream-answers.ts'
 
 /** `absent`: upstreams that were never heard yet, so that the lists lack what they offer. */
@@ -70,12 +70,6 @@ const errorOf = (result: BlocksResult | PassedAnswer): string | undefined => {
   if (isError !== true) return undefined
   const first: unknown = Array.isArray(content) ? content[0] : undefined
   return isJsonObject(first) && typeof first.text === 'string' ? first.text.slice(0, ERROR_CHARACTERS) : ''
-}
-
-export const maskResult = (result: JsonObject, masker: Masker): JsonObject => {
-  if (masker.isEmpty) return result
-  const masked = maskStrings(result, masker)
-  return isJsonObject(masked) ? masked : {}
 }
 
 /** A call as history keeps it: what was asked of which upstream, where an HTTP tool has its request. */
@@ -122,7 +116,7 @@ const callOnce = async (
   const masker = withAccountHidden(globalMasker, connection)
   try {
     const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
-    const passed = maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
+    const passed = await maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
     const shaped = shaping && (await shapePassed(passed, { masker, ...shaping }))
@@ -191,7 +185,7 @@ const compileOne = (
         requestBytes: Buffer.byteLength(body),
         responseBytes,
         error,
-        request: markAgain(requestOf(tool, masker.text(body)), isAgain(answer) ? answer : undefined),
+        request: markAgain(requestOf(tool, masker.text(beforeMasking(body))), isAgain(answer) ? answer : undefined),
       })
       // Whether there is a tool of that name, only an upstream that did not fail has said.
       context.account = { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import type { CallLink, UpstreamExchange } from '../upstreams/index.ts'
+import { maskStrings } from './mask-json.ts'
 import type { Masker } from './masking.ts'
-import { maskStrings } from './shape.ts'
 
 type Tell = (params: JsonObject) => void
 

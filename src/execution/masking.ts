@@ -18,6 +18,8 @@ export type Masker = {
   longText: (text: string) => Promise<string>
   /** The same bytes, or a copy with each secret overwritten. */
   bytes: (bytes: Buffer) => Buffer
+  /** As `bytes`, with turns for everybody else. */
+  longBytes: (bytes: Buffer) => Promise<Buffer>
 }
 
 /** How the base64 of a text looks wherever it stands in a longer one: the part no neighbour can change. */
@@ -103,6 +105,17 @@ const NOTHING_TO_HIDE: Masker = {
   text: text => text,
   longText: async text => text,
   bytes: bytes => bytes,
+  longBytes: async bytes => bytes,
+}
+
+/** `masked`: the copy, once there is one. */
+const overwrite = (bytes: Buffer, pattern: Buffer, masked: Buffer | undefined): Buffer | undefined => {
+  let copy = masked
+  for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
+    copy ??= Buffer.from(bytes)
+    copy.fill('*', at, at + pattern.length)
+  }
+  return copy
 }
 
 /** `secrets`: plain values; empty ones are no secrets. */
@@ -136,11 +149,16 @@ export const createMasker = (secrets: readonly string[]): Masker => {
     bytes: bytes => {
       if (!mayHideIn(bytes)) return bytes
       let masked: Buffer | undefined
+      for (const pattern of patterns()) masked = overwrite(bytes, pattern, masked)
+      return masked ?? bytes
+    },
+    longBytes: async bytes => {
+      if (!mayHideIn(bytes)) return bytes
+      const pause = createPause()
+      let masked: Buffer | undefined
       for (const pattern of patterns()) {
-        for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
-          masked ??= Buffer.from(bytes)
-          masked.fill('*', at, at + pattern.length)
-        }
+        masked = overwrite(bytes, pattern, masked)
+        await pause()
       }
       return masked ?? bytes
     },

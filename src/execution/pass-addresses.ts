@@ -1,8 +1,8 @@
 import { isJsonObject } from '../kernel/index.ts'
 import { passAddressesOn } from '../upstreams/index.ts'
 import type { CallContext, PassedAnswer } from './compiled-server.ts'
+import { maskStrings } from './mask-json.ts'
 import type { Masker } from './masking.ts'
-import { maskStrings } from './shape.ts'
 
 /** What a client is told that can be asked to open the addresses that an upstream's error names; undefined otherwise. */
 export const answerAddresses = (

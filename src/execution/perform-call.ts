@@ -10,7 +10,7 @@ import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
 import { type PlannedShaping, shapeByRules } from './shape-by-rules.ts'
-import { shortenRequest } from './shorten-request.ts'
+import { beforeMasking, shortenRequest } from './shorten-request.ts'
 
 /** All that is fixed about calling one tool before its arguments come. */
 export type CallPlan = {
@@ -144,6 +144,10 @@ const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
 export const markAgain = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
   again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
 
+/** A request as history keeps it, secrets hidden. */
+const toKept = (request: RenderedRequest, masker: Masker): MaskedRequest =>
+  shortenRequest(maskRequest({ ...request, body: request.body && beforeMasking(request.body) }, masker))
+
 /** The outcome as history keeps it. */
 export const toExecutionRecord = (
   { result, request, response, again, startedAt, durationMs }: CallOutcome,
@@ -158,5 +162,5 @@ export const toExecutionRecord = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? again?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && markAgain(shortenRequest(maskRequest(request, masker)), again),
+  request: request && markAgain(toKept(request, masker), again),
 })

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../kernel/index.ts'
 import type { OutboundResponse } from '../platform/net/index.ts'
 import type { SchemaCheck } from '../toolkits/index.ts'
 import type { BlocksResult, ContentBlock, ToolResult } from './compiled-server.ts'
 import { errorResult } from './faults.ts'
+import { maskLongStrings, maskStrings } from './mask-json.ts'
 import type { Masker } from './masking.ts'
 import { splitMultipart } from './multipart.ts'
 
@@ -65,14 +66,6 @@ const errorAnswer = (response: OutboundResponse, masker: Masker, shown: string |
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
 }
 
-/** Strings as they read once their escapes are gone: some of those no masker knows. */
-export const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
-  if (typeof json === 'string') return masker.text(json)
-  if (Array.isArray(json)) return json.map(item => maskStrings(item, masker))
-  if (!isJsonObject(json)) return json
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [masker.text(key), maskStrings(value, masker)]))
-}
-
 const parseAnswer = (text: string): { json: JsonValue } | undefined => {
   try {
     return { json: JSON.parse(text) }
@@ -81,15 +74,28 @@ const parseAnswer = (text: string): { json: JsonValue } | undefined => {
   }
 }
 
+const NO_JSON = 'The answer is no JSON, though the tool declares an output schema.'
+
+/** `masked`: what was parsed of the text, secrets hidden. */
+const fitAnswer = (text: string, parsed: JsonValue, masked: JsonValue, check: SchemaCheck): BlocksResult => {
+  const mismatch = check(masked)
+  if (mismatch !== undefined) return errorResult(`The answer does not fit the tool's output schema: ${mismatch}`)
+  const isMasked = masked !== parsed && !isDeepStrictEqual(masked, parsed)
+  return { content: [{ type: 'text', text: isMasked ? JSON.stringify(masked) : text }], structuredContent: masked }
+}
+
 /** JSON that fits the tool's schema, as text and as a value; an error where it is none, or does not. */
 export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
   const parsed = parseAnswer(text)
-  if (parsed === undefined) return errorResult('The answer is no JSON, though the tool declares an output schema.')
-  const json = masker.isEmpty ? parsed.json : maskStrings(parsed.json, masker)
-  const mismatch = check(json)
-  if (mismatch !== undefined) return errorResult(`The answer does not fit the tool's output schema: ${mismatch}`)
-  const isMasked = !masker.isEmpty && !isDeepStrictEqual(json, parsed.json)
-  return { content: [{ type: 'text', text: isMasked ? JSON.stringify(json) : text }], structuredContent: json }
+  if (parsed === undefined) return errorResult(NO_JSON)
+  const { json } = parsed
+  return fitAnswer(text, json, masker.isEmpty ? json : maskStrings(json, masker), check)
+}
+
+const structuredSlowly = async (text: string, check: SchemaCheck, masker: Masker): Promise<BlocksResult> => {
+  const parsed = parseAnswer(text)
+  if (parsed === undefined) return errorResult(NO_JSON)
+  return fitAnswer(text, parsed.json, await maskLongStrings(parsed.json, masker), check)
 }
 
 const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string): ContentBlock => {
@@ -107,13 +113,42 @@ const toBlock = (body: Buffer, contentType: string | undefined, uri: string, mas
     : binaryBlock(type ?? '', shownType(contentType, masker), masker.bytes(body), uri)
 }
 
+const toBlockSlowly = async (
+  body: Buffer,
+  contentType: string | undefined,
+  uri: string,
+  masker: Masker,
+): Promise<ContentBlock> => {
+  const { type, charset } = parseMediaType(contentType)
+  return isText(type, body)
+    ? { type: 'text', text: await masker.longText(decode(body, charset)) }
+    : binaryBlock(type ?? '', shownType(contentType, masker), await masker.longBytes(body), uri)
+}
+
+const PART_TYPE = 'text/plain'
+const partUri = (uri: string, index: number): string => `${uri}#part-${index + 1}`
+
 /** Several things in one answer, a block each; undefined when it is not put together as RFC 2046 §5.1 says. */
 const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): BlocksResult | undefined => {
   const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
   if (parts === undefined) return undefined
   const content = parts.map(({ contentType, body }, index) =>
-    toBlock(body, contentType ?? 'text/plain', `${uri}#part-${index + 1}`, masker),
+    toBlock(body, contentType ?? PART_TYPE, partUri(uri, index), masker),
   )
+  return { content }
+}
+
+const multipartSlowly = async (
+  response: OutboundResponse,
+  uri: string,
+  masker: Masker,
+): Promise<BlocksResult | undefined> => {
+  const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
+  if (parts === undefined) return undefined
+  const content: ContentBlock[] = []
+  for (const [index, { contentType, body }] of parts.entries()) {
+    content.push(await toBlockSlowly(body, contentType ?? PART_TYPE, partUri(uri, index), masker))
+  }
   return { content }
 }
 
@@ -135,16 +170,23 @@ const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || stat
 /** From this size on, nobody should wait for secrets to be hidden: in 10 MB, where there is one, twenty take 140 ms. */
 const SLOW_TEXT_BYTES = 256 * 1_024
 
-/** The same for a long text with secrets to be looked for, with turns for everybody else. */
+/** As `shapeAtOnce`, of what is long and may hold secrets: with turns for everybody else. */
 const shapeSlowly = async (
   response: OutboundResponse,
-  text: string,
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
 ): Promise<ToolResult> => {
-  const shown = await masker.longText(text)
-  if (isFailed(response)) return errorAnswer(response, masker, shown)
-  return outputCheck === undefined ? { utf8: Buffer.from(shown) } : structuredAnswer(shown, outputCheck, masker)
+  const read = readText(response)
+  if (isFailed(response)) return errorAnswer(response, masker, read && (await masker.longText(read.text)))
+  const contentType = headerOf(response, 'content-type')
+  const { type, charset } = parseMediaType(contentType)
+  if (outputCheck !== undefined) {
+    return structuredSlowly(await masker.longText(decode(response.body, charset)), outputCheck, masker)
+  }
+  if (read !== undefined) return { utf8: Buffer.from(await masker.longText(read.text)) }
+  const uri = masker.text(response.url)
+  const several = type?.startsWith('multipart/') ? await multipartSlowly(response, uri, masker) : undefined
+  return several ?? { content: [await toBlockSlowly(response.body, contentType, uri, masker)] }
 }
 
 const shapeAtOnce = (response: OutboundResponse, masker: Masker, outputCheck: SchemaCheck | undefined): ToolResult => {
@@ -174,8 +216,5 @@ export const shapeAnswer = (
   outputCheck: SchemaCheck | undefined,
 ): ToolResult | Promise<ToolResult> => {
   const isSlow = response.body.length >= SLOW_TEXT_BYTES && masker.mayHideIn(response.body)
-  const read = isSlow ? readText(response) : undefined
-  return read === undefined
-    ? shapeAtOnce(response, masker, outputCheck)
-    : shapeSlowly(response, read.text, masker, outputCheck)
+  return isSlow ? shapeSlowly(response, masker, outputCheck) : shapeAtOnce(response, masker, outputCheck)
 }

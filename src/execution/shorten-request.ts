@@ -1,4 +1,5 @@
 import type { MaskedRequest } from '../history/index.ts'
+import { MAX_SECRET_BYTES } from '../kernel/index.ts'
 
 /** Longest request body kept in history; the size of the whole is kept beside it. */
 const BODY_CHARACTERS = 16 * 1_024
@@ -6,6 +7,14 @@ const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
 /** Of all headers, names included; the rest is left out, with an entry that says so. */
 const ALL_HEADERS_CHARACTERS = 16 * 1_024
+
+/** No secret is longer than so many times what it is plainly, however it is written. */
+const LONGEST_FORM_TIMES = 16
+const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM_TIMES * MAX_SECRET_BYTES
+
+/** As much of a body as decides what history keeps of it: to look for secrets in all of it takes seconds. */
+export const beforeMasking = (body: string): string =>
+  body.length <= MASKED_CHARACTERS ? body : body.slice(0, MASKED_CHARACTERS)
 
 /** Copied, as a slice would keep the whole text in memory. */
 const shorten = (text: string, max: number): string =>
