@@ -89,6 +89,9 @@ const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too l
 /** Why an expression is none of its language; undefined where it is one. It is read, and not run. */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
+  // The first time its library is read from disk, which is not to be blamed on the expression.
+  if (language === 'jsonata') loadJsonata()
+  else loadJmespath()
   const isDone = isDoneWithin(MAX_READ_MS, () => {
     fault = language === 'jsonata' ? jsonataFault(expression) : jmespathFault(expression)
   })
