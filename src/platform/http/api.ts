@@ -58,5 +58,5 @@ export const configureApi = async (api: FastifyInstance, options: ApiOptions): P
   readJsonBodies(api, options.maxJsonDepth)
   answerUnknownRoutes(api)
   logAnswers(api)
-  await describeApi(api, options.description)
+  describeApi(api, options.description)
 }

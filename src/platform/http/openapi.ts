@@ -1,5 +1,4 @@
-import swagger from '@fastify/swagger'
-import type { FastifyInstance, FastifySchema } from 'fastify'
+import fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { RouteAccess } from './access.ts'
 import { PROBLEM_MEDIA_TYPE, problemSchema } from './problem.ts'
@@ -56,23 +55,29 @@ const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schema
   return { ...document, components: { ...document.components, schemas: kept } }
 }
 
-/**
- * Describes the scope's routes as OpenAPI 3.1 at `/openapi.json`, from the schemas that validate them.
- * To be awaited before the routes are registered.
- */
-export const describeApi = async (api: FastifyInstance, { version, baseUrl }: ApiDescription): Promise<void> => {
-  const { prefix } = api
-  await api.register(swagger, {
+const securitySchemes = (baseUrl: string) =>
+  ({
+    token: { type: 'http', scheme: 'bearer', description: 'A personal access token, pbk_…' },
+    session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(baseUrl.startsWith('https:')) },
+  }) as const
+
+/** The document of these routes. The library describes routes as they are added: here to a server that nothing reaches. */
+const documentOf = async (
+  routes: readonly RouteOptions[],
+  prefix: string,
+  { version, baseUrl }: ApiDescription,
+): Promise<string> => {
+  const described = fastify({ exposeHeadRoutes: false })
+  described.setValidatorCompiler(() => () => true)
+  described.setSerializerCompiler(() => JSON.stringify)
+  // With its library only where somebody asks: no start and no command waits for that.
+  const { default: swagger } = await import('@fastify/swagger')
+  await described.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Patchbay', version, description: DESCRIPTION },
       servers: [{ url: baseUrl }],
-      components: {
-        securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', description: 'A personal access token, pbk_…' },
-          session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(baseUrl.startsWith('https:')) },
-        },
-      },
+      components: { securitySchemes: securitySchemes(baseUrl) },
       security: [{ token: [] }, { session: [] }],
     },
     transform: ({ schema, url, route, ...rest }) =>
@@ -84,9 +89,25 @@ export const describeApi = async (api: FastifyInstance, { version, baseUrl }: Ap
       }),
     transformObject: jsonSchemaTransformObject,
   })
-  let document: string | undefined
+  for (const { method, url, schema, config } of routes) {
+    described.route({ method, url, handler: () => undefined, ...(schema && { schema }), ...(config && { config }) })
+  }
+  await described.ready()
+  return JSON.stringify(withoutUnusedSchemas(described.swagger()))
+}
+
+/**
+ * Describes the scope's routes as OpenAPI 3.1 at `/openapi.json`, from the schemas that validate them.
+ * To be called before the routes are registered.
+ */
+export const describeApi = (api: FastifyInstance, description: ApiDescription): void => {
+  const routes: RouteOptions[] = []
+  api.addHook('onRoute', route => {
+    if (route.method !== 'HEAD') routes.push(route)
+  })
+  let document: Promise<string> | undefined
   api.get('/openapi.json', { config: { access: 'anyone' }, schema: { hide: true } }, async (_request, reply) => {
-    document ??= JSON.stringify(withoutUnusedSchemas(api.swagger()))
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document)
+    document ??= documentOf(routes, api.prefix, description)
+    return reply.header('content-type', 'application/json; charset=utf-8').send(await document)
   })
 }
