@@ -165,6 +165,7 @@ const inspector: PageRow[] = [
       await page.getByLabel('shipment_id', { exact: true }).fill('KF-2041')
       await page.getByRole('button', { name: 'Call the tool' }).click()
       await page.getByRole('heading', { name: 'Answer', exact: true }).waitFor()
+      await page.locator('button:focus', { hasText: 'Call the tool' }).waitFor()
     },
   },
   {

@@ -117,6 +117,7 @@ describe('the inspector of a server', () => {
     const person = await signIn(owner.email)
     await person.get(`${path}?tool=hostile`)
     await person.submit(`${path}?tool=hostile`, {})
+    await patchbay.services.recorder.flush()
     const { body } = await owner.send('GET', `/servers/${serverId}/executions?tool=hostile`)
     expect(body).toMatchObject({
       items: [{ tool: 'hostile', caller: owner.userId, client: expect.stringMatching(/^Patchbay inspector\//) }],
