@@ -53,7 +53,7 @@ const DONE = {
   attached: () => 'The MCP server is attached',
   saved: () => 'Saved',
   refreshed: () => 'Its lists are as new as it is',
-  unasked: () => 'It could not be asked. What it offered when it was last heard stays',
+  unasked: () => 'It could not be asked, for the reason above. What is known of what it offers stays as it is',
   on: () => 'It is in use again',
   off: () => 'It is switched off: clients see nothing of it',
   connected: () => 'The account is connected',
@@ -62,6 +62,7 @@ const DONE = {
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
 
+const DoneQuery = z.object({ done: formText })
 const SwitchForm = { enabled: formText }
 const ApprovalForm = { tool: formText, version: formText }
 
@@ -198,6 +199,7 @@ export const upstreamPages =
           version: now.version,
           ...toFormData(request, typed ?? now),
           done: tab.doneNote(request, server, DONE),
+          doneTone: DoneQuery.parse(request.query).done === 'unasked' ? 'warn' : undefined,
         },
         labels: LABELS,
       }

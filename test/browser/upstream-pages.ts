@@ -123,7 +123,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     state: 'refresh-refused',
     act: async page => {
       await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByText('It could not be asked.').waitFor()
+      await page.getByRole('alert').getByText('It could not be asked, for the reason above.').waitFor()
     },
   },
   {
