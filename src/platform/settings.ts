@@ -147,7 +147,8 @@ const readEnvFile = (directory: string): Given => {
   const path = join(directory, '.env')
   if (!existsSync(path)) return {}
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    // Some editors put a mark of the encoding before the first name, which nobody sees.
+    return parseEnv(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new SettingsError([`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}`])
   }

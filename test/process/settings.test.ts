@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadSettings, SettingsError } from '../../src/platform/settings.ts'
@@ -148,6 +148,15 @@ describe('a setting', () => {
       expect(loadSettings({ PATCHBAY_HOST: host }, EMPTY)).toMatchObject({ host: address, listensOnLoopback: true })
     }
     expect(loadSettings({ PATCHBAY_HOST: '0.0.0.0' }, EMPTY)).toMatchObject({ listensOnLoopback: false })
+  })
+
+  it.each([
+    ['with a byte order mark', '\uFEFFPATCHBAY_PORT=9000\n'],
+    ['with line ends of Windows', '# ports\r\nPATCHBAY_PORT=9000\r\n'],
+  ])('is read from a .env %s', (_what, text) => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, '.env'), text)
+    expect(loadSettings({}, directory)).toMatchObject({ port: 9000 })
   })
 
   it('cannot be read from a .env that is no file', () => {
