@@ -6,6 +6,7 @@ import { headerOf } from './headers.ts'
 import type { Mounted } from './mounted.ts'
 import type { SessionVersion } from './protocol.ts'
 import type { StreamedAnswer } from './run-call.ts'
+import { resumeSubscriptions } from './session-ties.ts'
 import type { Session } from './sessions.ts'
 import type { StreamAccess } from './stream-access.ts'
 
@@ -42,6 +43,7 @@ export const createSessionStreams = (access: StreamAccess, now: () => number) =>
     session.feeds ??= createFeeds(now)
     const place = session.feeds.resume(headerOf(exchange.headers, 'last-event-id'), mounted)
     connect(exchange, mounted, session, caller, place)
+    void resumeSubscriptions(mounted.router, session)
   }
   return { streamAnswer, openStream }
 }

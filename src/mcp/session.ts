@@ -12,10 +12,18 @@ export type AskedSession = {
   end: () => void
 }
 
+/** A subscription to a resource. */
+export type SessionSubscription = {
+  /** Which of a server's groups was meant, if any. */
+  group: string | undefined
+  /** How it is ended; undefined while it rests, since nobody has listened for long. */
+  stop: (() => void) | undefined
+}
+
 /** What binds a session to the upstreams of its server. */
 export type SessionTies = {
-  /** By URI, how each subscription is ended. */
-  subscriptions: Map<string, () => void>
+  /** By URI. */
+  subscriptions: Map<string, SessionSubscription>
   stopLogs: (() => void) | undefined
   /** Its client, where that can be asked something. */
   asked: AskedSession | undefined

@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 import type { RequestId } from './message.ts'
 import type { Session } from './session.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'
-import { cutTies } from './session-ties.ts'
+import { cutTies, restSubscriptions } from './session-ties.ts'
 
 export type { Session } from './session.ts'
 
@@ -106,17 +106,21 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     return !known.ended.has(id) && hasRoom(known) ? add(known, id, claims) : undefined
   }
 
+  const sweepMs = Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS)
+  /** Where nobody listens, upstreams need not be held for it. */
+  const isUnheard = (session: Session): boolean => now() - session.lastUsedAt > sweepMs && !isBusy(session)
   const sweep = (): void => {
     const before = now() - idleMs
     for (const [serverId, known] of byServer) {
       forget(known, idleMs)
+      for (const session of known.living.values()) if (isUnheard(session)) restSubscriptions(session)
       for (const [id, endedAt] of known.ended) {
         if (endedAt < before) known.ended.delete(id)
       }
       if (known.living.size === 0 && known.ended.size === 0) byServer.delete(serverId)
     }
   }
-  const timer = setInterval(sweep, Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS))
+  const timer = setInterval(sweep, sweepMs)
   timer.unref()
 
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { CLIENT_KINDS, type ClientKind, connectClient, jsonOf } from './clients.ts'
@@ -214,5 +214,48 @@ describe('subscriptions to resources', () => {
     const response = await sendStateless(serverId, 'resources/subscribe', { uri: 'talks://one' })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { code: -32601 } })
+  })
+})
+
+describe('subscriptions of a session that nobody listens to', () => {
+  // Looked at every second.
+  const brisk = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true', PATCHBAY_MAX_SESSION_IDLE_MS: '24000' })
+
+  it('rest at the upstream, and are taken up and told when somebody listens again', async () => {
+    const owner = await signUp(brisk.origin, 'operator@example.com')
+    const { id: serverId } = await owner.create('/servers', { name: 'Resting', access: 'public', maxResponseTokens: 0 })
+    const talks = { name: 'talks', ...commandOf('talks-old') }
+    const { id } = await owner.create(`/servers/${serverId}/upstreams`, talks)
+    await owner.expectOk('POST', `/upstreams/${id}/refresh`)
+    const url = `${brisk.origin}/s/${serverId}`
+    const other = await connectClient('sdk 2', url)
+    const subscribed = async () => jsonOf<{ subscribed: string[] }>(await other.callTool('talks_told')).subscribed
+
+    const post = (body: object, headers: Record<string, string> = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+      })
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'gone', version: '1' } }
+    const begun = await post({ id: 1, method: 'initialize', params })
+    await begun.text()
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+    await (await post({ id: 2, method: 'resources/subscribe', params: { uri: 'talks://one' } }, session)).text()
+    await vi.waitFor(async () => expect(await subscribed()).toEqual([]), 15_000)
+
+    const end = new AbortController()
+    onTestFinished(() => end.abort())
+    const stream = await fetch(url, { headers: { accept: 'text/event-stream', ...session }, signal: end.signal })
+    let told = ''
+    const reading = (async () => {
+      for await (const part of stream.body ?? []) told += Buffer.from(part).toString()
+    })()
+    reading.catch(() => {})
+    await vi.waitFor(() => expect(told).toContain('"notifications/resources/updated","params":{"uri":"talks://one"}'))
+    expect(await subscribed()).toEqual(['talks://one'])
+    const before = told.length
+    await other.callTool('talks_touch')
+    await vi.waitFor(() => expect(told.slice(before)).toContain('talks://one'))
   })
 })
