@@ -53,6 +53,7 @@ describe('finding tools', () => {
     ['another form of a word', 'creating invoicing', 'createInvoice'],
     ['the beginning of a word', 'fahr', 'weather'],
     ['a typing error', 'repostory delete', 'delete-repository'],
+    ['two letters in each other’s place', 'wnid', 'weather'],
     ['two typing errors in a long word', 'fahrenhiet', 'weather'],
     ['a word of the same meaning where APIs are spoken of', 'throw a codebase away', 'delete-repository'],
     ['what people say in several words', 'get rid of a repository', 'delete-repository'],

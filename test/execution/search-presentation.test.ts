@@ -139,6 +139,8 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await client.call('<b>\n'.repeat(1_000))).length).toBeLessThan(1_000)
     for (const [name, given, text] of [
       ['find_tools', {}, '"query" is missing. Say in a few words what is to be done.'],
+      ['find_tools', { query: ' ' }, '"query" is empty. Say in a few words what is to be done.'],
+      ['call_tool', { name: 'find_tools' }, 'find_tools is no tool for call_tool: it is called by itself.'],
       ['find_tools', { query: 7 }, '"query" is no string. Say in a few words what is to be done.'],
       ['find_tools', { query: 'x', limit: 21 }, '"limit" must be a whole number from 1 to 20.'],
       ['find_tools', { query: 'x', top: 1 }, 'There is no parameter "top". The parameters: "query", "limit".'],

@@ -124,6 +124,15 @@ const readQuery = (query: string): string[] => {
   return [...new Set(telling.length > 0 ? telling : words)].slice(0, MAX_WORDS)
 }
 
+/** What two letters in each other's place take: putting one in and taking one out. */
+const SWAP_EDITS = 2
+
+const isSwapped = (one: string, other: string): boolean => {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2)
+}
+
 /**
  * An index of what tools say of themselves, to be asked in words. Reads them in turns, so that others have theirs.
  * `apiWordsNear`: other words of the same meaning.
@@ -157,7 +166,10 @@ export const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: A
   const vocabulary: Vocabulary = {
     has: stem => map.has(stem),
     withPrefix: prefix => [...map.atPrefix(prefix).keys()],
-    near: (stem, distance) => [...map.fuzzyGet(stem, distance)].map(([near, [, edits]]) => ({ stem: near, edits })),
+    near: (stem, most) =>
+      [...map.fuzzyGet(stem, Math.max(most, SWAP_EDITS))]
+        .map(([near, [, edits]]) => ({ stem: near, edits: isSwapped(stem, near) ? 1 : edits }))
+        .filter(({ edits }) => edits <= most),
   }
   return {
     find: (query, limit, isAllowed = () => true) =>

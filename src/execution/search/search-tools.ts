@@ -43,6 +43,7 @@ const readQuestion = (given: JsonValue | undefined): Result<Question, string> =>
   if (!checked.ok) return checked
   const query = readText(checked.value, 'query', 'Say in a few words what is to be done.')
   if (!query.ok) return query
+  if (query.value.trim() === '') return failure('"query" is empty. Say in a few words what is to be done.')
   const limit = checked.value.limit ?? DEFAULT_FOUND
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
     return failure(`"limit" must be a whole number from 1 to ${MAX_FOUND}.`)
@@ -91,6 +92,9 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
     const name = readText(checked.value, 'name', `${FIND_TOOLS} finds tools.`)
     if (!name.ok) return failure({ text: name.error })
     const tool = byName.get(name.value) ?? (peer && parts.unlisted?.find(name.value))
+    if (tool === undefined && (name.value === FIND_TOOLS || name.value === CALL_TOOL)) {
+      return failure({ text: `${name.value} is no tool for ${CALL_TOOL}: it is called by itself.` })
+    }
     if (tool === undefined) {
       const why = parts.explain(name.value) ?? `There is no tool ${quoteName(name.value)}`
       return failure({ text: why, unknown: name.value })
