@@ -70,6 +70,16 @@ it('a page that is cut to the budget is said to be as much as is shown, and what
   await next(3_000)
 })
 
+it('of many notes the one of the page is told', async () => {
+  const lines = RECORDS.slice(0, 300).map((record, at) => (at % 10 === 0 ? '{broken' : JSON.stringify(record)))
+  const bytes = Buffer.from(lines.join('\n'))
+  const fields = Array.from({ length: 10 }, (_, index) => `[].missing${index}`)
+  const steps = { filter: { fields: ['[].title', ...fields], limit: 200 } }
+  const { notes } = await look({ bytes, mediaType: 'application/x-ndjson', budgetTokens: 150, steps })
+  expect(notes[0]).toMatch(/^These are items 1 to \d+ of 270\. Go on with offset \d+\.$/)
+  expect(notes.length).toBeGreaterThan(1)
+})
+
 it('a page of lines that is cut is said to be as many as are whole', async () => {
   const lines = Array.from({ length: 2_000 }, (_, index) => `Line ${index} says something of some length.`)
   const bytes = Buffer.from(lines.join('\n'))

@@ -82,7 +82,9 @@ export const createAnswerLook = () => {
 
   const show = async (answer: HeldAnswer, outcome: StepsOutcome, job: AnswerJob): Promise<AnswerView> => {
     const { document, errors, page, wanted } = outcome
-    const said = [...answer.parsed.notes, ...outcome.notes]
+    const all = [...answer.parsed.notes, ...outcome.notes]
+    // How to go on comes first: of what has no room the last is cut.
+    const said = page === undefined ? all : [page.note, ...all.filter(note => note !== page.note)]
     const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
     const isNothing = wanted > 0 && errors.length === wanted
     const isChanged = wanted > 0 && !isNothing
