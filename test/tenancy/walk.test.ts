@@ -140,6 +140,29 @@ describe('the routes of the application', () => {
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(200)
   })
 
+  it.each(['stranger', 'owner'] as const)('find nothing of another server behind one of the own: %s', async asker => {
+    const place = asker === 'owner' ? { organizationId: world.organizationId } : {}
+    const own = await world.askers[asker].create('/servers', { name: 'Own', ...place })
+    const asked: string[] = []
+    const found: string[] = []
+    // Toolkits are for all servers of their organization.
+    const isOfServer = asker === 'owner' ? /:upstreamId|:instanceId/ : /\/servers\/:uuid\/.*:(?!key)/
+    for (const row of ROUTES.filter(({ route }) => isOfServer.test(route))) {
+      const path = await row.path(world)
+      const [first = '', ...others] = path.match(ID) ?? []
+      if (others.length === 0) continue
+      const before = isWrite(row) ? await world.state() : ''
+      const { status, text } = await ask(row, asker, path.replace(first, own.id))
+      asked.push(row.route)
+      if (status !== 404) found.push(`${row.route} ${status}`)
+      if (asker === 'stranger') expect(text, row.route).not.toContain(CANARY)
+      if (isWrite(row)) expect((await world.state()) === before, `whether all is as it was: ${row.route}`).toBe(true)
+    }
+    expect(asked.length).toBeGreaterThan(10)
+    // Whoever is not there to be removed is removed.
+    expect(found).toEqual(asker === 'owner' ? [] : ['POST /servers/:uuid/access/people/:id/removal 303'])
+  })
+
   it('know what somebody may in each of several organizations', async () => {
     const { db } = patchbay.services
     const both = await signUp(patchbay.origin)
