@@ -49,7 +49,13 @@ const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts)
   }
 }
 
-const stateOf = (tools: number, { calls, failingTools }: ServerCallCounts): ServerCardView['state'] => {
+const stateOf = (
+  tools: number,
+  { calls, failingTools }: ServerCallCounts,
+  upstreamsDown: number,
+): ServerCardView['state'] => {
+  // Nobody is helped by how its calls went as long as what answers them is away.
+  if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
   if (tools === 0) return { state: 'idle', text: 'no tool yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
   const failing = Math.min(failingTools, tools)
@@ -58,12 +64,12 @@ const stateOf = (tools: number, { calls, failingTools }: ServerCallCounts): Serv
     : { state: 'failed', text: `${formatNumber(failing)} failing` }
 }
 
-type CardFrame = { baseUrl: string; isOfSeveral: boolean }
+type CardFrame = { baseUrl: string; isOfSeveral: boolean; upstreamsDown: number }
 
 export const toServerCardView = (
   { id, name, description, tier, organizationName, tools }: ServerCard,
   counts: ServerCallCounts,
-  { baseUrl, isOfSeveral }: CardFrame,
+  { baseUrl, isOfSeveral, upstreamsDown }: CardFrame,
 ): ServerCardView => ({
   href: serverTabPath(id, 'overview'),
   name,
@@ -74,7 +80,7 @@ export const toServerCardView = (
   addressLead: serverUrl(baseUrl, ''),
   jacks: jacksOf(tools, counts),
   tools: formatCount(tools, 'tool'),
-  state: stateOf(tools, counts),
+  state: stateOf(tools, counts, upstreamsDown),
   calls: atLeast(counts.calls, counts.isCut),
   callsLabel: 'Calls, last day',
   spark: toSpark(

@@ -15,7 +15,7 @@ import {
   submitForm,
 } from '../platform/http/index.ts'
 import { CreateServer, listServerCards, type ServerCard, type ServerService, serverTabPath } from '../servers/index.ts'
-import type { UpstreamOffers } from '../upstreams/index.ts'
+import type { Upstream, UpstreamConnections, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
 import { EMPTY_PATCH } from './landing-patch.ts'
 import { toPatchFigure } from './patch/figure.ts'
 import { createSampleServer, type SampleParts } from './sample-server.ts'
@@ -26,6 +26,9 @@ type Parts = SampleParts & {
   servers: ServerService
   organizations: Pick<OrganizationService, 'listOrganizations'>
   upstreamOffers: Pick<UpstreamOffers, 'countTools'>
+  upstreamConnections: Pick<UpstreamConnections, 'listHeld'>
+  /** How an upstream's connection is. */
+  upstreamStateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
 }
 
@@ -65,9 +68,15 @@ const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
 export const serversPages =
   (parts: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const { db, servers, organizations, upstreamOffers, baseUrl } = parts
+    const { db, servers, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } = parts
     const figures = createCallFigureStore(db)
     const emptyPatch = toPatchFigure(EMPTY_PATCH)
+
+    /** By server, its upstreams that could not be reached, in this process. */
+    const findUpstreamsDown = () => {
+      const down = upstreamConnections.listHeld().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
+      return Map.groupBy(down, ({ upstream }) => upstream.serverId)
+    }
 
     app.get('/servers', { config }, async (request, reply) => {
       const actor = actorOf(request)
@@ -79,7 +88,8 @@ export const serversPages =
       const counts = await listOf(cards, figures)
       const isWhole = search === '' && cursor === undefined && nextCursor === null
       const isFirst = isWhole && cards.length === 0
-      const frame = { baseUrl, isOfSeveral: actor.memberships.size > 1 }
+      const isOfSeveral = actor.memberships.size > 1
+      const down = findUpstreamsDown()
       return reply.page('dashboard/servers', {
         title: 'Servers',
         section: 'servers',
@@ -92,7 +102,8 @@ export const serversPages =
         note: NOTES.get(done),
         cards: cards.flatMap(card => {
           const own = counts.get(card.id)
-          return own === undefined ? [] : [toServerCardView(card, own, frame)]
+          if (own === undefined) return []
+          return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
         }),
         next: nextCursor === null ? undefined : addressOf('/servers', { q: search, cursor: nextCursor }),
       })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { freePort } from '../support/free-port.ts'
 import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -52,6 +53,19 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     expect(html).toContain('1 failing</span>')
     expect(html).toMatch(/<dt>Calls, last day<\/dt><dd>2 /)
     expect(html).toMatch(/<dt>Errors<\/dt><dd data-state="failed">1</)
+  })
+
+  it('say on the card that an MCP server cannot be reached', async () => {
+    const { api, browser } = await makePerson()
+    const { id } = await api.create('/servers', { name: 'Halves' })
+    const upstream = await api.create(`/servers/${id}/upstreams`, {
+      name: 'gone',
+      transport: 'http',
+      url: `http://127.0.0.1:${await freePort()}/mcp`,
+    })
+    expect((await browser.get('/servers')).html).toContain('no tool yet</span>')
+    await api.send('POST', `/upstreams/${upstream.id}/refresh`)
+    expect((await browser.get('/servers')).html).toContain('1 MCP server down</span>')
   })
 
   it('show the newest first, page by page, and what a search finds', async () => {
