@@ -58,6 +58,23 @@ it.each([
   expect(notes).toContain(told.startsWith('users[0]') ? 'no members: it is a text' : told)
 })
 
+it('a field of a list that was sent as a table is told by its column, which is a path', () => {
+  const table = JSON.stringify({
+    users: {
+      columns: ['id', 'home'],
+      rows: [
+        [1, { city: 'Delft' }],
+        [2, { city: 'Bonn' }],
+      ],
+    },
+  })
+  const { notes = '' } = run(table, { fields: ['users[].home.city'] })
+  const [, column = ''] = /It is a table, where home is the column (.+)\.$/.exec(notes) ?? []
+  expect(column).toBe('users.rows[][1].city')
+  expect(run(table, { fields: [column] }).text).toBe('{"users":{"rows":[[{"city":"Delft"}],[{"city":"Bonn"}]]}}')
+  expect(run(table, { fields: ['users[].age'] }).notes).not.toContain('It is a table')
+})
+
 it('what one path finds stands, whatever others miss', () => {
   expect(run(SHOP, { fields: ['meta.total', 'meta.totl'] })).toEqual({
     text: '{"meta":{"total":3}}',

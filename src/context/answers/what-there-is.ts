@@ -73,6 +73,19 @@ const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
   return [...found]
 }
 
+/** A sentence where the path leads into a list that was sent as a table of columns and rows. */
+const describeColumn = (value: JsonValue | undefined, path: Path, reached: number): string | undefined => {
+  const at = path.findIndex((step, index) => index >= reached && step.kind === 'member')
+  const step = path[at]
+  if (value === undefined || !hasMembers(value) || step?.kind !== 'member') return undefined
+  const { columns, rows } = value
+  const index = Array.isArray(columns) && Array.isArray(rows) ? columns.indexOf(step.name) : -1
+  if (index === -1) return undefined
+  const cell: Path = [{ kind: 'member', name: 'rows' }, { kind: 'items' }, { kind: 'item', index }]
+  const there = renderPath([...path.slice(0, reached), ...cell, ...path.slice(at + 1)])
+  return ` It is a table, where ${cut(renderPath([step]))} is the column ${cut(there)}.`
+}
+
 /** A sentence for a path that matches nothing: how far it leads, what there is, and where its last name stands. */
 export const describeMiss = (root: JsonValue, path: Path): string => {
   let values: readonly JsonValue[] = [root]
@@ -95,6 +108,7 @@ export const describeMiss = (root: JsonValue, path: Path): string => {
   const where = reached === 0 ? 'There are' : `At ${cut(renderPath(path.slice(0, reached)))} there are`
   const name = path.findLast(step => step.kind === 'member')?.name
   const elsewhere = name === undefined ? [] : findElsewhere(root, name)
-  const hint = elsewhere.length > 0 ? ` There is also ${elsewhere.map(cut).join(', ')}.` : ''
+  const also = elsewhere.length > 0 ? ` There is also ${elsewhere.map(cut).join(', ')}.` : ''
+  const hint = describeColumn(first, path, reached) ?? also
   return `${cut(renderPath(path))} matches nothing. ${where} ${describeValues(values)}.${hint}`
 }
