@@ -11,7 +11,7 @@ export const Email = z
   .trim()
   .toLowerCase()
   .max(MAX_EMAIL_CHARACTERS, `is longer than ${MAX_EMAIL_CHARACTERS} characters`)
-  .pipe(z.email('is no e-mail address'))
+  .pipe(z.email('is not written like name@example.com'))
 
 const NEW_PASSWORD_RULE = `must have ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters`
 /** Counted as people count, not in UTF-16 units. */

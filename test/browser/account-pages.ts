@@ -48,7 +48,7 @@ export const accountPages: readonly PageRow[] = [
       await page.getByLabel('Password').fill(PASSWORD)
       await page.evaluate(`document.querySelectorAll('form').forEach(form => { form.noValidate = true })`)
       await page.getByRole('button', { name: 'Change the address' }).click()
-      await page.getByText('is no e-mail address').waitFor()
+      await page.getByText('is not written like name@example.com').waitFor()
     },
   },
   { route: 'GET /account/security', path: at('/account/security') },

@@ -160,7 +160,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     const email = `new-${ada.userId}@example.com`
     const wrong = await browser.submit(path, { email: HOSTILE, role: 'viewer' })
     expect(wrong.status).toBe(400)
-    expect(wrong.html).toMatch(/id="email-error">.*The e-mail address is no e-mail address\./)
+    expect(wrong.html).toMatch(/id="email-error">.*The e-mail address is not written like name@example\.com\./)
     expect(wrong.html).not.toContain('<script>alert')
     expect((await browser.submit(path, { email, role: 'viewer' })).location).toBe(`${path}?done=sent`)
     const first = world.linkTo(email)

@@ -111,9 +111,9 @@ describe('the pages to sign in and up', () => {
   })
 
   it.each([
-    [{ email: 'no address', password: PASSWORD }, 'email', 'The address is no e-mail address.'],
+    [{ email: 'no address', password: PASSWORD }, 'email', 'The address is not written like name@example.com.'],
     [{ email: 'ada@example.com', password: 'short' }, 'password', 'The password must have 8 to 256 characters.'],
-    [{ password: PASSWORD }, 'email', 'The address is no e-mail address.'],
+    [{ password: PASSWORD }, 'email', 'The address is not written like name@example.com.'],
   ])('say beside the field what is wrong with %j', async (fields, field, sentence) => {
     const answer = await newBrowser().submit('/sign-up', fields)
     expect(answer.status).toBe(400)

@@ -3,7 +3,7 @@ import { formatNumber } from './format.ts'
 
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['uuid', 'is none of those there are'],
-  ['email', 'is no e-mail address'],
+  ['email', 'is not written like name@example.com'],
   ['url', 'is no URL'],
   ['date', 'is no date such as 2027-01-31'],
   ['datetime', 'is no time such as 2027-01-31T12:00:00Z'],
