@@ -192,6 +192,42 @@ describe('a hostile upstream of a passthrough server', () => {
     expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'error', status: null })
   })
 
+  describe('over the older transport', () => {
+    /** What a client is told of where its messages go; `said` by the upstream. */
+    const endpointOf = async (said: string) => {
+      const event = `event: endpoint\ndata: ${said}\n\n`
+      const { port } = await listen(
+        createRawServer(socket =>
+          socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${event}`)),
+        ),
+      )
+      const server = await passTo(api, `http://127.0.0.1:${port}/a/sse`, { upstream: { transport: 'sse' } })
+      await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: 'sesame', secret: true })
+      await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, {
+        url: `http://127.0.0.1:${port}/a/sse?v=1&key={{key}}`,
+      })
+      const text = await fetch(server.url)
+        .then(answer => answer.text())
+        .catch(() => '')
+      return { text, path: server.path }
+    }
+
+    it('that repeats its own query where messages go does not have it told', async () => {
+      const { text, path } = await endpointOf('/a/messages?session=2&key=sesame&v=1')
+      expect(text).toBe(`event: endpoint\ndata: ${path}/messages?session=2\n\n`)
+    })
+
+    it.each([
+      '/a/messages/sesame',
+      '/a/messages?k=%22sesame%22',
+      'https://evil.test/a/messages',
+      '//evil.test/a',
+      '/b',
+    ])('that would have messages sent to %s says nothing', async said => {
+      expect((await endpointOf(said)).text).toBe('')
+    })
+  })
+
   it('that never answers is given up after its time', async () => {
     const server = await behaving(() => {}, { timeoutMs: 200 })
     const answer = await fetch(server.url, { method: 'POST', body: 'x' })

@@ -10,7 +10,7 @@ const DATA = /(^|[\r\n])(data: ?)([^\r\n]*)/
 /**
  * Over the older transport the first event says where messages go (2024-11-05, basic/transports). That address is the
  * upstream's, and is replaced by ours; everything behind it goes through as it comes. `toOurs` answers undefined where
- * it lies elsewhere, which ends the stream.
+ * it lies elsewhere or holds a secret, which ends the stream.
  */
 export const replaceEndpoint = (toOurs: (address: string) => string | undefined): Transform => {
   let waiting: Buffer | undefined = Buffer.alloc(0)
@@ -39,7 +39,8 @@ export const replaceEndpoint = (toOurs: (address: string) => string | undefined)
       waiting = undefined
       const cut = end === null ? 0 : end.index + end[0].length
       const event = replace(text.slice(0, cut))
-      if (event === undefined) done(new Error('the upstream names an address for messages that is not its own'))
+      if (event === undefined)
+        done(new Error('the upstream names an address for messages that is not its own, or holds a secret'))
       else done(null, Buffer.concat([Buffer.from(event, 'latin1'), bytes.subarray(cut)]))
     },
     flush(done) {

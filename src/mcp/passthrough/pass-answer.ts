@@ -30,14 +30,20 @@ export type AnswerPassing = Pick<
 const isEventStream = ({ headers }: PassedHead): boolean =>
   headerOf(headers, 'content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
 
+/** Whether a text holds what is configured for the upstream alone, or the token that it is shown. */
+const holdsSecret = ({ passthrough, token }: AnswerPassing, text: string): boolean =>
+  passthrough.holdsSecret(text) || (token !== undefined && text.includes(token))
+
 /** What an address for messages is called by us; whoever sends there is sent where the stream is. */
 const toOurEndpoint =
-  ({ asked, place, publicPath, way }: AnswerPassing) =>
+  (passing: AnswerPassing) =>
   (address: string): string | undefined => {
+    const { asked, place, publicPath, way } = passing
     const found = URL.parse(address, asked)
     const inside = found === null ? undefined : suffixOf(place.target, found)
     if (inside === undefined) return undefined
     const ours = `${inside.suffix}${inside.search}`
+    if (holdsSecret(passing, ours)) return undefined
     way.balancer.remember(ours, place)
     return `${publicPath}${ours}`
   }
@@ -83,7 +89,7 @@ const sendOn = (head: PassedHead, location: string | undefined, passing: AnswerP
 
 /** Hears the beginning of the upstream's answer, and gives what the rest goes to; or says why not, and then gives nothing. */
 export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable | undefined => {
-  const { exchange, caller, token, passage, passthrough, way, place, asked, publicPath, refuse } = passing
+  const { exchange, caller, token, passage, way, place, asked, publicPath, refuse } = passing
   const { status, headers } = head
   passage.status = status
   if (saysNobody(status)) place.failed(`${place.target.url.host} answered ${status}`, false)
@@ -100,7 +106,7 @@ export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable |
     targets: way.balancer.targets,
     publicPath,
     hasToken: exchange.headers.authorization !== undefined,
-    holdsSecret: text => passthrough.holdsSecret(text) || (token !== undefined && text.includes(token)),
+    holdsSecret: text => holdsSecret(passing, text),
   })
   if (!location.ok) {
     refuse(refusal(502, ERROR.transport, location.error))

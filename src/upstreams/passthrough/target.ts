@@ -30,14 +30,20 @@ export const pathAt = ({ base, path, query }: PassthroughTarget, suffix: string,
   return search.length > 1 ? `${whole}?${query}&${search.slice(1)}` : `${whole}?${query}`
 }
 
+/** What the builder has put into the address is for the upstream alone, wherever that repeats it. */
+const withoutOwn = (search: string, query: string): string => {
+  if (query === '') return search
+  const own = new Set(query.split('&'))
+  const others = search.slice(1).split('&')
+  const rest = others.filter(pair => pair !== '' && !own.has(pair))
+  return rest.length === 0 ? '' : `?${rest.join('&')}`
+}
+
 /** What a target's own address is called by us: the suffix and query of a URL of it, or undefined where it is none. */
 export const suffixOf = (target: PassthroughTarget, url: URL): { suffix: string; search: string } | undefined => {
   const { base, path, query } = target
   if (url.origin !== target.url.origin) return undefined
   if (url.pathname !== path && url.pathname !== base && !url.pathname.startsWith(`${base}/`)) return undefined
   const suffix = url.pathname === path ? '' : url.pathname.slice(base.length)
-  const own = query === '' ? '' : `?${query}`
-  // What the builder has put into the address is for the upstream alone.
-  const rest = own !== '' && url.search.startsWith(own) ? url.search.slice(own.length).replace(/^&/, '') : undefined
-  return { suffix, search: rest === undefined ? url.search : rest === '' ? '' : `?${rest}` }
+  return { suffix, search: withoutOwn(url.search, query) }
 }
