@@ -44,21 +44,25 @@ const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
 const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
 const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 
-/** Every mixture of those habits. */
-const JSON_ENCODERS: Encode[] = [inJson]
-for (const habit of [escapeMarkup, escapeSlashes, toAscii, toUpperHex]) {
-  JSON_ENCODERS.push(
-    ...JSON_ENCODERS.map(
-      (encode): Encode =>
-        text =>
-          habit(encode(text)),
-    ),
-  )
+const HABITS: readonly Encode[] = [escapeMarkup, escapeSlashes, toAscii, toUpperHex]
+
+/**
+ * A text of JSON in every mixture of those habits: bit `n` of an index says whether it is written with habit `n`. Each
+ * is made of the one before its last habit, since a secret may be long, and a server may have many.
+ */
+const mixed = (json: string): string[] => {
+  const forms = [json]
+  for (const habit of HABITS) forms.push(...forms.map(form => habit(form)))
+  return forms
 }
-const jsonForms = (text: string): string[] => [...new Set(JSON_ENCODERS.map(encode => encode(text)))]
+const jsonForms = (text: string): string[] => [...new Set(mixed(inJson(text)))]
+
 /** JSON that quotes JSON, as the same encoder writes it or a plain one. */
 const nestedJsonForms = (text: string): string[] =>
-  JSON_ENCODERS.flatMap(encode => [inJson(encode(text)), encode(encode(text))])
+  mixed(inJson(text)).flatMap((form, mixture) => {
+    const quoted = inJson(form)
+    return [quoted, HABITS.reduce((json, habit, bit) => ((mixture >> bit) & 1 ? habit(json) : json), quoted)]
+  })
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 /** How escapers write the double and the single quote, where they do. */
@@ -89,15 +93,21 @@ const percentEncodings = (text: string): string[] => {
   return [...forms, new URLSearchParams({ s: text }).toString().slice(2)].flatMap(form => [form, lowerHex(form)])
 }
 
+/** What every encoder leaves as it is, but for base64; most keys and tokens are of it. */
+const NEVER_ENCODED = /^[\w.-]+$/
+
 /** Every way a secret may be written in a request, and in an answer that quotes the request, perhaps twice over. */
-const formsOf = (secret: string): string[] => [
-  secret,
-  asLatin1(secret),
-  ...percentEncodings(secret),
-  ...nestedJsonForms(secret),
-  ...[secret, ...htmlForms(secret)].flatMap(form => [form, ...jsonForms(form)]),
-  ...base64Cores(secret),
-]
+const formsOf = (secret: string): string[] => {
+  if (NEVER_ENCODED.test(secret)) return [secret, ...base64Cores(secret)]
+  return [
+    secret,
+    asLatin1(secret),
+    ...percentEncodings(secret),
+    ...nestedJsonForms(secret),
+    ...[secret, ...htmlForms(secret)].flatMap(form => [form, ...jsonForms(form)]),
+    ...base64Cores(secret),
+  ]
+}
 
 const NOTHING_TO_HIDE: Masker = {
   isEmpty: true,
