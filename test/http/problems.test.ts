@@ -11,6 +11,13 @@ const routes: HttpAppOptions['routes'] = async app => {
     parameters: z.record(z.string(), z.object({ minimum: z.number() })).optional(),
     source: z.union([z.object({ key: z.string() }), z.object({ value: z.object({ deep: z.number() }) })]).optional(),
     value: z.union([z.string(), z.number(), z.boolean()]).optional(),
+    choice: z
+      .discriminatedUnion(
+        'type',
+        [z.object({ type: z.literal('a') }), z.object({ type: z.literal('b') })],
+        'is not a or b',
+      )
+      .optional(),
     tree: z.unknown().optional(),
   })
   app.post(
@@ -68,6 +75,11 @@ describe('a body that does not fit', () => {
     expect(response.json().errors).toEqual([
       { path: 'value', message: 'Invalid input: expected string, number or boolean' },
     ])
+  })
+
+  it('says what a schema says itself of a kind that there is not', async () => {
+    const response = await send('{"choice":{"type":"c"}}')
+    expect(response.json().errors).toEqual([{ path: 'choice.type', message: 'is not a or b' }])
   })
 
   it.each([

@@ -17,7 +17,7 @@ const OR = { type: 'disjunction' } as const
 /** A union that no option went into, by what its options want: `expected string, number or boolean`. */
 const refusedByAll = (issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue => {
   const expected = issue.errors.flat().flatMap(inner => (inner.code === 'invalid_type' ? [inner.expected] : []))
-  if (expected.length < issue.errors.length) return issue
+  if (expected.length === 0 || expected.length < issue.errors.length) return issue
   return { ...issue, message: `Invalid input: expected ${new Intl.ListFormat('en-GB', OR).format(expected)}` }
 }
 
