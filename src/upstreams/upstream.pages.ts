@@ -257,8 +257,9 @@ export const upstreamPages =
         await parts.upstreamCatalogues.refresh(upstream)
         return ['refreshed']
       } catch (error) {
+        // Where it cannot be reached at all, the page says so in its heading, and why; else the refusal does.
         if (!(error instanceof AppError) || error.code === 'internal') throw error
-        // The page says in its heading how it is, and why.
+        if (stateOf(upstream).kind !== 'failed') throw error
         return ['unasked']
       }
     })

@@ -57,6 +57,7 @@ describe('an upstream with lists that are not as MCP has them', () => {
   it('is flagged for each, with what is the matter', () => {
     const misfit = (what: string): string => `its ${what} is not as MCP has it: it is left out`
     expect(flags).toEqual([
+      'upstream tools: Something in the list is no object: it is left out.',
       `tool required: ${misfit('inputSchema.required')}`,
       `tool hints: ${misfit('annotations.readOnlyHint')}`,
       `tool icons: ${misfit('icons')}`,

@@ -12,7 +12,7 @@ import { dropBadOutputSchemas } from './output-schemas.ts'
 
 /** Our own, so that nothing an upstream declares is lost: the SDK's schemas keep only what they know. */
 const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
-const Item = z.custom<JsonObject>(isJsonObject)
+const Items = z.array(z.unknown())
 
 type Fetched = { items: JsonObject[]; ttlMs: number | undefined }
 type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
@@ -41,7 +41,9 @@ const fetchList = async (connection: UpstreamConnection, list: ListName, flags: 
     const page = await connection.run((client, options) =>
       client.request({ method: METHODS[list], params }, Page, options),
     )
-    const found = z.array(Item).parse(page[list])
+    const listed = Items.parse(page[list])
+    const found = listed.filter(isJsonObject)
+    if (found.length < listed.length) flag('Something in the list is no object: it is left out.')
     chars += JSON.stringify(found).length
     ttlMs = shorter(ttlMs, page.ttlMs)
     if (chars > MAX_CATALOGUE_CHARS || items.length + found.length > MAX_LIST_ITEMS) {

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 const inputSchema = { type: 'object' }
 const deep = (levels: number): object => (levels === 0 ? {} : { items: deep(levels - 1) })
 
-const TOOLS: Readonly<Record<string, readonly object[]>> = {
+const TOOLS: Readonly<Record<string, readonly unknown[]>> = {
   names: [
     { name: 'plain', inputSchema },
     { name: 'with spaces', inputSchema },
@@ -33,6 +33,8 @@ const TOOLS: Readonly<Record<string, readonly object[]>> = {
   })),
   // What some client or other refuses a whole list for.
   misfits: [
+    null,
+    'sound',
     { name: 'sound', inputSchema: { type: 'object', properties: { any: true, none: false } } },
     { name: 'required', inputSchema: { type: 'object', required: 'all' } },
     { name: 'hints', inputSchema, annotations: { readOnlyHint: 'yes' } },
