@@ -106,6 +106,7 @@ export const buildUpstreamServices = (
     reviews: upstreamReviews,
     counts: createToolCounts({ db, catalogues: upstreamCatalogues, reviews: upstreamReviews }),
     listUpstreams: upstreams.listUpstreamsOfServer,
+    listPassedOnTo: upstreams.listUpstreamsPassedOnTo,
     findPresentation: upstreams.findPresentation,
     listToolNames: serverId => listNamesAtWork(db, serverId),
   })

@@ -25,7 +25,7 @@ type Parts = {
   frames: ServerFrameParts
   execution: Pick<ExecutionService, 'listExecutions'>
   callTokens: CallTokensOf
-  upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassedOn'>
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
   /** How an upstream's connection is. */
@@ -65,7 +65,7 @@ export const overviewPages =
       const now = new Date()
       const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
         readWiring(actor, uuid),
-        upstreamOffers.listPresented(uuid),
+        server.passesOn ? upstreamOffers.listPassedOn(uuid) : upstreamOffers.listPresented(uuid),
         figures.ofServer(uuid, now),
         figures.ofTools(uuid, now),
         figures.ofClients(uuid, now),

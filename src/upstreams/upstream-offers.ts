@@ -10,6 +10,8 @@ export type UpstreamOffersParts = {
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
   counts: ToolCounts
   listUpstreams: (serverId: string) => Promise<readonly Upstream[]>
+  /** Those that requests are passed on to. */
+  listPassedOnTo: (serverId: string) => Promise<readonly Upstream[]>
   findPresentation: (serverId: string) => Promise<string | undefined>
   /** Names of the server's own tools, which those of upstreams give way to. */
   listToolNames: (serverId: string) => Promise<readonly string[]>
@@ -36,6 +38,7 @@ export const createUpstreamOffers = ({
   reviews,
   counts,
   listUpstreams,
+  listPassedOnTo,
   findPresentation,
   listToolNames,
 }: UpstreamOffersParts) => ({
@@ -66,6 +69,10 @@ export const createUpstreamOffers = ({
       tools: (byUpstream.get(upstream.id) ?? []).map(({ name, item }) => ({ name, parameters: parametersOf(item) })),
     }))
   },
+
+  /** Who requests are passed on to, where they are: what that offers is told by itself alone. */
+  listPassedOn: async (serverId: string): Promise<PresentedUpstream[]> =>
+    (await listPassedOnTo(serverId)).map(upstream => ({ upstream, isHeard: true, tools: [] })),
 
   /** By server, how many tools its upstreams let through; those without any are left out. */
   countTools: counts,

@@ -288,6 +288,9 @@ export const createUpstreamService = ({
     /** Whoever's it is: for pages of a server that the one who asks may see. By name. */
     listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
 
+    /** The same of a server that passes requests on to them. */
+    listUpstreamsPassedOnTo: (serverId: string): Promise<Upstream[]> => store.listUpstreamsPassedOnTo(db, serverId),
+
     /** How the server shows its tools; undefined where it has no upstream. */
     findPresentation: (serverId: string): Promise<string | undefined> => store.findPresentation(db, serverId),
 

@@ -80,7 +80,7 @@ const onPassing =
     const { id: serverId } = await owner.create('/servers', server)
     const upstream = { name: 'far', transport: 'http', url: 'https://mcp.example.com/mcp' }
     await owner.create(`/servers/${serverId}/upstreams`, upstream)
-    return `/servers/${serverId}/${tab}`
+    return `/servers/${serverId}${tab}`
   }
 
 const toolRoute = 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool'
@@ -166,8 +166,8 @@ export const upstreamStatePages: readonly PageRow[] = [
     path: async world => `/servers/${(await withHeard(world)).serverId}`,
     state: 'upstreams',
   },
-  ...['inspector', 'tools', 'sources'].map(tab => ({
-    route: `GET /servers/:uuid/${tab}`,
+  ...['', '/inspector', '/tools', '/sources'].map(tab => ({
+    route: `GET /servers/:uuid${tab}`,
     path: onPassing(tab),
     state: 'passthrough',
   })),

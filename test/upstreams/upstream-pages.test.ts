@@ -211,6 +211,21 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(bindings).not.toContain('Nothing to wire yet')
   })
 
+  it('say why one that is there did not tell what it offers', async () => {
+    const file = join(FOLDER, 'deep.json')
+    writeFileSync(
+      file,
+      JSON.stringify([{ name: 'deep', inputSchema: JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) }]),
+    )
+    const args = ['--disable-warning=ExperimentalWarning', FROM_FILE, file]
+    const { path } = await attach({ name: 'deep', transport: 'stdio', command: process.execPath, args })
+    const person = await signIn(builder)
+    await person.get(path)
+    const { status, html } = await person.submit(`${path}/refresh`, {})
+    expect(status).toBe(503)
+    expect(html).toContain('JSON that is nested more than 256 deep')
+  })
+
   it('say of a server that passes requests on what its tabs cannot show, and offer nothing that it refuses', async () => {
     const server = { name: 'Way through', organizationId, presentation: 'passthrough' }
     const { id: serverId } = await operator.create('/servers', server)
@@ -218,7 +233,14 @@ describe('the pages of the MCP servers that a server holds', () => {
     const path = `/servers/${serverId}`
     const sources = async () => (await person.get(`${path}/sources`)).html
     expect(await sources()).toContain('/sources/upstreams/new"')
+    const { html: bare } = await person.get(path)
+    expect(bare).toContain('Requests are passed on to one remote MCP server, once it is attached')
+    expect(bare).not.toContain('Write a tool')
     const { id } = await operator.create(`${path}/upstreams`, { name: 'far', ...REMOTE })
+    const { html: overview } = await person.get(path)
+    expect(overview).toContain(`href="${path}/sources/upstreams/${id}"`)
+    expect(overview).not.toContain('Nothing is plugged in yet')
+    expect(overview).not.toContain('not heard yet')
     const { html: page } = await person.get(`${path}/sources/upstreams/${id}`)
     expect(page).toContain('clients ask it for its lists themselves')
     expect(page).not.toContain('/refresh"')
