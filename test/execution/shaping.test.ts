@@ -215,7 +215,7 @@ describe('answers that a tool shapes', () => {
       /longer than 10000/,
     ],
     ['a path that is none', { dropFields: ['a', 'b..c'] }, 'response.dropFields[1]', /^column 3: /],
-    ['a string of no length', { maxStringLength: 0 }, 'response.maxStringLength', /less than 20/],
+    ['a string of no length', { maxStringLength: 0 }, 'response.maxStringLength', /from 20 to 1,000,000/],
     ['what there is not', { filter: 'a' }, 'response', /filter/],
   ])('%s is refused beside its field', async (_what, response, path, said) => {
     const toolkit = await builder.create('/toolkits', { title: 'Refused' })
