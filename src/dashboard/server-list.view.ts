@@ -50,13 +50,13 @@ const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts)
 }
 
 const stateOf = (
-  tools: number,
+  { tools, passesOn }: ServerCard,
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): ServerCardView['state'] => {
   // Nobody is helped by how its calls went as long as what answers them is away.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
-  if (tools === 0) return { state: 'idle', text: 'no tool yet' }
+  if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tool yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
   const failing = Math.min(failingTools, tools)
   return failing === 0
@@ -67,20 +67,20 @@ const stateOf = (
 type CardFrame = { baseUrl: string; isOfSeveral: boolean; upstreamsDown: number }
 
 export const toServerCardView = (
-  { id, name, description, tier, organizationName, tools }: ServerCard,
+  card: ServerCard,
   counts: ServerCallCounts,
   { baseUrl, isOfSeveral, upstreamsDown }: CardFrame,
 ): ServerCardView => ({
-  href: serverTabPath(id, 'overview'),
-  name,
-  description,
-  tier,
-  organizationName: isOfSeveral ? organizationName : undefined,
-  address: serverUrl(baseUrl, id),
+  href: serverTabPath(card.id, 'overview'),
+  name: card.name,
+  description: card.description,
+  tier: card.tier,
+  organizationName: isOfSeveral ? card.organizationName : undefined,
+  address: serverUrl(baseUrl, card.id),
   addressLead: serverUrl(baseUrl, ''),
-  jacks: jacksOf(tools, counts),
-  tools: formatCount(tools, 'tool'),
-  state: stateOf(tools, counts, upstreamsDown),
+  jacks: jacksOf(card.tools, counts),
+  tools: formatCount(card.tools, 'tool'),
+  state: stateOf(card, counts, upstreamsDown),
   calls: atLeast(counts.calls, counts.isCut),
   callsLabel: 'Calls, last day',
   spark: toSpark(

@@ -11,6 +11,8 @@ export type ServerCard = {
   tier: AccessTier
   organizationId: string
   organizationName: string
+  /** Requests go on to its one MCP server as they are: of tools nothing is known here. */
+  passesOn: boolean
   /** How many tools it offers. */
   tools: number
 }
@@ -54,6 +56,7 @@ export const listServerCards = async (
       name: true,
       description: true,
       access: true,
+      presentation: true,
       createdAt: true,
       organization: { select: { id: true, name: true } },
       _count: { select: { instances: true } },
@@ -63,13 +66,14 @@ export const listServerCards = async (
   })
   const { items, nextCursor } = toPage(rows, limit, last => [last.createdAt, last.id])
   return {
-    items: items.map(({ id, name, description, access, organization, _count }) => ({
+    items: items.map(({ id, name, description, access, presentation, organization, _count }) => ({
       id,
       name,
       description: description ?? undefined,
       tier: access,
       organizationId: organization.id,
       organizationName: organization.name,
+      passesOn: presentation === 'passthrough',
       tools: _count.instances,
     })),
     nextCursor,

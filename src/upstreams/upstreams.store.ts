@@ -117,13 +117,13 @@ export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promi
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, PASSED_ON)
 
-/** Those that are enabled, of servers that are there; `isReviewed`: whether changes of them wait for a builder. */
+/** Those that are enabled, of servers whose clients Patchbay itself answers; `isReviewed`: whether changes of them wait for a builder. */
 export const listEnabledUpstreams = async (
   tx: Transaction,
   serverIds: readonly string[],
 ): Promise<{ upstream: Upstream; isReviewed: boolean }[]> => {
   const rows = await tx.upstream.findMany({
-    where: { serverId: { in: [...serverIds] }, isEnabled: true, server: { removedAt: null } },
+    where: { serverId: { in: [...serverIds] }, isEnabled: true, server: ANSWERED },
     include: { server: { select: { reviewUpstreamChanges: true } } },
   })
   return rows.map(row => ({ upstream: toUpstream(row), isReviewed: row.server.reviewUpstreamChanges }))
