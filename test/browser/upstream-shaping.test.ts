@@ -201,6 +201,30 @@ it('offers back what was typed and not saved, of this tool alone, also where it 
   expect(await page.getByText('was not saved').count()).toBe(0)
 })
 
+it('says where a session ended in the middle, and goes on where it has begun again', async () => {
+  const page = await open()
+  const cookies = await page.context().cookies()
+  const isOver = page.getByRole('alert').getByText('Your session is over. Sign in again in another tab')
+  const search = page.getByRole('searchbox')
+  await search.waitFor()
+  await page.context().clearCookies()
+  await search.fill('list')
+  await isOver.waitFor()
+  await page.context().addCookies(cookies)
+  await search.fill('list_orders')
+  await page.getByRole('link', { name: 'Answers of shop_list_orders' }).waitFor()
+
+  await page.goto(`${path}/tool?name=list_orders`)
+  await page.getByText('Put an answer into the field above').waitFor()
+  await page.context().clearCookies()
+  await page.getByLabel('Text of an answer').fill('{')
+  await isOver.waitFor()
+  await page.context().addCookies(cookies)
+  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await after(page).waitFor()
+  expect(await isOver.count()).toBe(0)
+})
+
 // The last one: the tool is gone from then on.
 it('says what to do about a tool that is not listed any more when it is called', async () => {
   await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })

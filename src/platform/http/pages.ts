@@ -63,6 +63,8 @@ const forPeople = (error: AppError): AppError => {
   return error
 }
 
+const SESSION_OVER = new AppError('unauthenticated', 'Your session is over.')
+
 const TOO_LONG = new AppError(
   'unauthenticated',
   'Your session is over, and what you typed is too long to be kept here. Go back with your browser, where it still stands, sign in in another tab, and send it again.',
@@ -91,9 +93,12 @@ const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void 
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
     // What is under no address of ours was perhaps never meant to be a page.
     if (request.is404 && !isForPerson(request.headers)) return sendProblem(request, reply, error)
-    // A part of a page stays where it is, with what was typed around it.
+    // A part of a page stays where it is, with what was typed around it: for the next answer to take its place.
     if (isFragmentRequest(request)) {
-      return reply.fragment('errors/fragment', toProblem(forPeople(error), request.id), error.status)
+      reply.headers({ 'hx-reswap': 'innerHTML', 'hx-reselect': '.note' })
+      const isOver = error.code === 'unauthenticated' && request.actor === undefined
+      const told = isOver ? SESSION_OVER : forPeople(error)
+      return reply.fragment('errors/fragment', toProblem(told, request.id), told.status)
     }
     const rescued = rescueForm(request, reply, error, typedForms)
     if (rescued !== undefined) return rescued
