@@ -57,7 +57,8 @@ const createMatch = (source: string): ((text: string) => boolean | undefined) =>
   return text => {
     if (text.length * pattern.programSize() <= FREE_PATTERN_STEPS) return pattern.test(text)
     let found: boolean | undefined
-    const isDone = isDoneWithin(MAX_MATCH_MS, () => {
+    const isDone = isDoneWithin(MAX_MATCH_MS, isAgain => {
+      if (isAgain) pattern = RE2JS.compile(source)
       found = pattern.test(text)
     })
     // What was interrupted may be half-way through changing its tables.

@@ -51,17 +51,16 @@ export const createSchemaCheck = (schema: JsonObject, whole: string): SchemaChec
   let compiled: ValidateFunction | undefined
   return value => {
     compiled ??= compileInTime(schema)
-    const validate = compiled
-    if (validate === undefined) return `${whole} ${TOO_LONG}`
+    if (compiled === undefined) return `${whole} ${TOO_LONG}`
+    let validate: ValidateFunction = compiled
     let fits = false
-    const isDone = isDoneWithin(CHECK_MS, () => {
+    const isDone = isDoneWithin(CHECK_MS, isAgain => {
+      if (isAgain) validate = createAjv().compile(schema)
       fits = validate(value)
     })
-    if (!isDone) {
-      // What was interrupted may be half-way through changing its caches.
-      compiled = undefined
-      return `${whole} ${TOO_LONG}`
-    }
+    // What was interrupted may be half-way through changing its caches.
+    compiled = isDone ? validate : undefined
+    if (!isDone) return `${whole} ${TOO_LONG}`
     if (fits) return undefined
     const [error] = validate.errors ?? []
     return `${error?.instancePath || whole} ${error?.message ?? 'is not as declared'}`

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { isDoneWithin } from '../../src/platform/time-limit.ts'
+
+/** Nobody wakes it, and it takes no time of a core. */
+const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+it('what is ended for want of a core is tried again, and what computes without end is not', () => {
+  const tries: boolean[] = []
+  const isDone = isDoneWithin(200, isAgain => {
+    tries.push(isAgain)
+    if (!isAgain) sleep(60_000)
+  })
+  expect([isDone, tries]).toEqual([true, [false, true]])
+  let count = 0
+  const isEndlessDone = isDoneWithin(200, () => {
+    for (;;) count++
+  })
+  expect(isEndlessDone).toBe(false)
+  expect(count).toBeGreaterThan(0)
+})
