@@ -22,6 +22,11 @@ export const MAX_TOOL_SCHEMA_BYTES = 64 * 1_024
 export const MAX_GLOBALS_PER_SERVER = 200
 /** A secret's value in UTF-8; keys and tokens take a fraction, and each is looked for in all that a call answers. */
 export const MAX_SECRET_BYTES = 8 * 1_024
+/**
+ * All secrets of one server together, as sealed: the hundred spellings of each are made when the server is mounted, which
+ * takes some milliseconds for every kilobyte that is no plain key, and holds up everybody else.
+ */
+export const MAX_SECRETS_BYTES = 64 * 1_024
 /** The value in UTF-8 of a global that is no secret: what a header or a URL could still carry. */
 export const MAX_GLOBAL_BYTES = 16 * 1_024
 /** Nesting of a call's arguments and of every JSON body: deeper input only exhausts the stack. */

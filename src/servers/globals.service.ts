@@ -1,4 +1,11 @@
-import { type Actor, AppError, MAX_GLOBAL_BYTES, MAX_GLOBALS_PER_SERVER, MAX_SECRET_BYTES } from '../kernel/index.ts'
+import {
+  type Actor,
+  AppError,
+  MAX_GLOBAL_BYTES,
+  MAX_GLOBALS_PER_SERVER,
+  MAX_SECRET_BYTES,
+  MAX_SECRETS_BYTES,
+} from '../kernel/index.ts'
 import type { Transaction } from '../platform/db/index.ts'
 import type { IdPage } from '../platform/http/index.ts'
 import type { Sealing } from '../platform/sealing.ts'
@@ -50,6 +57,13 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
   throw new AppError('limit_exceeded', `A server holds at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
+/** After the secret is written, which undoes it. */
+const assertSecretsFit = async (tx: Transaction, serverId: string): Promise<void> => {
+  if ((await store.countSecretBytes(tx, serverId)) <= MAX_SECRETS_BYTES) return
+  const message = `The secrets of a server hold at most ${MAX_SECRETS_BYTES} bytes together.`
+  throw new AppError('limit_exceeded', message)
+}
+
 /** Refuses to make a secret of what instances already send wherever their callers like. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   const secretKeys = new Set((await store.listGlobals(tx, serverId)).flatMap(g => (g.isSecret ? g.key : [])))
@@ -84,6 +98,7 @@ const setGlobal = async (
     ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(server.id, key)) }
     : { isSecret, value: input.value }
   const global = await store.putGlobal(tx, server.id, key, content)
+  if (isSecret) await assertSecretsFit(tx, server.id)
   await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
   return { global, isNew: existing === undefined }
 }

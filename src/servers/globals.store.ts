@@ -39,6 +39,12 @@ export const findGlobal = async (tx: Transaction, serverId: string, key: string)
 export const countGlobals = (tx: Transaction, serverId: string): Promise<number> =>
   tx.global.count({ where: { serverId } })
 
+/** How much the secrets of a server take as sealed, in bytes. */
+export const countSecretBytes = async (tx: Transaction, serverId: string): Promise<number> => {
+  const rows = await tx.global.findMany({ where: { serverId, isSecret: true }, select: { value: true } })
+  return rows.reduce((bytes, { value }) => bytes + Buffer.byteLength(value, 'base64'), 0)
+}
+
 export const putGlobal = async (
   tx: Transaction,
   serverId: string,

@@ -40,6 +40,21 @@ describe('globals of a server', () => {
     })
   })
 
+  it('hold 64 KiB of secrets together: what goes beyond is refused by the number, and nothing of it kept', async () => {
+    const { server, put } = await makeGlobals()
+    const value = 'k'.repeat(8_000)
+    for (let at = 0; at < 8; at++) expect((await put(`key${at}`, { value, secret: true })).status).toBe(201)
+    expect(await put('more', { value, secret: true })).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining('65536 bytes') },
+    })
+    expect((await put('more', { value })).status).toBe(201)
+    expect((await put('more', { value, secret: true })).status).toBe(422)
+    expect((await put('key0', { value: 'shorter' })).status).toBe(200)
+    expect((await put('more', { value, secret: true })).status).toBe(200)
+    expect((await ada.send('GET', `/servers/${server.id}/globals`)).body).toMatchObject({ items: { length: 9 } })
+  })
+
   it('take a value that only a plain one may be no longer once they are secret', async () => {
     const { put } = await makeGlobals()
     expect((await put('key', { value: 'k', secret: true })).status).toBe(201)
