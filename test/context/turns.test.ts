@@ -6,13 +6,13 @@ const makeWorld = (maxAtOnce: number, { maxOfOwner = 1, maxWaitingOfOwner = 100,
   let time = 0
   const turns = createTurns({ maxAtOnce, maxOfOwner, maxWaiting, maxWaitingOfOwner }, () => time)
   const begun: string[] = []
-  const take = (owner: string, signal?: AbortSignal) => {
+  const take = (owner: string, signal?: AbortSignal, group?: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const work = async () => {
       begun.push(owner)
       await promise
     }
-    const over = turns.take(owner, work, signal)
+    const over = turns.take(owner, work, signal, group)
     over.catch(() => {})
     return Object.assign(
       async () => {
@@ -48,6 +48,14 @@ it('owners have their turns one after the other, however many one of them waits 
   await settle()
   for (const at of [0, 1, 3, 5, 2, 4]) await ends[at]?.()
   expect(begun).toEqual(['a', 'a', 'b', 'c', 'a', 'b'])
+})
+
+it('a group with many owners has no more turns than one with few', async () => {
+  const { begun, take, settle } = makeWorld(2)
+  const ends = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'].map(owner => take(owner, undefined, owner.slice(0, 1)))
+  await settle()
+  for (const at of [0, 1, 4, 2, 3, 5]) await ends[at]?.()
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
 })
 
 it('where an owner may have several, the last one is free for others', async () => {

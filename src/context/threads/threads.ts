@@ -138,17 +138,17 @@ export const createThreads = <Job, Answer>(options: ThreadsOptions) => {
 
   return {
     /**
-     * `make`: the job, asked for when it is its turn. `prefer`: the thread that would be fastest. Rejects for what should
-     * not happen alone.
+     * `make`: the job, asked for when it is its turn. `prefer`: the thread that would be fastest. `group`: of owners that
+     * have turns together, such as an organization's servers. Rejects for what should not happen alone.
      */
     run: async (
       owner: string,
       make: () => Job,
-      { signal, prefer }: { signal?: AbortSignal | undefined; prefer?: number | undefined } = {},
+      { signal, prefer, group }: { signal?: AbortSignal | undefined; prefer?: number | undefined; group?: string } = {},
     ): Promise<Result<Answer, JobEnding>> => {
       const clock = startClock({ startLimitMs, timeLimitMs }, signal)
       try {
-        return success(await turns.take(owner, () => send(owner, make, prefer, clock), clock.signal))
+        return success(await turns.take(owner, () => send(owner, make, prefer, clock), clock.signal, group))
       } catch (error) {
         const ending = endingOf(error, clock, signal?.aborted === true)
         if (ending === undefined) throw error

@@ -38,6 +38,8 @@ export type AnswerWorkOptions = {
 export type AnswerLookJob = {
   /** Whose it is, such as the id of a server: they take turns, and none of them has all threads to itself. */
   owner: string
+  /** Whose that is, such as an organization: with many servers it has no more turns than one with few. */
+  group?: string
   /**
    * The answer in its charset, UTF-8 unless the media type says another; a function is asked only when no thread holds
    * the answer parsed. Bytes over a SharedArrayBuffer are read where they are, others are copied once.
@@ -114,14 +116,24 @@ export const createAnswerWork = (options: AnswerWorkOptions = {}) => {
   return {
     /** Rejects only for what should never happen, and with what reading the bytes rejects with. */
     look: async (asked: AnswerLookJob): Promise<Result<AnswerView, AnswerWorkRefusal>> => {
-      const { owner, bytes, mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, signal } = asked
+      const {
+        owner,
+        group = owner,
+        bytes,
+        mediaType = '',
+        key,
+        steps = {},
+        budgetTokens = 0,
+        tokensBefore,
+        signal,
+      } = asked
       const keepsWhole = asked.keepsWhole ?? false
       const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
       const prefer = key === undefined ? undefined : holders.get(key)
-      let outcome = prefer === undefined ? undefined : await threads.run(owner, () => job, { signal, prefer })
+      let outcome = prefer === undefined ? undefined : await threads.run(owner, () => job, { signal, prefer, group })
       if (outcome === undefined || (outcome.ok && outcome.value.kind === 'unknown')) {
         const read = typeof bytes === 'function' ? await bytes() : bytes
-        const run = () => threads.run(owner, () => ({ ...job, bytes: share(read) }), { signal, prefer })
+        const run = () => threads.run(owner, () => ({ ...job, bytes: share(read) }), { signal, prefer, group })
         outcome = (await shares.during(owner, read.byteLength, run)) ?? failure('refused')
       }
       if (!outcome.ok) return failure(explain(outcome.error))

@@ -32,7 +32,7 @@ export type BudgetParts = {
   onInternalError: (error: unknown) => void
 }
 
-export type BudgetedServer = Pick<Server, 'id' | 'maxResponseTokens' | 'cutNotice'>
+export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponseTokens' | 'cutNotice'>
 
 /** Whose an answer is: a caller's with their token or application; without a caller, whoever's who knows its id. */
 export const holderOf = (caller: Caller): string =>
@@ -84,7 +84,13 @@ export const createAnswerBudget = (
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
     const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(context.answerType)
-    const seen = await reading.look({ owner: server.id, bytes: utf8, mediaType, budgetTokens: room })
+    const seen = await reading.look({
+      owner: server.id,
+      group: server.organizationId,
+      bytes: utf8,
+      mediaType,
+      budgetTokens: room,
+    })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
     if (tokens !== undefined && tokens <= budget) return result
     // Only blanks were too much: nothing is left to go on to.

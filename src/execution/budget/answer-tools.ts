@@ -151,6 +151,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     try {
       const seen = await reading.look({
         owner: server.id,
+        group: server.organizationId,
         bytes,
         mediaType: about.mediaType ?? UTF8_TEXT,
         key,
