@@ -260,7 +260,7 @@ export const buildServices = async (
     answers: answerServices.answers,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
-      logger.error({ serverId, tool, reason }, 'a tool cannot be compiled and is left out'),
+      logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),
   })
 
   const audit = createAuditLog({ db, keptDays: settings.auditDays })
