@@ -55,7 +55,7 @@ describe('arguments that do not fit', () => {
   })
 
   it('many that take long to be matched: says so once that took too long, and looks at no more of them', async () => {
-    const places = named('slow', 20)
+    const places = named('slow', 6)
     const withEach = (value: unknown) => Object.fromEntries(places.map(name => [name, value]))
     const patterns = Object.fromEntries(places.map(name => [name, { pattern: SLOW_PATTERN }]))
     expect(await refusalOf(places, withEach(slowValue()), patterns)).toBe(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { readRoutes } from '../support/read-routes.ts'
@@ -141,8 +142,12 @@ describe('the routes of the application', () => {
   })
 
   it.each(['stranger', 'owner'] as const)('find nothing of another server behind one of the own: %s', async asker => {
-    const place = asker === 'owner' ? { organizationId: world.organizationId } : {}
-    const own = await world.askers[asker].create('/servers', { name: 'Own', ...place })
+    const { body } = await world.askers[asker].expectOk('GET', '/me')
+    const { organizations } = z.object({ organizations: z.array(z.object({ id: z.string() })) }).parse(body)
+    const ids = organizations.map(({ id }) => id)
+    const organizationId = asker === 'owner' ? world.organizationId : ids[0]
+    expect(ids.includes(world.organizationId)).toBe(asker === 'owner')
+    const own = await world.askers[asker].create('/servers', { name: 'Own', organizationId })
     const asked: string[] = []
     const found: string[] = []
     // Toolkits are for all servers of their organization.
