@@ -37,7 +37,7 @@ import type { Masker } from './masking.ts'
 import { answerAddresses } from './pass-addresses.ts'
 import { ERROR_CHARACTERS, markAgain, toMicroseconds } from './perform-call.ts'
 import { shapePassed } from './shape-passed.ts'
-import { beforeMasking, shortenRequest } from './shorten-request.ts'
+import { maskBeginning, shortenRequest } from './shorten-request.ts'
 import { planUpstreamAnswers, type UpstreamAnswerParts, type UpstreamAnswers } from './upstream-answers.ts'
 
 /** `absent`: upstreams that were never heard yet, so that the lists lack what they offer. */
@@ -185,7 +185,7 @@ const compileOne = (
         requestBytes: Buffer.byteLength(body),
         responseBytes,
         error,
-        request: markAgain(requestOf(tool, masker.text(beforeMasking(body))), isAgain(answer) ? answer : undefined),
+        request: markAgain(requestOf(tool, maskBeginning(body, masker)), isAgain(answer) ? answer : undefined),
       })
       // Whether there is a tool of that name, only an upstream that did not fail has said.
       context.account = { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) }

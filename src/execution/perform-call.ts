@@ -10,7 +10,7 @@ import type { Masker } from './masking.ts'
 import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
 import { shapeAnswer } from './shape.ts'
 import { type PlannedShaping, shapeByRules } from './shape-by-rules.ts'
-import { beforeMasking, shortenRequest } from './shorten-request.ts'
+import { maskBeginning, shortenRequest } from './shorten-request.ts'
 
 /** All that is fixed about calling one tool before its arguments come. */
 export type CallPlan = {
@@ -41,15 +41,21 @@ export type CallOutcome = {
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
 
+const maskAll = (text: string, masker: Masker): string => masker.text(text)
+
 /** Hides secrets in a request that is to be shown or kept. */
-export const maskRequest = ({ method, url, headers, body }: RenderedRequest, masker: Masker): MaskedRequest =>
+export const maskRequest = (
+  { method, url, headers, body }: RenderedRequest,
+  masker: Masker,
+  maskBody: (body: string, masker: Masker) => string = maskAll,
+): MaskedRequest =>
   masker.isEmpty
     ? { method, url, headers, body }
     : {
         method,
         url: masker.text(url),
         headers: headers.map(([name, value]) => [name, masker.text(value)] as const),
-        body: body === undefined ? undefined : masker.text(body),
+        body: body === undefined ? undefined : maskBody(body, masker),
       }
 
 /** Milliseconds to the microsecond: what lies beyond is noise. */
@@ -144,10 +150,6 @@ const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
 export const markAgain = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
   again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
 
-/** A request as history keeps it, secrets hidden. */
-const toKept = (request: RenderedRequest, masker: Masker): MaskedRequest =>
-  shortenRequest(maskRequest({ ...request, body: request.body && beforeMasking(request.body) }, masker))
-
 /** The outcome as history keeps it. */
 export const toExecutionRecord = (
   { result, request, response, again, startedAt, durationMs }: CallOutcome,
@@ -162,5 +164,5 @@ export const toExecutionRecord = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? again?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && markAgain(toKept(request, masker), again),
+  request: request && markAgain(shortenRequest(maskRequest(request, masker, maskBeginning)), again),
 })

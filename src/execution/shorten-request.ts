@@ -1,5 +1,6 @@
 import type { MaskedRequest } from '../history/index.ts'
 import { MAX_SECRET_BYTES } from '../kernel/index.ts'
+import type { Masker } from './masking.ts'
 
 /** Longest request body kept in history; the size of the whole is kept beside it. */
 const BODY_CHARACTERS = 16 * 1_024
@@ -8,13 +9,18 @@ const HEADER_CHARACTERS = 1_024
 /** Of all headers, names included; the rest is left out, with an entry that says so. */
 const ALL_HEADERS_CHARACTERS = 16 * 1_024
 
-/** No secret is longer than so many times what it is plainly, however it is written. */
-const LONGEST_FORM_TIMES = 16
-const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM_TIMES * MAX_SECRET_BYTES
+/** Characters of the longest way that a secret is written: so many times what it is plainly. */
+const LONGEST_FORM = 16 * MAX_SECRET_BYTES
+const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM
 
-/** As much of a body as decides what history keeps of it: to look for secrets in all of it takes seconds. */
-export const beforeMasking = (body: string): string =>
-  body.length <= MASKED_CHARACTERS ? body : body.slice(0, MASKED_CHARACTERS)
+/**
+ * A text with its secrets hidden, or, as to look for them in all of a long one takes seconds, at least as much of its
+ * beginning as history keeps. What a secret may take at the end of that is left out: one that was cut is not found.
+ */
+export const maskBeginning = (text: string, masker: Masker): string =>
+  text.length <= MASKED_CHARACTERS || masker.isEmpty
+    ? masker.text(text)
+    : `${masker.text(text.slice(0, MASKED_CHARACTERS)).slice(0, -LONGEST_FORM)}…`
 
 /** Copied, as a slice would keep the whole text in memory. */
 const shorten = (text: string, max: number): string =>

@@ -10,7 +10,7 @@ import {
 } from '../compiled-server.ts'
 import type { Masker } from '../masking.ts'
 import { ERROR_CHARACTERS, toMicroseconds } from '../perform-call.ts'
-import { beforeMasking, shortenRequest } from '../shorten-request.ts'
+import { maskBeginning, shortenRequest } from '../shorten-request.ts'
 
 export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 
@@ -59,12 +59,12 @@ export const createLookRecords =
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-        error: isFailed(result) ? masker.text(beforeMasking(texts[0] ?? '')).slice(0, ERROR_CHARACTERS) : undefined,
+        error: isFailed(result) ? maskBeginning(texts[0] ?? '', masker).slice(0, ERROR_CHARACTERS) : undefined,
         request: shortenRequest({
           method: 'tools/call',
           url: `${ADDRESS}${tool}`,
           headers: [],
-          body: masker.text(beforeMasking(body)),
+          body: maskBeginning(body, masker),
         }),
       })
       return id
