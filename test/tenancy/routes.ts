@@ -918,7 +918,7 @@ const upstreamPages: Row[] = [
       const { serverId, id } = await spare.plainDisabledUpstream()
       return `/servers/${serverId}/sources/upstreams/${id}/refresh`
     },
-    statuses: asPage(build(303)),
+    statuses: asPage(build(409)),
     form: () => ({}),
   },
   {
