@@ -912,13 +912,10 @@ const upstreamPages: Row[] = [
     form: () => ({ sample: '{"a": 1}', dropFields: 'a' }),
   },
   {
-    // Asking one that is there is for tests with one that is; this one is not asked.
+    // There is nobody at its address: the page says so.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
-    path: async ({ spare }) => {
-      const { serverId, id } = await spare.plainDisabledUpstream()
-      return `/servers/${serverId}/sources/upstreams/${id}/refresh`
-    },
-    statuses: asPage(build(409)),
+    path: onUpstream('/refresh'),
+    statuses: asPage(build(303)),
     form: () => ({}),
   },
   {

@@ -124,11 +124,6 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       await owner.expectOk('PATCH', `/servers/${made.serverId}`, { reviewUpstreamChanges: true })
       return made
     },
-    plainDisabledUpstream: async () => {
-      const serverId = await spare.plainServer()
-      const body = { ...upstream, name: 'plain', enabled: false }
-      return { serverId, id: (await owner.create(`/servers/${serverId}/upstreams`, body)).id }
-    },
     global: async () => {
       const key = fresh()
       await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })
