@@ -24,6 +24,7 @@ it('keeps only the start of a long URL, of long headers, of many headers and of 
   const call = (changes: object) =>
     builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: { ...args, ...changes } })
   const readKept = async () => {
+    await patchbay.services.recorder.flush()
     const { body } = await builder.expectOk('GET', `/servers/${serverId}/executions?limit=1`)
     return History.parse(body).items[0].request
   }
