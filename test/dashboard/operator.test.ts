@@ -74,9 +74,11 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
   it('show each setting with its value and where it is from, and of secrets that they are set', async () => {
     const { html } = await browser.get('/operator/settings')
     const rows = new Map(
-      [...html.matchAll(/<code>([A-Z_]+)<\/code><\/th><td class="wrap"><code>(.*?)<\/code><\/td><td>(.*?)<\/td>/g)].map(
-        ([, name, value, from = '']) => [name, `${value} (${textOf(from).trim()})`],
-      ),
+      [
+        ...html.matchAll(
+          /<code>([A-Z_]+)<\/code><\/th><td class="wrap"><code>(.*?)<\/code><\/td><td data-label="From">(.*?)<\/td>/g,
+        ),
+      ].map(([, name, value, from = '']) => [name, `${value} (${textOf(from).trim()})`]),
     )
     expect(rows.get('PATCHBAY_MASTER_KEY')).toBe('set (environment)')
     expect(rows.get('PATCHBAY_ALLOWED_ORIGINS')).toBe('https://app.example.com (environment)')

@@ -165,7 +165,7 @@ describe('the access page of a server', () => {
     expect(secret).toHaveLength(43)
     const { html } = await person.get(path)
     expect(html).toContain('Night &lt;b&gt;batch&lt;/b&gt;')
-    expect(html).toContain('<td>set</td>')
+    expect(html).toContain('<td data-label="Secret">set</td>')
     expect(html).not.toContain(secret)
     const [, removal = ''] = /href="([^"]*\/clients\/[^"]*\/removal)"/.exec(html) ?? []
     expect((await person.get(removal)).html).toContain('ends at once, on every server')
