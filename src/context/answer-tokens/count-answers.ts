@@ -1,11 +1,6 @@
 import { createTokenCounter } from '../counting/index.ts'
+import { threadTimeMs } from '../threads/thread-time.ts'
 import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
-
-/** What this thread has taken of a core since it began, in milliseconds. */
-const usedMs = (): number => {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
-}
 
 /** Counts one job after the other, and a text that comes again once. */
 export const createAnswerCount = () => {
@@ -19,10 +14,10 @@ export const createAnswerCount = () => {
   }
 
   return async ({ answers, timeMs }: AnswerTokensJob): Promise<AnswerTokens> => {
-    const endsAtMs = usedMs() + timeMs
+    const endsAtMs = threadTimeMs() + timeMs
     const tokens: (number | undefined)[] = []
-    for (const texts of answers) tokens.push(usedMs() < endsAtMs ? await countAnswer(texts) : undefined)
-    const tookMs = usedMs() - reportedMs
+    for (const texts of answers) tokens.push(threadTimeMs() < endsAtMs ? await countAnswer(texts) : undefined)
+    const tookMs = threadTimeMs() - reportedMs
     reportedMs += tookMs
     return { tokens, tookMs }
   }
