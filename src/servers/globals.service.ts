@@ -60,7 +60,7 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
 /** After the secret is written, which undoes it. */
 const assertSecretsFit = async (tx: Transaction, serverId: string): Promise<void> => {
   if ((await store.countSecretBytes(tx, serverId)) <= MAX_SECRETS_BYTES) return
-  const message = `The secrets of a server hold at most ${MAX_SECRETS_BYTES} bytes together.`
+  const message = `The secrets of a server hold at most ${MAX_SECRETS_BYTES} bytes together, as they are sealed: shorten one, or remove one that no tool uses.`
   throw new AppError('limit_exceeded', message)
 }
 

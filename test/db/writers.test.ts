@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, openRawSqlite } from '../../src/platform/db/index.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 
 /** Ten processes start at once on what may be two cores. */
@@ -57,17 +58,9 @@ describe.each(databaseKinds)('on $kind', { timeout: TIMEOUT_MS }, ({ create }) =
 
   it('many writes at once leave the thread to others in between', async () => {
     const db = await openDatabase(database.target)
-    let turns = 0
-    let isOver = false
-    const turn = (): void => {
-      turns++
-      if (!isOver) setImmediate(turn)
-    }
-    setImmediate(turn)
-    await Promise.all(
-      Array.from({ length: WRITES }, (_, index) => db.organization.create({ data: { name: `${index}` } })),
+    const { turns } = await countTurns(() =>
+      Promise.all(Array.from({ length: WRITES }, (_, index) => db.organization.create({ data: { name: `${index}` } }))),
     )
-    isOver = true
     await db.close()
     // SQLite works on this thread, PostgreSQL's answers come in bunches: without a break it is none at all.
     expect(turns).toBeGreaterThan(WRITES / 20)

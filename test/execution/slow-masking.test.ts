@@ -3,6 +3,7 @@ import { maskResult } from '../../src/execution/mask-json.ts'
 import { createMasker } from '../../src/execution/masking.ts'
 import { toExecutionRecord } from '../../src/execution/perform-call.ts'
 import { shapeAnswer } from '../../src/execution/shape.ts'
+import { countTurns } from '../support/count-turns.ts'
 
 /** Each is written in a hundred ways and more, all of which are looked for. */
 const SECRETS = Array.from({ length: 100 }, (_, at) => `"\\&<>/+' é secret ${at}`)
@@ -17,20 +18,6 @@ const responseOf = (type: string, body: Buffer) => ({
   headers: { 'content-type': type },
   body,
 })
-
-/** What came of it, and how often everybody else had a turn meanwhile. */
-const countTurns = async <Made>(work: () => Promise<Made> | Made): Promise<{ made: Made; turns: number }> => {
-  let turns = 0
-  let isOver = false
-  const tick = (): void => {
-    turns++
-    if (!isOver) setImmediate(tick)
-  }
-  setImmediate(tick)
-  const made = await work()
-  isOver = true
-  return { made, turns }
-}
 
 describe('secrets in what is long', () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.from(LONG)])

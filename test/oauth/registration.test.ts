@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeWhatIsOver } from '../../src/oauth/index.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { connect, knock, makeRequest, postRegistration, registerClient } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
 import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
@@ -186,15 +187,7 @@ describe('what nobody uses', () => {
       expiresAt: new Date(0),
     }))
     await db.oAuthArtifact.createMany({ data: rows })
-    let isSweeping = true
-    let turns = 0
-    const count = (): void => {
-      turns++
-      if (isSweeping) setImmediate(count)
-    }
-    setImmediate(count)
-    await removeWhatIsOver(db, new Date(), new AbortController().signal)
-    isSweeping = false
+    const { turns } = await countTurns(() => removeWhatIsOver(db, new Date(), new AbortController().signal))
     expect(turns).toBeGreaterThan(5)
     expect(await db.oAuthArtifact.count({ where: { kind: 'Interaction', expiresAt: { lte: new Date(0) } } })).toBe(0)
   })
