@@ -24,6 +24,15 @@ describe('the check of a page', () => {
     expect(await checkPage(page)).toEqual([])
   })
 
+  it('goes round again where what stood there was replaced meanwhile, as a page does that follows what it shows', async () => {
+    await show('<p id="first"><button>A</button></p><p id="last"><button>B</button></p>')
+    await page.evaluate(`
+      const first = document.getElementById('first')
+      document.getElementById('last').addEventListener('focusin', () => first.replaceWith(first.cloneNode(true)))
+    `)
+    expect(await checkPage(page)).toEqual([])
+  })
+
   it.each([
     ['a part that is too wide', '<div class="wide">x</div>', '.wide { width: 500px }', /360 px: scrolls sideways/],
     [

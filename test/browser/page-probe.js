@@ -145,6 +145,8 @@ const toReach = () => seen(FOCUSABLE).filter(element => element.tabIndex >= 0 &&
 
 /** @type {Map<Element, { looks: string, isInSight: boolean }>} */
 const reached = new Map()
+/** @type {Set<Element>} */
+let there = new Set()
 const note = ({ target }) => {
   if (!reached.has(target)) reached.set(target, { looks: looksOf(target), isInSight: isInSight(target) })
 }
@@ -153,18 +155,23 @@ const note = ({ target }) => {
 const beginKeyboard = () => {
   reached.clear()
   document.activeElement?.blur()
+  there = new Set(toReach())
   window.scrollTo(0, 0)
   document.addEventListener('focusin', note)
   // Parts that scroll can be focused besides, and within a date its day, month and year, and its calendar.
   const dates = document.querySelectorAll('input[type="date"]').length
-  return toReach().length + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
+  return there.size + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
 }
 
+/** Answers null where something is missed and parts were replaced meanwhile: the page follows what it shows. */
 const endKeyboard = () => {
   document.removeEventListener('focusin', note)
   document.activeElement?.blur()
   const groups = new Set([...reached.keys()].map(groupOf))
-  const missed = toReach().filter(element => !groups.has(groupOf(element)))
+  const now = toReach()
+  const missed = now.filter(element => !groups.has(groupOf(element)))
+  const isReplaced = now.length !== there.size || now.some(element => !there.has(element))
+  if (missed.length > 0 && isReplaced) return null
   const unseen = [...reached].filter(([element, { looks }]) => looks === looksOf(element)).map(([element]) => element)
   const away = [...reached].filter(([, { isInSight }]) => !isInSight).map(([element]) => element)
   window.scrollTo(0, 0)
