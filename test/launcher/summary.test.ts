@@ -1,34 +1,49 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 
 const SUMMARY = join(import.meta.dirname, '../../.ci/summary.mjs')
 
-const results = (passed: number, files: { status: string; tests: string[] }[]) => ({
+type Outcome = { fullName: string; status: 'passed' | 'failed'; failureMessages: string[] }
+
+const PASSED: Outcome = { fullName: 'adds up', status: 'passed', failureMessages: [] }
+const PASSED_AT_LAST: Outcome = { fullName: 'waits', status: 'passed', failureMessages: ['AssertionError'] }
+const FAILED: Outcome = { fullName: 'breaks', status: 'failed', failureMessages: ['AssertionError'] }
+
+/** As Vitest writes it: a file that could not be loaded has failed without a test. */
+const results = (passed: number, files: { status: string; tests: Outcome[] }[]) => ({
   numTotalTests: passed + files.flatMap(({ tests }) => tests).length,
   numPassedTests: passed,
-  testResults: files.map(({ status, tests }) => ({ status, assertionResults: tests.map(test => ({ status: test })) })),
+  testResults: files.map(({ status, tests }) => ({ name: resolve('some.test.ts'), status, assertionResults: tests })),
 })
 
+const failed = 'failed: some.test.ts > breaks'
+
 it.each([
-  { runs: [results(3, []), results(4, [])], line: '7 passed, 0 failed', status: 0, what: 'two runs that passed' },
+  { runs: [results(3, []), results(4, [])], lines: ['7 passed, 0 failed'], status: 0, what: 'two runs that passed' },
   {
-    runs: [results(3, []), results(2, [{ status: 'failed', tests: ['failed', 'failed', 'passed'] }])],
-    line: '5 passed, 2 failed',
+    runs: [results(3, []), results(2, [{ status: 'failed', tests: [FAILED, FAILED, PASSED] }])],
+    lines: [failed, failed, '5 passed, 2 failed'],
     status: 1,
-    what: 'failed tests',
+    what: 'failed tests, by their names',
+  },
+  {
+    runs: [results(2, [{ status: 'passed', tests: [PASSED, PASSED_AT_LAST] }])],
+    lines: ['passed only when tried again: some.test.ts > waits', '2 passed, 0 failed'],
+    status: 0,
+    what: 'a test that passed only when it was tried again, by its name',
   },
   {
     runs: [results(3, [{ status: 'failed', tests: [] }])],
-    line: '3 passed, 1 failed',
+    lines: ['3 passed, 1 failed'],
     status: 1,
     what: 'a test file that could not be loaded',
   },
-  { runs: [results(3, []), undefined], line: '3 passed, 1 failed', status: 1, what: 'a run that left no results' },
-  { runs: [results(0, [])], line: '0 passed, 1 failed', status: 1, what: 'a run without a test' },
-])('the summary of CI adds up $what: $line', ({ runs, line, status }) => {
+  { runs: [results(3, []), undefined], lines: ['3 passed, 1 failed'], status: 1, what: 'a run that left no results' },
+  { runs: [results(0, [])], lines: ['0 passed, 1 failed'], status: 1, what: 'a run without a test' },
+])('the summary of CI tells of $what', ({ runs, lines, status }) => {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-summary-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const files = runs.map((run, index) => {
@@ -37,5 +52,5 @@ it.each([
     return file
   })
   const ended = spawnSync(process.execPath, [SUMMARY, ...files], { encoding: 'utf8' })
-  expect(ended).toMatchObject({ stdout: `${line}\n`, status })
+  expect(ended).toMatchObject({ stdout: `${lines.join('\n')}\n`, status })
 })
