@@ -15,7 +15,7 @@ import { startProgress } from './progress.ts'
 import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from './protocol.ts'
 import { findLackingScopes } from './scopes.ts'
 import { isIntroduction, readIntroduction, serveNotification, serveRequest, serveResponse } from './session-era.ts'
-import { notAcceptable } from './session-requirements.ts'
+import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { endCall, endSession, type Session } from './sessions.ts'
 import type { StreamAccess } from './stream-access.ts'
 
@@ -144,9 +144,9 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     if (sessionId === null) {
       writeRefusal(exchange, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
     } else if (connection === undefined || connection.serverId !== mounted.serverId) {
-      writeRefusal(exchange, refusal(404, ERROR.sessionNotFound, 'Session not found'))
+      writeRefusal(exchange, SESSION_NOT_FOUND)
     } else if (connection.session.subject !== caller?.userId) {
-      writeRefusal(exchange, refusal(404, ERROR.sessionNotFound, 'Session not found'))
+      writeRefusal(exchange, SESSION_NOT_FOUND)
     } else if (message === undefined) {
       const why = 'Invalid request: the body is no JSON-RPC message'
       writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))

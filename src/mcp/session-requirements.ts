@@ -19,6 +19,9 @@ export const checkVersion = ({ headers }: Exchange): Refusal | undefined => {
   return refusal(400, ERROR.transport, `Unsupported protocol version: ${version} (supported: ${supported})`)
 }
 
+/** The same for an id that is another's, that has ended, or that never was. */
+export const SESSION_NOT_FOUND = refusal(404, ERROR.sessionNotFound, 'Session not found')
+
 /** The session a request names, or the reason why there is none; the caller must be the one who began it. */
 export const findSession = (
   sessions: Sessions,
@@ -29,7 +32,7 @@ export const findSession = (
   const id = headerOf(exchange.headers, SESSION_HEADER)
   if (id === undefined) return refusal(400, ERROR.transport, 'Bad request: the Mcp-Session-Id header is required')
   const session = sessions.use(serverId, id, caller?.userId)
-  return session ?? refusal(404, ERROR.sessionNotFound, 'Session not found')
+  return session ?? SESSION_NOT_FOUND
 }
 
 export const isRefused = (found: Session | Refusal): found is Refusal => 'code' in found

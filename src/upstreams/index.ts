@@ -37,6 +37,7 @@ export {
 export type { Place } from './passthrough/balancer.ts'
 export { createPassthroughs, type Passthroughs, type PassthroughWay } from './passthrough/passthroughs.ts'
 export { explainUnpassable } from './passthrough/rules.ts'
+export { sessionKey } from './passthrough/session-key.ts'
 export { type PassthroughTarget, pathAt, suffixOf } from './passthrough/target.ts'
 export { listAllowedTools, type PresentedTool, presentTools, type UpstreamSource } from './present-tools.ts'
 export { presentedName } from './presented-name.ts'

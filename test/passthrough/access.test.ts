@@ -50,6 +50,54 @@ describe('the tier of a passthrough server', () => {
     expect(upstream.seen).toEqual([])
   })
 
+  it('keeps a session to who began it, as if nobody else had heard of it', async () => {
+    const upstream = await startUpstream((response, { method, body }) => {
+      if (method === 'POST') response.setHeader('mcp-session-id', body)
+      response.end('here')
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const begin = (session: string, headers = {}) => fetch(server.url, { method: 'POST', headers, body: session })
+    const ask = (session: string, headers = {}) =>
+      fetch(server.url, { headers: { 'mcp-session-id': session, ...headers } })
+
+    const mine = '0123456789abcdef'.repeat(8)
+    await begin(mine, bearer(api))
+    expect(await (await ask(mine, bearer(api))).text()).toBe('here')
+    const heard = upstream.seen.length
+    for (const headers of [bearer(stranger), {}]) {
+      const refused = await ask(mine, headers)
+      expect(refused.status).toBe(404)
+      expect(await refused.json()).toMatchObject({ error: { message: 'Session not found' } })
+    }
+    expect(upstream.seen).toHaveLength(heard)
+
+    // Of these the upstream alone knows whose they are: begun by nobody known, given to several, never heard of.
+    await Promise.all([begin('nobodys'), begin('alls', bearer(api))])
+    await begin('alls', bearer(stranger))
+    for (const session of ['nobodys', 'alls', 'new']) expect((await ask(session, bearer(stranger))).status).toBe(200)
+  })
+
+  it('keeps the messages of the older transport to who has its stream', async () => {
+    const upstream = await startUpstream((response, { method }) => {
+      if (method === 'POST') return void response.end('taken')
+      response.setHeader('content-type', 'text/event-stream')
+      response.write('event: endpoint\ndata: /messages?session=one\n\n')
+    })
+    const to = { upstream: { transport: 'sse' } }
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, to)
+    const stream = await fetch(server.url, { headers: bearer(api) })
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const told = (await reader?.read())?.value ?? ''
+    const path = /data: (\S+)/.exec(told)?.[1] ?? ''
+    expect(path).toContain('session=one')
+    const send = (headers: Record<string, string>) =>
+      fetch(`${patchbay.origin}${path}`, { method: 'POST', headers, body: '{}' })
+    expect((await send(bearer(stranger))).status).toBe(404)
+    expect((await send({})).status).toBe(404)
+    expect(await (await send(bearer(api))).text()).toBe('taken')
+    await reader?.cancel()
+  })
+
   it('lets pages of allowed origins alone ask, and answers for the upstream what they may', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)

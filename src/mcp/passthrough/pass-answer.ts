@@ -17,7 +17,7 @@ const END_GRACE_MS = 1_000
 
 export type AnswerPassing = Pick<
   RequestPassing,
-  'exchange' | 'caller' | 'token' | 'passage' | 'passthrough' | 'way' | 'publicPath'
+  'exchange' | 'caller' | 'token' | 'passage' | 'passthrough' | 'way' | 'publicPath' | 'claimSession'
 > & {
   place: Place
   /** What was asked for there. */
@@ -45,6 +45,7 @@ const toOurEndpoint =
     const ours = `${inside.suffix}${inside.search}`
     if (holdsSecret(passing, ours)) return undefined
     way.balancer.remember(ours, place)
+    passing.claimSession(ours)
     return `${publicPath}${ours}`
   }
 
@@ -113,6 +114,9 @@ export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable |
     return undefined
   }
   const session = way.isSse ? undefined : headerOf(headers, 'mcp-session-id')
-  if (session !== undefined) way.balancer.remember(session, place)
+  if (session !== undefined) {
+    way.balancer.remember(session, place)
+    passing.claimSession(session)
+  }
   return sendOn(head, location.value, passing)
 }

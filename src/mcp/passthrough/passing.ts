@@ -19,6 +19,8 @@ export type RequestPassing = {
   headers: Record<string, string | string[]>
   /** The server's own path, as clients write it. */
   publicPath: string
+  /** A session that the upstream has begun is this caller's from now on. */
+  claimSession: (session: string) => void
 }
 
 /** By what the requests of one session know each other: its id, or with the older transport the address of messages. */

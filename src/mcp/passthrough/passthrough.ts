@@ -6,13 +6,15 @@ import type { ReportFault } from '../dispatcher.ts'
 import { type Exchange, hasLeft, writeRefusal } from '../exchange.ts'
 import type { Mounted } from '../mounted.ts'
 import { ERROR } from '../protocol.ts'
+import { SESSION_NOT_FOUND } from '../session-requirements.ts'
 import type { StreamAccess } from '../stream-access.ts'
 import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
 import { createPassRequest } from './pass-request.ts'
 import { createPassUpgrade } from './pass-upgrade.ts'
 import { beginPassage } from './passage.ts'
-import type { RequestPassing } from './passing.ts'
+import { type RequestPassing, sessionOf } from './passing.ts'
 import { buildPassedHeaders, readSeenAt } from './request-headers.ts'
+import { createSessionOwners } from './session-owners.ts'
 
 export type PassthroughOptions = AdmitPassageOptions & {
   proxy: ReverseProxy
@@ -32,6 +34,7 @@ export const createPassthrough = (options: PassthroughOptions) => {
   const { baseUrl, access, isStopping, forwardedFor, report } = options
   const seenAt = readSeenAt(baseUrl)
   const admit = createAdmitPassage(options)
+  const owners = createSessionOwners()
   const passRequest = createPassRequest(options)
   const passUpgrade = createPassUpgrade(options)
 
@@ -42,7 +45,13 @@ export const createPassthrough = (options: PassthroughOptions) => {
       return undefined
     }
     const { way, target } = admitted.value
-    const publicPath = `/s/${mounted.serverId}`
+    const { serverId } = mounted
+    const session = sessionOf({ exchange, way, target })
+    if (session !== undefined && owners.isAnothers(serverId, session, caller)) {
+      writeRefusal(exchange, SESSION_NOT_FOUND)
+      return undefined
+    }
+    const publicPath = `/s/${serverId}`
     const url = `${baseUrl}${publicPath}${target.suffix}`
     const parts = { headers: exchange.headers, configured: way.headers, forwardedFor: forwardedFor(exchange.incoming) }
     const passing: RequestPassing = {
@@ -55,6 +64,7 @@ export const createPassthrough = (options: PassthroughOptions) => {
       target,
       headers: buildPassedHeaders({ ...parts, seenAt, publicPath }),
       publicPath,
+      claimSession: begun => owners.claim(serverId, begun, caller),
     }
     return passing
   }

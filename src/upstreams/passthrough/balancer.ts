@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { UpstreamState } from '../upstream.ts'
 import {
@@ -10,6 +9,7 @@ import {
   SESSION_IDLE_MS,
   UP_CHECK_MS,
 } from './limits.ts'
+import { sessionKey } from './session-key.ts'
 import type { PassthroughTarget } from './target.ts'
 
 /** Whether somebody answers at an address. Never rejects. */
@@ -35,11 +35,6 @@ export type Place = {
   /** Call once. */
   leave: () => void
 }
-
-/** Long ids are remembered by their hash: what is remembered has a bounded size. */
-const MAX_KEY_CHARS = 64
-const keyOf = (session: string): string =>
-  session.length <= MAX_KEY_CHARS ? session : createHash('sha256').update(session).digest('base64')
 
 /**
  * Spreads requests over the addresses of one upstream: each goes where the fewest are open, those of one session to one
@@ -133,14 +128,14 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     take: (session: string | undefined, tried: ReadonlySet<PassthroughTarget>): Place | undefined => {
       usedAt = Date.now()
       if (hasChoice) watch()
-      const known = session === undefined ? undefined : sessions?.get(keyOf(session))
+      const known = session === undefined ? undefined : sessions?.get(sessionKey(session))
       const member = known !== undefined && isFit(known, tried) ? known : leastBusy(tried)
       return member && takePlace(member)
     },
     /** From now on the requests of this session go there. */
     remember: (session: string, { target }: Place): void => {
       const member = members.find(one => one.target === target)
-      if (member !== undefined) sessions?.set(keyOf(session), member)
+      if (member !== undefined) sessions?.set(sessionKey(session), member)
     },
     /** Why the latest address that is down is. */
     whyDown: (): string | undefined => members.findLast(({ down }) => down !== undefined)?.down?.why,
