@@ -57,9 +57,9 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
   throw new AppError('limit_exceeded', `A server holds at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
-/** After the secret is written, which undoes it. */
-const assertSecretsFit = async (tx: Transaction, serverId: string): Promise<void> => {
-  if ((await store.countSecretBytes(tx, serverId)) <= MAX_SECRETS_BYTES) return
+/** After the secret is written, which undoes it. Where they held more `before`, they may hold as much. */
+const assertSecretsFit = async (tx: Transaction, serverId: string, before: number): Promise<void> => {
+  if ((await store.countSecretBytes(tx, serverId)) <= Math.max(MAX_SECRETS_BYTES, before)) return
   const message = `The secrets of a server hold at most ${MAX_SECRETS_BYTES} bytes together, as they are sealed: shorten one, or remove one that no tool uses.`
   throw new AppError('limit_exceeded', message)
 }
@@ -97,8 +97,9 @@ const setGlobal = async (
   const content = isSecret
     ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(server.id, key)) }
     : { isSecret, value: input.value }
+  const secretBytes = isSecret ? await store.countSecretBytes(tx, server.id) : 0
   const global = await store.putGlobal(tx, server.id, key, content)
-  if (isSecret) await assertSecretsFit(tx, server.id)
+  if (isSecret) await assertSecretsFit(tx, server.id, secretBytes)
   await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
   return { global, isNew: existing === undefined }
 }

@@ -55,6 +55,16 @@ describe('globals of a server', () => {
     expect((await ada.send('GET', `/servers/${server.id}/globals`)).body).toMatchObject({ items: { length: 9 } })
   })
 
+  it('that hold more than that since before the limit can still be replaced, by nothing longer', async () => {
+    const { server, put } = await makeGlobals()
+    expect((await put('key', { value: 'k'.repeat(100), secret: true })).status).toBe(201)
+    const { value, keyId } = await patchbay.services.db.global.findFirstOrThrow({ where: { serverId: server.id } })
+    const rows = Array.from({ length: 600 }, (_, at) => ({ serverId: server.id, key: `old${at}`, value, keyId }))
+    await patchbay.services.db.global.createMany({ data: rows.map(row => ({ ...row, isSecret: true })) })
+    expect((await put('key', { value: 'n'.repeat(100) })).status).toBe(200)
+    expect((await put('key', { value: 'n'.repeat(101) })).status).toBe(422)
+  })
+
   it('take a value that only a plain one may be no longer once they are secret', async () => {
     const { put } = await makeGlobals()
     expect((await put('key', { value: 'k', secret: true })).status).toBe(201)
