@@ -24,6 +24,14 @@ const exchange = async (bytes: string): Promise<string> => {
 const post = (...headers: string[]): string =>
   ['POST /api/v1/things HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers].join('\r\n')
 
+/** Of an answer that says what it is, and how long. */
+const problemOf = (answer: string): unknown => {
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(head).toContain('Content-Type: application/problem+json')
+  expect(head).toContain(`Content-Length: ${body.length}`)
+  return JSON.parse(body)
+}
+
 describe('the server', () => {
   it.each([
     ['two lengths', 'Content-Length: 2', 'Content-Length: 3'],
@@ -32,6 +40,7 @@ describe('the server', () => {
   ])('answers 400 to a request with %s, which a proxy may read otherwise', async (_what, ...headers) => {
     const answer = await exchange(`${post('Content-Type: application/json', ...headers)}\r\n\r\n{}`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(problemOf(answer)).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 })
   })
 
   it('takes the same request well formed', async () => {
@@ -40,7 +49,9 @@ describe('the server', () => {
   })
 
   it('answers 431 to 40 kB of headers', async () => {
-    expect(await exchange(`${post(`X-Big: ${'a'.repeat(40_000)}`)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+    const answer = await exchange(`${post(`X-Big: ${'a'.repeat(40_000)}`)}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+    expect(problemOf(answer)).toMatchObject({ status: 431, detail: expect.stringContaining('headers') })
   })
 
   it('waits for slow clients no longer than it says', async () => {

@@ -11,6 +11,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { answerAfterLargeBodies } from './unread-body.ts'
+import { answerUnreadableRequest } from './unreadable-requests.ts'
 import { validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
@@ -75,6 +76,7 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       shouldUpgradeCallback: wishesWebSocket,
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
+    clientErrorHandler: answerUnreadableRequest,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)

@@ -1,0 +1,36 @@
+import type { Socket } from 'node:net'
+import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
+
+/** Node's codes for what it refuses before there is a request, and the status of each (RFC 9110 §15, RFC 6585 §5). */
+const REFUSALS: Partial<Record<string, { status: number; title: string; detail: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    title: 'Request Header Fields Too Large',
+    detail: 'The headers of the request are too large together.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    title: 'Request Timeout',
+    detail: 'The request was not here as a whole in time.',
+  },
+}
+const BAD_REQUEST = { status: 400, title: 'Bad Request', detail: 'This cannot be read as an HTTP/1.1 request.' }
+
+/**
+ * Answers what never became a request, as a problem without a kind of its own (RFC 9457 §4.2.1), and ends its
+ * connection: where the next request on it would begin is not known.
+ */
+export const answerUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const refusal = REFUSALS[error.code ?? ''] ?? BAD_REQUEST
+  const problem: Problem = { type: 'about:blank', ...refusal }
+  const body = JSON.stringify(problem)
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${refusal.title}`,
+    `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroy(error)
+}
