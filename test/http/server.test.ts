@@ -3,11 +3,18 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { buildHttpApp } from '../support/http-app.ts'
 
-/** Sends bytes as they are and gives what came back until the server closed the connection. */
-const exchange = async (bytes: string): Promise<string> => {
+/**
+ * Sends bytes as they are and gives what came back until the server closed the connection; others once something has
+ * come back.
+ */
+const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {}): Promise<string> => {
   const { app } = await buildHttpApp({
     routes: async api => {
       api.post('/things', { config: { access: 'anyone' } }, async () => ({}))
+      api.post('/begun', { config: { access: 'anyone' } }, (_request, reply) => {
+        reply.hijack()
+        reply.raw.writeHead(200, { 'content-length': '120' }).write('begun')
+      })
     },
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -16,6 +23,7 @@ const exchange = async (bytes: string): Promise<string> => {
   const socket = connect(address.port, '127.0.0.1')
   const received: Buffer[] = []
   socket.on('data', chunk => received.push(chunk))
+  if (onceBegun !== undefined) socket.once('data', () => socket.write(onceBegun))
   socket.write(bytes)
   await once(socket, 'close')
   return Buffer.concat(received).toString('latin1')
@@ -52,6 +60,13 @@ describe('the server', () => {
     const answer = await exchange(`${post(`X-Big: ${'a'.repeat(40_000)}`)}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
     expect(problemOf(answer)).toMatchObject({ status: 431, detail: expect.stringContaining('headers') })
+  })
+
+  it('says nothing of bytes that cannot be read into an answer that it has begun', async () => {
+    // Its connection stays open, and what comes on it next is no request.
+    const request = post('Content-Length: 0').replace('things', 'begun').replace('Connection: close', 'X-Any: 1')
+    const answer = await exchange(`${request}\r\n\r\n`, { onceBegun: 'rubbish\r\n\r\n' })
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nbegun$/s)
   })
 
   it('waits for slow clients no longer than it says', async () => {

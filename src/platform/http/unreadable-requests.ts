@@ -8,6 +8,11 @@ const REFUSALS: Partial<Record<string, { status: number; title: string; detail: 
     title: 'Request Header Fields Too Large',
     detail: 'The headers of the request are too large together.',
   },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    title: 'Content Too Large',
+    detail: 'The extensions of a chunk of the body are too large.',
+  },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request Timeout',
@@ -15,6 +20,12 @@ const REFUSALS: Partial<Record<string, { status: number; title: string; detail: 
   },
 }
 const BAD_REQUEST = { status: 400, title: 'Bad Request', detail: 'This cannot be read as an HTTP/1.1 request.' }
+
+/** Whether a response on this connection has begun, whose body another answer would become a part of; as Node itself looks. */
+const isAnswering = (socket: Socket): boolean => {
+  const response: unknown = Reflect.get(socket, '_httpMessage')
+  return typeof response === 'object' && response !== null && Reflect.get(response, 'headersSent') === true
+}
 
 /**
  * Answers what never became a request, as a problem without a kind of its own (RFC 9457 §4.2.1), and ends its
@@ -31,6 +42,6 @@ export const answerUnreadableRequest = (error: Error & { code?: string }, socket
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  if (socket.writable && !isAnswering(socket)) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   socket.destroy(error)
 }
