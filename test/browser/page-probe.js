@@ -163,7 +163,7 @@ const beginKeyboard = () => {
   return there.size + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
 }
 
-/** Answers null where something is missed and parts were replaced meanwhile: the page follows what it shows. */
+/** Answers what is wrong, and whether that may be because parts were replaced meanwhile: a page follows what it shows. */
 const endKeyboard = () => {
   document.removeEventListener('focusin', note)
   document.activeElement?.blur()
@@ -171,15 +171,18 @@ const endKeyboard = () => {
   const now = toReach()
   const missed = now.filter(element => !groups.has(groupOf(element)))
   const isReplaced = now.length !== there.size || now.some(element => !there.has(element))
-  if (missed.length > 0 && isReplaced) return null
-  const unseen = [...reached].filter(([element, { looks }]) => looks === looksOf(element)).map(([element]) => element)
+  // What is gone looks like nothing now.
+  const unseen = [...reached]
+    .filter(([element, { looks }]) => element.isConnected && looks === looksOf(element))
+    .map(([element]) => element)
   const away = [...reached].filter(([, { isInSight }]) => !isInSight).map(([element]) => element)
   window.scrollTo(0, 0)
-  return [
+  const faults = [
     ...missed.map(element => `Tab does not reach ${nameOf(element)}`),
     ...unseen.map(element => `nothing shows that ${nameOf(element)} is focused`),
     ...away.map(element => `${nameOf(element)} is focused out of sight`),
   ]
+  return { faults, isReplaced }
 }
 
 /** What came over the wire for this page, or would with an empty cache: bytes of bodies as they are encoded. */
