@@ -35,6 +35,7 @@ export {
   upstreamAccountRoutes,
 } from './oauth/index.ts'
 export type { Place } from './passthrough/balancer.ts'
+export { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS } from './passthrough/limits.ts'
 export { createPassthroughs, type Passthroughs, type PassthroughWay } from './passthrough/passthroughs.ts'
 export { explainUnpassable } from './passthrough/rules.ts'
 export { sessionKey } from './passthrough/session-key.ts'

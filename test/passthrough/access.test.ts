@@ -71,31 +71,95 @@ describe('the tier of a passthrough server', () => {
     }
     expect(upstream.seen).toHaveLength(heard)
 
+    // Under other names for the header, which some upstreams read as the same, it says nothing to them.
+    for (const name of ['mcp_session_id', 'mcp-session_id']) {
+      await fetch(server.url, { headers: { ...bearer(stranger), [name]: mine } })
+      expect(upstream.seen.at(-1)?.headers).not.toHaveProperty(name)
+    }
+
     // Of these the upstream alone knows whose they are: begun by nobody known, given to several, never heard of.
     await Promise.all([begin('nobodys'), begin('alls', bearer(api))])
     await begin('alls', bearer(stranger))
     for (const session of ['nobodys', 'alls', 'new']) expect((await ask(session, bearer(stranger))).status).toBe(200)
   })
 
-  it('keeps the messages of the older transport to who has its stream', async () => {
-    const upstream = await startUpstream((response, { method }) => {
+  it('takes no session for begun that the upstream only repeats', async () => {
+    const upstream = await startUpstream((response, { headers }) => {
+      response.setHeader('mcp-session-id', headers['mcp-session-id'] ?? 'fresh').end()
+    })
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
+    const ask = (headers: Record<string, string>) =>
+      fetch(server.url, { headers: { ...headers, 'mcp-session-id': 'from-before' } })
+    // As after a restart: who asks first is not therefore who began it.
+    expect((await ask(bearer(stranger))).status).toBe(200)
+    expect((await ask(bearer(api))).status).toBe(200)
+  })
+
+  /** A client of the older transport, once it knows where its messages go. */
+  const openStream = async (url: string, headers: Record<string, string>) => {
+    const reader = (await fetch(url, { headers })).body?.pipeThrough(new TextDecoderStream()).getReader()
+    const told = (await reader?.read())?.value ?? ''
+    return { path: /data: (\S+)/.exec(told)?.[1] ?? '', end: () => reader?.cancel() }
+  }
+
+  /** Says of each stream where its messages go. */
+  const startOlderUpstream = (addresses: string[]) =>
+    startUpstream((response, { method }) => {
       if (method === 'POST') return void response.end('taken')
       response.setHeader('content-type', 'text/event-stream')
-      response.write('event: endpoint\ndata: /messages?session=one\n\n')
+      response.write(`event: endpoint\ndata: ${addresses.shift()}\n\n`)
     })
-    const to = { upstream: { transport: 'sse' } }
-    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, to)
-    const stream = await fetch(server.url, { headers: bearer(api) })
-    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
-    const told = (await reader?.read())?.value ?? ''
-    const path = /data: (\S+)/.exec(told)?.[1] ?? ''
-    expect(path).toContain('session=one')
-    const send = (headers: Record<string, string>) =>
-      fetch(`${patchbay.origin}${path}`, { method: 'POST', headers, body: '{}' })
-    expect((await send(bearer(stranger))).status).toBe(404)
-    expect((await send({})).status).toBe(404)
-    expect(await (await send(bearer(api))).text()).toBe('taken')
-    await reader?.cancel()
+
+  it('keeps the messages of the older transport to who has its stream, however their address is written', async () => {
+    const upstream = await startOlderUpstream(['/messages?session=one', '/messages?session=two', '/at/Three'])
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, { upstream: { transport: 'sse' } })
+    const mine = await openStream(server.url, bearer(api))
+    const theirs = await openStream(server.url, bearer(stranger))
+    const third = await openStream(server.url, bearer(api))
+    expect(mine.path).toContain('session=one')
+    const send = (path: string, headers: Record<string, string> = {}) =>
+      sendRaw(
+        patchbay.origin,
+        [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Length: 2', 'Connection: close']
+          .concat(Object.entries(headers).map(([name, value]) => `${name}: ${value}`))
+          .join('\r\n')
+          .concat('\r\n\r\n{}'),
+      )
+    const heard = upstream.seen.length
+    const spelled = [
+      mine.path,
+      `${mine.path}&x=1`,
+      mine.path.replace('?', '?x=1&'),
+      mine.path.replace('=one', '=%6fne'),
+      mine.path.replace('/messages', '/%6dessages'),
+      mine.path.replace('/messages', '//messages/'),
+      mine.path.replace('/messages', '/Messages;a'),
+      third.path,
+      third.path.replace('Three', 'three'),
+      third.path.replace('Three', 'Thre%65'),
+    ]
+    for (const path of spelled) {
+      expect([path, (await send(path, bearer(stranger))).status]).toEqual([path, 404])
+      expect([path, (await send(path)).status]).toEqual([path, 404])
+    }
+    expect(upstream.seen).toHaveLength(heard)
+    expect(await send(mine.path, bearer(api))).toMatchObject({ status: 200, body: 'taken' })
+    expect(await send(mine.path.replace('=one', '=%6fne'), bearer(api))).toMatchObject({ status: 200 })
+    expect(await send(theirs.path, bearer(stranger))).toMatchObject({ status: 200, body: 'taken' })
+    await Promise.all([mine.end(), theirs.end(), third.end()])
+  })
+
+  it('leaves a stream to everybody whose messages go to its own address', async () => {
+    const upstream = await startOlderUpstream(['/sse', '/sse'])
+    const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, { upstream: { transport: 'sse' } })
+    const first = await openStream(server.url, bearer(api))
+    expect((await fetch(server.url, { method: 'POST', headers: bearer(stranger), body: '{}' })).status).toBe(404)
+    const second = await openStream(server.url, bearer(stranger))
+    for (const one of [api, stranger]) {
+      const sent = await fetch(`${patchbay.origin}${second.path}`, { method: 'POST', headers: bearer(one), body: '{}' })
+      expect(await sent.text()).toBe('taken')
+    }
+    await Promise.all([first.end(), second.end()])
   })
 
   it('lets pages of allowed origins alone ask, and answers for the upstream what they may', async () => {

@@ -17,7 +17,7 @@ const END_GRACE_MS = 1_000
 
 export type AnswerPassing = Pick<
   RequestPassing,
-  'exchange' | 'caller' | 'token' | 'passage' | 'passthrough' | 'way' | 'publicPath' | 'claimSession'
+  'exchange' | 'caller' | 'token' | 'passage' | 'passthrough' | 'way' | 'publicPath' | 'claimSession' | 'claimAddress'
 > & {
   place: Place
   /** What was asked for there. */
@@ -45,7 +45,7 @@ const toOurEndpoint =
     const ours = `${inside.suffix}${inside.search}`
     if (holdsSecret(passing, ours)) return undefined
     way.balancer.remember(ours, place)
-    passing.claimSession(ours)
+    passing.claimAddress(inside)
     return `${publicPath}${ours}`
   }
 
@@ -113,9 +113,9 @@ export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable |
     refuse(refusal(502, ERROR.transport, location.error))
     return undefined
   }
-  const session = way.isSse ? undefined : headerOf(headers, 'mcp-session-id')
+  const session = headerOf(headers, 'mcp-session-id')
   if (session !== undefined) {
-    way.balancer.remember(session, place)
+    if (!way.isSse) way.balancer.remember(session, place)
     passing.claimSession(session)
   }
   return sendOn(head, location.value, passing)

@@ -19,8 +19,10 @@ export type RequestPassing = {
   headers: Record<string, string | string[]>
   /** The server's own path, as clients write it. */
   publicPath: string
-  /** A session that the upstream has begun is this caller's from now on. */
-  claimSession: (session: string) => void
+  /** The upstream has named a session by this id. */
+  claimSession: (id: string) => void
+  /** Messages of this stream go there, as long as it is open. */
+  claimAddress: (address: PassedTarget) => void
 }
 
 /** By what the requests of one session know each other: its id, or with the older transport the address of messages. */

@@ -4,15 +4,17 @@ import { UpstreamError } from '../../upstreams/index.ts'
 import { refusal } from '../answer.ts'
 import type { ReportFault } from '../dispatcher.ts'
 import { type Exchange, hasLeft, writeRefusal } from '../exchange.ts'
+import { headerOf } from '../headers.ts'
 import type { Mounted } from '../mounted.ts'
 import { ERROR } from '../protocol.ts'
 import { SESSION_NOT_FOUND } from '../session-requirements.ts'
 import type { StreamAccess } from '../stream-access.ts'
 import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
+import { createMessageAddresses } from './message-addresses.ts'
 import { createPassRequest } from './pass-request.ts'
 import { createPassUpgrade } from './pass-upgrade.ts'
 import { beginPassage } from './passage.ts'
-import { type RequestPassing, sessionOf } from './passing.ts'
+import type { RequestPassing } from './passing.ts'
 import { buildPassedHeaders, readSeenAt } from './request-headers.ts'
 import { createSessionOwners } from './session-owners.ts'
 
@@ -27,6 +29,9 @@ export type PassthroughOptions = AdmitPassageOptions & {
   report: ReportFault
 }
 
+/** What asks for a stream, or for what there is, and sends no message. */
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 type Let = { exchange: Exchange; mounted: Mounted; caller: Caller; passthrough: CompiledPassthrough }
 
 /** Requests to servers that pass them on, behind the checks of access. */
@@ -35,6 +40,7 @@ export const createPassthrough = (options: PassthroughOptions) => {
   const seenAt = readSeenAt(baseUrl)
   const admit = createAdmitPassage(options)
   const owners = createSessionOwners()
+  const addresses = createMessageAddresses()
   const passRequest = createPassRequest(options)
   const passUpgrade = createPassUpgrade(options)
 
@@ -46,8 +52,12 @@ export const createPassthrough = (options: PassthroughOptions) => {
     }
     const { way, target } = admitted.value
     const { serverId } = mounted
-    const session = sessionOf({ exchange, way, target })
-    if (session !== undefined && owners.isAnothers(serverId, session, caller)) {
+    const named = headerOf(exchange.headers, 'mcp-session-id')
+    const isMessage = way.isSse && !READS.has(exchange.incoming.method)
+    const isAnothers =
+      (named !== undefined && owners.isAnothers(serverId, named, caller)) ||
+      (isMessage && !addresses.isAllowed(serverId, target, caller))
+    if (isAnothers) {
       writeRefusal(exchange, SESSION_NOT_FOUND)
       return undefined
     }
@@ -64,7 +74,12 @@ export const createPassthrough = (options: PassthroughOptions) => {
       target,
       headers: buildPassedHeaders({ ...parts, seenAt, publicPath }),
       publicPath,
-      claimSession: begun => owners.claim(serverId, begun, caller),
+      claimSession: id => {
+        if (id !== named) owners.claim(serverId, id, caller)
+      },
+      claimAddress: address => {
+        if (!hasLeft(exchange)) exchange.raw.once('close', addresses.claim(serverId, address, caller))
+      },
     }
     return passing
   }

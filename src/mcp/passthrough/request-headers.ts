@@ -38,6 +38,9 @@ const OURS: ReadonlySet<string> = new Set([
 ])
 const OUR_KINDS = /^x-(?:forwarded|original)(?:-|$)/
 
+/** What is read here by its own name: in another spelling it would say to the upstream what nobody here has heard. */
+const READ_HERE: ReadonlySet<string> = new Set(['content-length', 'mcp-session-id'])
+
 /** As servers that hand headers on as variables read names: a line for a hyphen. */
 const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
@@ -66,7 +69,7 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, seenAt, 
   for (const name in headers) {
     const value = headers[name]
     const read = asRead(name)
-    if (value === undefined || isHop(read) || (read === 'content-length' && read !== name)) continue
+    if (value === undefined || isHop(read) || (read !== name && READ_HERE.has(read))) continue
     if (!isOurs(read) && (read === name || configured[read] === undefined)) passed[name] = value
   }
   const { via } = headers
