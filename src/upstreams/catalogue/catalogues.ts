@@ -97,12 +97,12 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
         onTrouble(error, upstream.id)
       }
     },
-    /** Asks now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */
+    /** Asks for what it offers by now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */
     refresh: async (upstream: Upstream): Promise<KeptCatalogue> => {
       if (!upstream.isEnabled) throw disabled()
       await connections.sync(upstream.serverId)
       try {
-        return await refreshes.start(upstream).done
+        return await refreshes.startAnew(upstream)
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         throw new AppError('unavailable', error.message, { cause: error })

@@ -93,6 +93,12 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
     return started
   }
 
+  /** From now on: one that is under way may have read the old list, or have begun before the upstream was changed. */
+  const startAnew = async (upstream: Upstream): Promise<KeptCatalogue> => {
+    await underWay.get(upstream.id)?.done.catch(() => {})
+    return start(upstream).done
+  }
+
   /** Soon, or less so where that is wanted over and over; and once more where one is under way that may have read the old list. */
   const startSoon = (upstream: Upstream): void => {
     if (isClosed || bursts.has(upstream.id)) return
@@ -109,6 +115,7 @@ export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: Re
 
   return {
     start,
+    startAnew,
     startSoon,
     isUnderWay: (upstreamId: string): boolean => underWay.has(upstreamId),
     /** Whether it has been asked as it is configured now, whatever came of it. */

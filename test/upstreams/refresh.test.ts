@@ -1,0 +1,49 @@
+import { expect, it, vi } from 'vitest'
+import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { signUp } from '../support/api-client.ts'
+
+const patchbay = runPatchbay()
+
+let tools = ['before']
+/** Lists that were read, and are not told yet. */
+let held: (() => void)[] | undefined
+const upstream = runFakeApi((request, response) => {
+  const { id, method } = request.body === '' ? {} : JSON.parse(request.body)
+  if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end()
+  const answer = (said: object): void => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+  }
+  if (method === 'initialize') {
+    const serverInfo = { name: 'slow', version: '1' }
+    answer({ result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } })
+  } else if (method === 'tools/list') {
+    const result = { tools: tools.map(name => ({ name, inputSchema: { type: 'object' } })) }
+    if (held === undefined) answer({ result })
+    else held.push(() => answer({ result }))
+  } else answer({ error: { code: -32_601, message: 'Method not found' } })
+})
+
+it('asking an upstream anew tells what it offers by then, though it is being asked already', async () => {
+  const api = await signUp(patchbay.origin)
+  const { id: serverId } = await api.create('/servers', { name: 'Asked' })
+  const { id } = await api.create(`/servers/${serverId}/upstreams`, {
+    name: 'slow',
+    transport: 'http',
+    url: upstream.origin,
+  })
+  const refresh = async () => (await api.expectOk('POST', `/upstreams/${id}/refresh`)).body
+  expect(await refresh()).toMatchObject({ tools: ['before'] })
+  const reading: (() => void)[] = []
+  held = reading
+  const first = refresh()
+  await vi.waitFor(() => expect(reading).toHaveLength(1))
+  tools = ['after']
+  held = undefined
+  const [second, third] = [refresh(), refresh()]
+  // Both have come, and wait.
+  await api.expectOk('GET', `/servers/${serverId}`)
+  for (const tell of reading) tell()
+  expect(await first).toMatchObject({ tools: ['before'] })
+  expect(await second).toMatchObject({ tools: ['after'] })
+  expect(await third).toMatchObject({ tools: ['after'] })
+})
