@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
@@ -147,6 +147,8 @@ describe('the tier of a passthrough server', () => {
     expect(await send(mine.path.replace('=one', '=%6fne'), bearer(api))).toMatchObject({ status: 200 })
     expect(await send(theirs.path, bearer(stranger))).toMatchObject({ status: 200, body: 'taken' })
     await Promise.all([mine.end(), theirs.end(), third.end()])
+    // What is kept of a stream goes with it: from then on the upstream says what an address is.
+    await vi.waitFor(async () => expect((await send(mine.path)).status).toBe(200))
   })
 
   it('leaves a stream to everybody whose messages go to its own address', async () => {

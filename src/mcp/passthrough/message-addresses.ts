@@ -1,6 +1,7 @@
 import type { Caller } from '../../execution/index.ts'
 import type { PassedTarget } from './request-target.ts'
 
+/** So often may one escape hide another; nobody means more. */
 const MAX_DECODINGS = 8
 
 const decode = (text: string): string => {
@@ -14,7 +15,7 @@ const decode = (text: string): string => {
 /** A path without all that an upstream may make nothing of: two of one plain path may be one to it. */
 const plainPath = (path: string): string => {
   let text = path
-  for (let times = 0; times < MAX_DECODINGS; times++) text = decode(text)
+  for (let times = 0; times < MAX_DECODINGS && text.includes('%'); times++) text = decode(text)
   return text
     .replaceAll('\\', '/')
     .replaceAll(/;[^/]*/g, '')
@@ -23,11 +24,14 @@ const plainPath = (path: string): string => {
     .toLowerCase()
 }
 
-/** As clients may write one address that they were told. */
-const isSame = (one: PassedTarget, other: PassedTarget): boolean =>
-  decode(one.suffix) === decode(other.suffix) && decode(one.search) === decode(other.search)
+/** In the place of a user. */
+const ANYBODY = ''
 
-type Address = PassedTarget & { path: string; caller: Caller }
+/** By the server, who may send, and the address, as clients may write one that they were told. */
+const addressKey = (serverId: string, user: string, { suffix, search }: PassedTarget): string =>
+  `${serverId} ${user} ${decode(suffix)} ${decode(search)}`
+
+const pathKey = (serverId: string, { suffix }: PassedTarget): string => `${serverId} path ${plainPath(suffix)}`
 
 /**
  * Where the messages of the older transport's open streams go. The address is all that says whose they are, so only who
@@ -35,32 +39,25 @@ type Address = PassedTarget & { path: string; caller: Caller }
  * nothing but the sender's own address is let through.
  */
 export const createMessageAddresses = () => {
-  const open = new Map<string, Set<Address>>()
+  /** How many open streams there are of each key. */
+  const streams = new Map<string, number>()
+  const add = (key: string, count: 1 | -1): void => {
+    const sum = (streams.get(key) ?? 0) + count
+    if (sum === 0) streams.delete(key)
+    else streams.set(key, sum)
+  }
   return {
     /** The caller was told this address, and has it until what is returned is called. */
-    claim: (serverId: string, { suffix, search }: PassedTarget, caller: Caller): (() => void) => {
-      const addresses = open.get(serverId) ?? new Set()
-      open.set(serverId, addresses)
-      const address = { suffix, search, path: plainPath(suffix), caller }
-      addresses.add(address)
+    claim: (serverId: string, address: PassedTarget, caller: Caller): (() => void) => {
+      const keys = [pathKey(serverId, address), addressKey(serverId, caller?.userId ?? ANYBODY, address)]
+      for (const key of keys) add(key, 1)
       return () => {
-        addresses.delete(address)
-        if (addresses.size === 0 && open.get(serverId) === addresses) open.delete(serverId)
+        for (const key of keys) add(key, -1)
       }
     },
     /** Whether a message may be sent there by this caller. */
-    isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean => {
-      const addresses = open.get(serverId)
-      if (addresses === undefined) return true
-      const path = plainPath(target.suffix)
-      let isOfMessages = false
-      for (const address of addresses) {
-        if (address.path !== path) continue
-        isOfMessages = true
-        if (isSame(address, target) && (address.caller === undefined || address.caller.userId === caller?.userId))
-          return true
-      }
-      return !isOfMessages
-    },
+    isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean =>
+      !streams.has(pathKey(serverId, target)) ||
+      [ANYBODY, caller?.userId ?? ANYBODY].some(user => streams.has(addressKey(serverId, user, target))),
   }
 }

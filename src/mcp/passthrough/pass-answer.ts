@@ -5,6 +5,7 @@ import { type Refusal, refusal } from '../answer.ts'
 import { writeHead } from '../exchange.ts'
 import { headerOf } from '../headers.ts'
 import { ERROR } from '../protocol.ts'
+import { SESSION_HEADER } from '../session-requirements.ts'
 import { buildAnswerHeaders, readLocation } from './answer-headers.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
 import type { RequestPassing } from './passing.ts'
@@ -113,7 +114,7 @@ export const passAnswer = (head: PassedHead, passing: AnswerPassing): Writable |
     refuse(refusal(502, ERROR.transport, location.error))
     return undefined
   }
-  const session = headerOf(headers, 'mcp-session-id')
+  const session = headerOf(headers, SESSION_HEADER)
   if (session !== undefined) {
     if (!way.isSse) way.balancer.remember(session, place)
     passing.claimSession(session)

@@ -2,6 +2,7 @@ import type { Caller, CompiledPassthrough } from '../../execution/index.ts'
 import type { PassthroughWay } from '../../upstreams/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { headerOf } from '../headers.ts'
+import { SESSION_HEADER } from '../session-requirements.ts'
 import type { Passage } from './passage.ts'
 import type { PassedTarget } from './request-target.ts'
 
@@ -27,4 +28,4 @@ export type RequestPassing = {
 
 /** By what the requests of one session know each other: its id, or with the older transport the address of messages. */
 export const sessionOf = ({ exchange, way, target }: Pick<RequestPassing, 'exchange' | 'way' | 'target'>) =>
-  way.isSse ? `${target.suffix}${target.search}` : headerOf(exchange.headers, 'mcp-session-id')
+  way.isSse ? `${target.suffix}${target.search}` : headerOf(exchange.headers, SESSION_HEADER)

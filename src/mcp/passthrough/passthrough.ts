@@ -7,7 +7,7 @@ import { type Exchange, hasLeft, writeRefusal } from '../exchange.ts'
 import { headerOf } from '../headers.ts'
 import type { Mounted } from '../mounted.ts'
 import { ERROR } from '../protocol.ts'
-import { SESSION_NOT_FOUND } from '../session-requirements.ts'
+import { SESSION_HEADER, SESSION_NOT_FOUND } from '../session-requirements.ts'
 import type { StreamAccess } from '../stream-access.ts'
 import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
 import { createMessageAddresses } from './message-addresses.ts'
@@ -52,12 +52,10 @@ export const createPassthrough = (options: PassthroughOptions) => {
     }
     const { way, target } = admitted.value
     const { serverId } = mounted
-    const named = headerOf(exchange.headers, 'mcp-session-id')
+    const named = headerOf(exchange.headers, SESSION_HEADER)
     const isMessage = way.isSse && !READS.has(exchange.incoming.method)
-    const isAnothers =
-      (named !== undefined && owners.isAnothers(serverId, named, caller)) ||
-      (isMessage && !addresses.isAllowed(serverId, target, caller))
-    if (isAnothers) {
+    const isOwn = named === undefined || !owners.isAnothers(serverId, named, caller)
+    if (!isOwn || (isMessage && !addresses.isAllowed(serverId, target, caller))) {
       writeRefusal(exchange, SESSION_NOT_FOUND)
       return undefined
     }

@@ -11,7 +11,7 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { answerAfterLargeBodies } from './unread-body.ts'
-import { answerUnreadableRequest } from './unreadable-requests.ts'
+import { answerUnreadableRequest, MAX_HEADER_BYTES } from './unreadable-requests.ts'
 import { validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
@@ -26,8 +26,6 @@ const TIMEOUT_CHECK_MS = 1_000
  * silent for as long as it likes, and one whose client has vanished would be held for ever.
  */
 const KEEP_ALIVE_DELAY_MS = 60_000
-/** All headers of a request together. */
-const MAX_HEADER_BYTES = 16 * 1_024
 /** Longest path parameter, percent-encoded: a global's key of 64 characters fits. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 

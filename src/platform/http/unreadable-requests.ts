@@ -1,25 +1,32 @@
 import type { Socket } from 'node:net'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
+/** All headers of a request together. */
+export const MAX_HEADER_BYTES = 16 * 1_024
+
 /** Node's codes for what it refuses before there is a request, and the status of each (RFC 9110 §15, RFC 6585 §5). */
 const REFUSALS: Partial<Record<string, { status: number; title: string; detail: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     title: 'Request Header Fields Too Large',
-    detail: 'The headers of the request are too large together.',
+    detail: `The headers of the request hold more than ${MAX_HEADER_BYTES} bytes together: send fewer, or shorter ones.`,
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
     title: 'Content Too Large',
-    detail: 'The extensions of a chunk of the body are too large.',
+    detail: 'The extensions of a chunk of the body are too large: send it without.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request Timeout',
-    detail: 'The request was not here as a whole in time.',
+    detail: 'The request was not here as a whole in time: send it again.',
   },
 }
-const BAD_REQUEST = { status: 400, title: 'Bad Request', detail: 'This cannot be read as an HTTP/1.1 request.' }
+const BAD_REQUEST = {
+  status: 400,
+  title: 'Bad Request',
+  detail: 'This cannot be read as an HTTP/1.1 request: look at its first line and its headers.',
+}
 
 /** Whether a response on this connection has begun, whose body another answer would become a part of; as Node itself looks. */
 const isAnswering = (socket: Socket): boolean => {

@@ -97,7 +97,10 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
         onTrouble(error, upstream.id)
       }
     },
-    /** Asks for what it offers by now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is wrong with it. */
+    /**
+     * Asks for what it offers by now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is
+     * wrong with it.
+     */
     refresh: async (upstream: Upstream): Promise<KeptCatalogue> => {
       if (!upstream.isEnabled) throw disabled()
       await connections.sync(upstream.serverId)
