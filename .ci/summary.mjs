@@ -1,7 +1,7 @@
 // Adds up the results that Vitest wrote as JSON, one file a run, into the line `N passed, N failed`; 1 if any failed.
 // A file that is not there is a run that never got to its results, and a test file that could not be loaded has no
 // tests: each counts as one failed. Above that line it names the tests that failed, and those that passed only when they
-// were tried again: each of these has a race to be found.
+// were tried again: each of these has a race to be found, and what was said each time is where to look for it.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
@@ -17,11 +17,18 @@ const fateOf = ({ status, failureMessages }) => {
   return status === 'passed' && failureMessages.length > 0 ? 'passed only when tried again' : undefined
 }
 
+/** Most of what one failure says: some compare whole pages. */
+const MAX_SAID = 300
+
+const beginningOf = message => message.split('\n', 1)[0].slice(0, MAX_SAID)
+
 const nameFates = ({ testResults }) => {
   for (const { name, assertionResults } of testResults) {
     for (const test of assertionResults) {
       const fate = fateOf(test)
-      if (fate !== undefined) process.stdout.write(`${fate}: ${relative(process.cwd(), name)} > ${test.fullName}\n`)
+      if (fate === undefined) continue
+      process.stdout.write(`${fate}: ${relative(process.cwd(), name)} > ${test.fullName}\n`)
+      for (const message of test.failureMessages) process.stdout.write(`  ${beginningOf(message)}\n`)
     }
   }
 }

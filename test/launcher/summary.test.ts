@@ -9,8 +9,12 @@ const SUMMARY = join(import.meta.dirname, '../../.ci/summary.mjs')
 type Outcome = { fullName: string; status: 'passed' | 'failed'; failureMessages: string[] }
 
 const PASSED: Outcome = { fullName: 'adds up', status: 'passed', failureMessages: [] }
-const PASSED_AT_LAST: Outcome = { fullName: 'waits', status: 'passed', failureMessages: ['AssertionError'] }
-const FAILED: Outcome = { fullName: 'breaks', status: 'failed', failureMessages: ['AssertionError'] }
+const PASSED_AT_LAST: Outcome = { fullName: 'waits', status: 'passed', failureMessages: ['AssertionError: 1 is not 2'] }
+const FAILED: Outcome = {
+  fullName: 'breaks',
+  status: 'failed',
+  failureMessages: ['Error: first\n  at it', 'Error: then'],
+}
 
 /** As Vitest writes it: a file that could not be loaded has failed without a test. */
 const results = (passed: number, files: { status: string; tests: Outcome[] }[]) => ({
@@ -19,19 +23,19 @@ const results = (passed: number, files: { status: string; tests: Outcome[] }[]) 
   testResults: files.map(({ status, tests }) => ({ name: resolve('some.test.ts'), status, assertionResults: tests })),
 })
 
-const failed = 'failed: some.test.ts > breaks'
+const failed = ['failed: some.test.ts > breaks', '  Error: first', '  Error: then']
 
 it.each([
   { runs: [results(3, []), results(4, [])], lines: ['7 passed, 0 failed'], status: 0, what: 'two runs that passed' },
   {
     runs: [results(3, []), results(2, [{ status: 'failed', tests: [FAILED, FAILED, PASSED] }])],
-    lines: [failed, failed, '5 passed, 2 failed'],
+    lines: [...failed, ...failed, '5 passed, 2 failed'],
     status: 1,
-    what: 'failed tests, by their names',
+    what: 'failed tests, by their names and what was said each time',
   },
   {
     runs: [results(2, [{ status: 'passed', tests: [PASSED, PASSED_AT_LAST] }])],
-    lines: ['passed only when tried again: some.test.ts > waits', '2 passed, 0 failed'],
+    lines: ['passed only when tried again: some.test.ts > waits', '  AssertionError: 1 is not 2', '2 passed, 0 failed'],
     status: 0,
     what: 'a test that passed only when it was tried again, by its name',
   },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** What the management API answered; `body` is undefined where there is none. */
 export type ApiAnswer = { status: number; headers: Headers; body: unknown }
 
-const WithId = z.looseObject({ id: z.string() })
+export const WithId = z.looseObject({ id: z.string() })
 export type WithId = z.infer<typeof WithId>
 
 /** Speaks to the management API with a token, as a builder's script would. */
