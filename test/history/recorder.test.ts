@@ -245,7 +245,8 @@ const cutConnections = async ({ target }: HistoryWorld): Promise<void> => {
   const client = new Client({ connectionString: target.url })
   await client.connect()
   const { rows } = await client.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    // With a time to wait for: otherwise it is only told to end, and may take one more write first.
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'patchbay history'`,
   )
   await client.end()
