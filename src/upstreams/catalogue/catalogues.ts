@@ -92,7 +92,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }
       if (!upstream.isEnabled || isClosed) return
       try {
         await connections.sync(upstream.serverId)
-        await settleWithin([refreshes.start(upstream).done], FIRST_FETCH_MS)
+        await settleWithin([refreshes.startAnew(upstream)], FIRST_FETCH_MS)
       } catch (error) {
         onTrouble(error, upstream.id)
       }
