@@ -139,13 +139,12 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const receive = (exchange: Exchange, mounted: Mounted, caller: Caller, body: JsonValue): void => {
     const sessionId = new URLSearchParams(exchange.incoming.url?.split('?', 2)[1]).get('sessionId')
     const connection = sessionId === null ? undefined : connections.get(sessionId)
+    const isOwn = connection?.serverId === mounted.serverId && connection.session.subject === caller?.userId
     const message = parseMessage(body)
     const lacking = message && findLackingScopes(caller, mounted.router, [message])
     if (sessionId === null) {
       writeRefusal(exchange, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
-    } else if (connection === undefined || connection.serverId !== mounted.serverId) {
-      writeRefusal(exchange, SESSION_NOT_FOUND)
-    } else if (connection.session.subject !== caller?.userId) {
+    } else if (connection === undefined || !isOwn) {
       writeRefusal(exchange, SESSION_NOT_FOUND)
     } else if (message === undefined) {
       const why = 'Invalid request: the body is no JSON-RPC message'
