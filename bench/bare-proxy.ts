@@ -1,5 +1,5 @@
 /**
- * A proxy's library by itself, the one that upgrades of passthrough servers go through: it passes everything on and looks at nothing.
+ * A bare proxy that forwards everything unread, built on the library that passthrough servers use for upgrades.
  *
  *   node bench/bare-proxy.ts --port 9301 --target http://127.0.0.1:9201
  */

@@ -1,7 +1,9 @@
-/** What every scenario gets: the options, the processes it may start, and where its results go. */
+/** What every scenario receives: the options, the checkouts to measure, a process starter, and a place for its results. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Checkout } from './checkouts.ts'
+import { type Compared, type Comparison, compare } from './comparison.ts'
 import type { Options } from './options.ts'
 import { type Child, createRig, findFreePort } from './process.ts'
 import type { Figure, Table } from './report.ts'
@@ -16,19 +18,20 @@ const waitUntilOpen = async ({ name, exitCode }: Child, port: number): Promise<v
     try {
       return (await openConnection(port)).close()
     } catch {
-      if (exitCode() !== undefined) throw new Error(`${name} ended while it was started`)
+      if (exitCode() !== undefined) throw new Error(`${name} exited during startup`)
       await new Promise(resolve => setTimeout(resolve, 5))
     }
   }
-  throw new Error(`${name} does not listen after ${START_MS} ms`)
+  throw new Error(`${name} is not listening after ${START_MS} ms`)
 }
 
-export const createBench = (options: Options) => {
+export const createBench = (options: Options, [own, other]: readonly [own: Checkout, other?: Checkout]) => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
   const logFile = join(directory, 'bench.log')
   const rig = createRig(logFile)
   const figures: Figure[] = []
   const tables: Table[] = []
+  const comparisons: Compared[] = []
   const broken: string[] = []
 
   /** Starts one of the benchmark's own servers, `bench/<name>.ts`, and waits until it listens. */
@@ -42,16 +45,24 @@ export const createBench = (options: Options) => {
 
   return {
     options,
+    /** This checkout and, with `--against`, the other one. */
+    checkouts: other === undefined ? [own] : [own, other],
+    own,
     rig,
     logFile,
-    results: { figures, tables, broken },
+    results: { figures, tables, comparisons, broken },
     startOwn,
-    say: (line: string): void => console.error(line),
-    /** A new folder for a database, gone with the benchmark. */
+    log: (line: string): void => console.error(line),
+    /** Creates a folder for a database, which is deleted when the benchmark ends. */
     createDirectory: (name: string): string => mkdtempSync(join(directory, `${name}-`)),
     addFigure: (figure: Figure): void => void figures.push(figure),
     addTable: (table: Table): void => void tables.push(table),
-    /** Something did not work: no figure says anything then. */
+    addComparison: (comparison: Comparison): void => void comparisons.push(compare(comparison)),
+    /** Compares what each checkout measured, in the order of `checkouts`; does nothing when there is only one. */
+    compareValues: (title: string, unit: string, [here, others]: readonly (readonly number[])[]): void => {
+      if (here !== undefined && others !== undefined) comparisons.push(compare({ title, unit, here, other: others }))
+    },
+    /** Records a failure, which makes the run fail. */
     addBroken: (what: string): void => void broken.push(what),
     close: async (): Promise<void> => {
       await rig.stopAll()

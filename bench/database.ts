@@ -1,4 +1,4 @@
-/** What only a long life would put into a database: a hundred thousand servers, and the history of a million calls. */
+/** Reads and writes Patchbay's SQLite file directly, for what would take too long through the API. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import Database from 'better-sqlite3'
 
@@ -17,7 +17,7 @@ const createInsert = (database: Database.Database, table: string, row: Row) => {
   }
 }
 
-/** Ids that grow, as those of version 7 do: random ones would spread every insert over the whole index. */
+/** Creates ascending ids, like UUIDs of version 7. Random ones would spread the inserts over the whole index. */
 const createIds = () => {
   const prefix = `${randomUUID().slice(0, 8)}-0000-7000-8000-`
   let count = 0
@@ -28,8 +28,8 @@ const BATCH = 1_000
 const HOUR_MS = 60 * 60 * 1_000
 
 /**
- * Copies a server that was made through the API `count` times, its toolkits and instances with it, and gives the
- * copies' uuids. Nobody may have the database open.
+ * Copies a server `count` times with its toolkits and instances, and returns the ids of the copies. No other process
+ * may have the database open.
  */
 export const copyServer = (file: string, uuid: string, count: number): string[] => {
   const database = new Database(file)
@@ -59,7 +59,7 @@ export const copyServer = (file: string, uuid: string, count: number): string[] 
   return uuids
 }
 
-/** How many calls the history holds, and how many it says are missing. */
+/** Returns the number of calls in the history, and the number that it reports as missing. */
 export const countHistory = (file: string): { recorded: number; missing: number } => {
   const database = new Database(file, { readonly: true })
   const count = (query: string): number => Number(database.prepare(query).pluck().get() ?? 0)
@@ -71,7 +71,7 @@ export const countHistory = (file: string): { recorded: number; missing: number 
   return counts
 }
 
-/** Puts an OAuth access token of this user for this server into the tables of a running Patchbay, and gives the token. */
+/** Adds an OAuth access token for this user and server to the database of a running Patchbay, and returns it. */
 export const addAccessToken = (file: string, holder: { email: string; serverId: string; resource: string }): string => {
   const database = new Database(file)
   const userId = String(database.prepare('SELECT "id" FROM "User" WHERE "email" = ?').pluck().get(holder.email))

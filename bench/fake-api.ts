@@ -1,6 +1,6 @@
 /**
- * The HTTP API that every tool of the benchmark calls. Bodies are made once, so that an answer costs little
- * beside the work of the server under test.
+ * The HTTP API that every tool of the benchmark calls. Bodies are created once, so that a response costs little
+ * compared with the work of the server under test.
  *
  *   node bench/fake-api.ts --port 9100
  */
@@ -9,12 +9,13 @@ import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '9100' } } })
 
-/** 50 kB of records, and 2 MB. */
+/** Together about 50 kB. */
 const SEARCH_RECORDS = 256
+/** Together about 2 MB. */
 const BIG_RECORDS = 10_000
 const RECORDS_PER_MB = 5_000
 const MAX_LARGE_MB = 10
-/** Outlives every pause between two rounds, so that no pool has to reconnect while it is measured. */
+/** Longer than any pause between two rounds, so that no pool reconnects during a measurement. */
 const KEEP_ALIVE_MS = 300_000
 const MAX_SLEEP_MS = 10_000
 
@@ -39,7 +40,7 @@ const recordsOf = (count: number): string =>
 const SEARCH_TAIL = Buffer.from(`,"total":${SEARCH_RECORDS},"items":${recordsOf(SEARCH_RECORDS)}}`)
 const BIG = Buffer.from(recordsOf(BIG_RECORDS))
 
-/** An object around records, `megabytes` of them. */
+/** Returns an object with this many megabytes of records. */
 const largeOf = (megabytes: number): string => `{"total":1,"items":${recordsOf(megabytes * RECORDS_PER_MB)}}`
 
 const send = (response: ServerResponse, status: number, body: string | Buffer): void => {

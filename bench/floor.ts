@@ -1,6 +1,6 @@
 /**
- * The floor: the least work with Fastify and undici that still answers the JSON-RPC rightly. No sessions, no checks,
- * no limits, no history. What Patchbay takes is given as a ratio to this.
+ * The floor: a minimal server on Fastify and undici with correct JSON-RPC responses, but without sessions, checks,
+ * limits or history. Patchbay's figures are ratios to this one's.
  *
  *   node bench/floor.ts --port 9201 --api http://127.0.0.1:9100
  */
@@ -41,7 +41,7 @@ const call = async (head: string, params: Message['params']): Promise<string> =>
   return `${head},"result":{"content":[{"type":"text","text":${JSON.stringify(text)}}]${flag}}}`
 }
 
-const answer = async (message: Message): Promise<string | undefined> => {
+const respond = async (message: Message): Promise<string | undefined> => {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)}`
   if (message.method === 'tools/list') return head + LIST_TAIL
   if (message.method === 'tools/call') return call(head, message.params)
@@ -51,11 +51,11 @@ const answer = async (message: Message): Promise<string | undefined> => {
 
 const app = Fastify({ logger: false })
 app.post<{ Body: Message }>('/mcp', async (request, reply) => {
-  const text = await answer(request.body)
+  const text = await respond(request.body)
   if (text === undefined) return reply.code(202).send()
   return reply.header('content-type', 'application/json').send(text)
 })
-// A bare event stream: what an open connection costs before anybody does anything with it.
+// A bare event stream, to measure what an open connection alone costs.
 app.get('/mcp', (_request, reply) => {
   reply.hijack()
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })

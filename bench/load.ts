@@ -1,7 +1,7 @@
 /**
- * The load: connections that each keep one request under way, for a bounded time and count. The status and length of
- * every answer are checked, and every 20th is parsed in full. A wrong answer is an error, and where there are errors
- * no speed is reported: a server that fails fast is not fast.
+ * The load: connections that each have one pending request at a time, for a bounded time and count. The status and
+ * length of every response are checked, and every 20th is parsed completely. With any wrong response no speed is
+ * reported, because a server that fails fast is not fast.
  */
 import {
   closeSession,
@@ -15,7 +15,7 @@ import {
 } from './mcp.ts'
 import { quantile } from './statistics.ts'
 import type { Work } from './tools.ts'
-import { type Answer, type Connection, openConnection } from './wire.ts'
+import { type Connection, type HttpResponse, openConnection } from './wire.ts'
 
 export type LoadOptions = {
   endpoint: Endpoint
@@ -23,34 +23,33 @@ export type LoadOptions = {
   work: Work
   connections: number
   durationMs: number
-  /** Ends the load before its time. */
+  /** Ends the load early. */
   isDone?: () => boolean
-  /** Parses every answer, where one wrong answer in a thousand matters more than speed. */
+  /** Parses every response, where one wrong one in a thousand matters more than speed. */
   parsesAll?: boolean
 }
 export type LoadResult = {
-  answers: number
+  responses: number
   errors: Record<string, number>
   seconds: number
-  /** NaN when there was an error, as are the latencies. */
+  /** NaN if there were errors, like the latencies. */
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  bytesPerAnswer: number
 }
 
 const PARSE_EVERY = 20
 const MAX_REQUESTS = 5_000_000
-/** After the load's own time: an answer that has not come by then is an error. */
+/** How long after the load's end a response may still arrive before it counts as an error. */
 const GRACE_MS = 30_000
-/** Ids of one width, so that they can be written over each other and answers keep their length. */
+/** All ids have the same number of digits, so that they can be overwritten in place and responses keep their length. */
 const FIRST_ID = 10_000_000
 
-/** What is wrong with an answer that is parsed in full; undefined when nothing is. */
-export const findFault = (answer: Answer, id: number, work: Work): string | undefined => {
-  if (answer.status !== 200) return `HTTP ${answer.status}`
-  const message = messageOf(answer, id)
-  if (message === undefined) return 'no message with the id of the request'
+/** Parses a response and returns what is wrong with it, or undefined. */
+export const findFault = (response: HttpResponse, id: number, work: Work): string | undefined => {
+  if (response.status !== 200) return `HTTP ${response.status}`
+  const message = messageOf(response, id)
+  if (message === undefined) return 'no message has the id of the request'
   if (message.error !== undefined) return `JSON-RPC ${message.error.code} ${message.error.message}`
   if (message.result?.isError === true) return `isError ${JSON.stringify(message.result.content).slice(0, 200)}`
   const text = work.method === 'tools/list' ? JSON.stringify(message.result?.tools) : message.result?.content?.[0]?.text
@@ -60,12 +59,12 @@ export const findFault = (answer: Answer, id: number, work: Work): string | unde
 const createChecker = (work: Work, parsesAll: boolean) => {
   let usualBytes = -1
   let count = 0
-  return (answer: Answer, id: number): string | undefined => {
+  return (response: HttpResponse, id: number): string | undefined => {
     const isSampled = parsesAll || count++ % PARSE_EVERY === 0
-    if (!isSampled && answer.status === 200 && answer.bytes === usualBytes) return undefined
+    if (!isSampled && response.status === 200 && response.bytes === usualBytes) return undefined
     try {
-      const fault = findFault(answer, id, work)
-      if (fault === undefined) usualBytes = answer.bytes
+      const fault = findFault(response, id, work)
+      if (fault === undefined) usualBytes = response.bytes
       return fault
     } catch (error) {
       return `not JSON: ${error instanceof Error ? error.message : error}`
@@ -86,7 +85,6 @@ export const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
   const check = createChecker(work, parsesAll)
   const errors: Record<string, number> = {}
   const latenciesMs: number[] = []
-  let bytes = 0
   let sent = 0
 
   const startedAt = performance.now()
@@ -98,12 +96,11 @@ export const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
       const id = FIRST_ID + ++sent
       request.write(String(id), idAt, 'latin1')
       const from = performance.now()
-      const answer = await connection.request(request)
+      const response = await connection.request(request)
       const latencyMs = performance.now() - from
-      const fault = check(answer, id)
+      const fault = check(response, id)
       if (fault === undefined) latenciesMs.push(latencyMs)
       else errors[fault] = (errors[fault] ?? 0) + 1
-      bytes += answer.bytes
     }
   }
   const guard = setTimeout(() => {
@@ -121,12 +118,11 @@ export const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
   const isRight = Object.keys(errors).length === 0
   const figure = (value: number): number => (isRight ? value : Number.NaN)
   return {
-    answers: latenciesMs.length,
+    responses: latenciesMs.length,
     errors,
     seconds,
     requestsPerSecond: figure(latenciesMs.length / seconds),
     p50Ms: figure(quantile(latenciesMs, 0.5)),
     p99Ms: figure(quantile(latenciesMs, 0.99)),
-    bytesPerAnswer: bytes / Math.max(1, latenciesMs.length),
   }
 }

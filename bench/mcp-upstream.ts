@@ -1,6 +1,6 @@
 /**
- * An MCP server with the 20 tools, as one would attach it: the least that answers rightly, with answers made in advance.
- * Over standard input and output, or over Streamable HTTP when it is given a port.
+ * A minimal MCP server with the 20 tools and prepared results, used as an upstream. It speaks Streamable HTTP if it is
+ * given a port, and stdio otherwise.
  *
  *   node bench/mcp-upstream.ts --port 9301
  */
@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { port: { type: 'string' } } })
 
 type Message = { id?: string | number; method?: string }
 
-/** Outlives every pause between two rounds, so that no pool has to reconnect while it is measured. */
+/** Longer than any pause between two rounds, so that no pool reconnects during a measurement. */
 const KEEP_ALIVE_MS = 300_000
 
 const USER =
@@ -31,13 +31,13 @@ const TAILS: Readonly<Record<string, string>> = {
 }
 const UNKNOWN = ',"error":{"code":-32601,"message":"method not found"}}'
 
-/** Undefined for what is not answered. */
-const answer = ({ id, method = '' }: Message): string | undefined =>
+/** Returns undefined for notifications, which have no response. */
+const respond = ({ id, method = '' }: Message): string | undefined =>
   id === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)}${TAILS[method] ?? UNKNOWN}`
 
 if (values.port === undefined) {
   createInterface({ input: process.stdin }).on('line', line => {
-    const text = answer(JSON.parse(line))
+    const text = respond(JSON.parse(line))
     if (text !== undefined) process.stdout.write(`${text}\n`)
   })
 } else {
@@ -46,7 +46,7 @@ if (values.port === undefined) {
     const parts: Buffer[] = []
     request.on('data', part => parts.push(part))
     request.on('end', () => {
-      const text = answer(JSON.parse(Buffer.concat(parts).toString()))
+      const text = respond(JSON.parse(Buffer.concat(parts).toString()))
       if (text === undefined) return void response.writeHead(202).end()
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
       response.writeHead(200, headers).end(text)

@@ -1,14 +1,14 @@
-/** MCP as a client of either era speaks it, down to the bytes of its requests. */
-import { type Answer, type Connection, headerOf, textOf } from './wire.ts'
+/** Encodes and decodes MCP messages as clients of either era do. */
+import { type Connection, type HttpResponse, headerOf, textOf } from './wire.ts'
 
 /** `session`: initialize and Mcp-Session-Id, 2025-11-25. `stateless`: 2026-07-28. */
 export type Era = 'session' | 'stateless'
 const SESSION_VERSION = '2025-11-25'
 export const STATELESS_VERSION = '2026-07-28'
 
-/** `authorization`: what every request carries in that header. */
+/** `authorization` is sent with every request. */
 export type Endpoint = { port: number; path: string; authorization?: string }
-/** What opens an era's requests: nothing for the stateless one. */
+/** The id is undefined in the stateless era, and when the server assigns none. */
 export type Session = { era: Era; id: string | undefined }
 export type Message = {
   id?: unknown
@@ -46,7 +46,7 @@ const eraHeaders = (session: Session, method: string, params: Record<string, unk
   return [`MCP-Protocol-Version: ${STATELESS_VERSION}`, `Mcp-Method: ${method}`, ...name]
 }
 
-/** One POST; without an id it is a notification. */
+/** Encodes a POST request. A message without an id is a notification. */
 export const encodePost = (
   endpoint: Endpoint,
   session: Session,
@@ -59,7 +59,7 @@ export const encodePost = (
   return encode(endpoint, 'POST', [accept, ...eraHeaders(session, method, params)], body)
 }
 
-/** The request that opens a stream of notifications: GET in a session, subscriptions/listen without one. */
+/** Encodes the request for a stream of notifications: GET in a session, subscriptions/listen in the stateless era. */
 export const encodeListen = (endpoint: Endpoint, session: Session, id: number): Buffer =>
   session.era === 'session'
     ? encode(endpoint, 'GET', ['Accept: text/event-stream', ...eraHeaders(session, '', {})])
@@ -69,14 +69,14 @@ export const encodeListen = (endpoint: Endpoint, session: Session, id: number): 
         params: { notifications: { toolsListChanged: true } },
       })
 
-const fail = (what: string, answer: Answer): never => {
-  throw new Error(`${what}: HTTP ${answer.status} ${textOf(answer).slice(0, 300)}`)
+const fail = (what: string, response: HttpResponse): never => {
+  throw new Error(`${what}: HTTP ${response.status} ${textOf(response).slice(0, 300)}`)
 }
 
-/** The message with this id in an answer's JSON, or in its events. */
-export const messageOf = (answer: Answer, id: number): Message | undefined => {
-  const text = textOf(answer)
-  const isEvents = /\r\ncontent-type: *text\/event-stream/i.test(answer.head)
+/** Returns the message with this id from a JSON or event stream response. */
+export const messageOf = (response: HttpResponse, id: number): Message | undefined => {
+  const text = textOf(response)
+  const isEvents = /\r\ncontent-type: *text\/event-stream/i.test(response.head)
   const texts = isEvents ? text.split(/\r?\n\r?\n/).map(event => /^data: ?(.*)$/m.exec(event)?.[1] ?? '') : [text]
   for (const one of texts) {
     if (one === '') continue
@@ -86,7 +86,7 @@ export const messageOf = (answer: Answer, id: number): Message | undefined => {
   return undefined
 }
 
-/** Runs the handshake of a session; a server that gives no session id keeps none, as the floor does. */
+/** Initializes a session. Servers without sessions, like the floor, return no session id. */
 export const openSession = async (endpoint: Endpoint, connection: Connection): Promise<Session> => {
   const nothing: Session = { era: 'session', id: undefined }
   const params = { protocolVersion: SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
@@ -98,9 +98,9 @@ export const openSession = async (endpoint: Endpoint, connection: Connection): P
   return session
 }
 
-/** Ends a session, so that one round leaves nothing to the next. */
+/** Ends a session, so that no round leaves any behind. */
 export const closeSession = async (endpoint: Endpoint, connection: Connection, session: Session): Promise<void> => {
   if (session.id === undefined) return
-  const answer = await connection.request(encode(endpoint, 'DELETE', eraHeaders(session, '', {})))
-  if (answer.status >= 300) fail('DELETE of a session', answer)
+  const response = await connection.request(encode(endpoint, 'DELETE', eraHeaders(session, '', {})))
+  if (response.status >= 300) fail('DELETE of a session', response)
 }

@@ -20,31 +20,30 @@ export type Scenario = (typeof SCENARIOS)[number]
 export type Options = {
   only: ReadonlySet<Scenario>
   rounds: number
-  /** Length of one measured slice. */
   sliceMs: number
-  /** Small numbers everywhere: shows that all of it works, and no more. */
+  /** Uses small numbers everywhere, to check that everything works. */
   quick: boolean
   strict: boolean
   withSdk: boolean
   keep: boolean
-  /** Another built Patchbay than this checkout's. */
-  program: string | undefined
-  /** Flags for Patchbay's own process. */
+  /** Root of another checkout to compare with. */
+  against: string | undefined
+  /** Flags for the Node that runs Patchbay. */
   nodeFlags: readonly string[]
   json: string | undefined
 }
 
 export const USAGE = `Usage: npm run bench -- [options]
-  --only NAMES      ${SCENARIOS.join(', ')}; several by comma (default: all)
-  --rounds N        measured rounds of each kind (default 5)
+  --against DIR     compare with another checkout of Patchbay, round by round; exit 1 when this one is worse
+  --only NAMES      comma-separated: ${SCENARIOS.join(', ')} (default: all)
+  --rounds N        number of measured rounds (default 5)
   --seconds N       length of a measured slice of load (default 2)
-  --quick           one short round of everything, to see that it works
-  --strict          exit 1 when a figure is missed
-  --with-sdk        measure a server built on the official SDK as well
-  --json FILE       write the results as JSON, too
-  --program FILE    another built Patchbay (its dist/cli/main.js) than this checkout's
-  --cpu-prof DIR    write CPU profiles of Patchbay's processes into this folder
-  --node-flags TEXT flags for the Node that runs Patchbay, separated by blanks
+  --quick           one short round of everything, to check that it works
+  --strict          exit 1 when a figure misses its requirement
+  --with-sdk        also measure a server built on the official SDK
+  --json FILE       also write the results as JSON
+  --cpu-prof DIR    write CPU profiles of Patchbay's processes to this folder
+  --node-flags TEXT flags for the Node that runs Patchbay, separated by spaces
   --keep            keep the temporary folder with the databases and the log`
 
 const isScenario = (name: string): name is Scenario => SCENARIOS.some(scenario => scenario === name)
@@ -55,7 +54,7 @@ const toPositive = (name: string, text: string): number => {
   throw new Error(`--${name} takes a number from 1 to 1000, not ${text}`)
 }
 
-/** Throws one line for what cannot be understood. Undefined: the usage was asked for. */
+/** Throws a one-line error for invalid arguments. Returns undefined for `--help`. */
 export const parseOptions = (args: readonly string[]): Options | undefined => {
   const { values } = parseArgs({
     args: [...args],
@@ -68,7 +67,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       'with-sdk': { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       json: { type: 'string' },
-      program: { type: 'string' },
+      against: { type: 'string' },
       'node-flags': { type: 'string', default: '' },
       'cpu-prof': { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -88,7 +87,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
     strict: values.strict,
     withSdk: values['with-sdk'],
     keep: values.keep,
-    program: values.program,
+    against: values.against === undefined ? undefined : resolve(values.against),
     nodeFlags: [
       ...values['node-flags'].split(' ').filter(flag => flag !== ''),
       ...(profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profiles)}`]),

@@ -1,26 +1,23 @@
-/** Patchbay as its users start it and set it up: the built program, and nothing but its management API. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/** Starts Patchbay as its users do, from the built program, and sets it up through its management API only. */
 import { z } from 'zod'
-import { commandOf, environmentOf } from '../bin/launcher/tasks.mjs'
-import type { Options } from './options.ts'
-import { type Child, findFreePort, type Rig } from './process.ts'
+import type { Bench } from './bench.ts'
+import type { Checkout } from './checkouts.ts'
+import { type Child, findFreePort } from './process.ts'
 import type { BenchTool } from './tools.ts'
 import { openConnection } from './wire.ts'
 
 const READY_MS = 120_000
 const POLL_MS = 2
 export const EMAIL = 'bench@example.test'
-export const PASSWORD = 'only for a benchmark on loopback'
+const PASSWORD = 'only for a benchmark on loopback'
 
 export type Patchbay = {
   child: Child
   port: number
-  /** From the start of the process to a 200 of /readyz. */
+  /** From the start of the process to the first 200 of /readyz. */
   readyMs: number
 }
-/** Throws unless the answer is 2xx; gives its JSON, undefined when there is none. */
+/** Returns the JSON of the response, or undefined for an empty one. Throws unless the status is 2xx. */
 export type Send = (method: string, path: string, body?: unknown) => Promise<unknown>
 export type HostedServer = {
   uuid: string
@@ -33,15 +30,6 @@ const WithId = z.object({ id: z.string() })
 const WithCsrfToken = z.object({ csrfToken: z.string() })
 const WithToken = z.object({ token: z.string() })
 
-/** What the launcher would run: the program, behind its flags and ours. */
-const programArgs = ({ program, nodeFlags }: Options): string[] => {
-  const flags = commandOf('command', fileURLToPath(new URL('..', import.meta.url)))
-  const own = flags.pop() ?? ''
-  const built = program === undefined ? own : resolve(program)
-  if (existsSync(built)) return [...flags, ...nodeFlags, built]
-  throw new Error(`${built} is not built yet: npm run bench builds it first`)
-}
-
 const waitUntilReady = async (child: Child, port: number): Promise<number> => {
   const from = performance.now()
   const request = Buffer.from(`GET /readyz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)
@@ -52,18 +40,18 @@ const waitUntilReady = async (child: Child, port: number): Promise<number> => {
       connection.close()
       if (status === 200) return performance.now() - from
     } catch {
-      // Nobody listens yet.
+      // Not listening yet.
     }
-    if (child.exitCode() !== undefined) throw new Error('Patchbay ended while it was started')
+    if (child.exitCode() !== undefined) throw new Error('Patchbay exited during startup')
     if (performance.now() - from > READY_MS) throw new Error(`Patchbay is not ready after ${READY_MS} ms`)
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
   }
 }
 
-/** Starts the built program on a database in `directory`, with every setting that is not named at its default. */
+/** Starts a checkout's built program on a database in `directory`, with defaults for all other settings. */
 export const startPatchbay = async (
-  rig: Rig,
-  options: Options,
+  { rig, options }: Bench,
+  { command, env }: Checkout,
   directory: string,
   settings: Record<string, string> = {},
 ): Promise<Patchbay> => {
@@ -71,11 +59,11 @@ export const startPatchbay = async (
   const child = rig.start({
     name: 'patchbay',
     side: 'server',
-    args: [...programArgs(options), 'serve'],
-    // Away from the checkout, whose .env must not count.
+    args: [...command.slice(0, -1), ...options.nodeFlags, ...command.slice(-1), 'serve'],
+    // Not the checkout, whose .env would be read.
     cwd: directory,
     env: {
-      ...environmentOf('command'),
+      ...env,
       PATCHBAY_PORT: String(port),
       DATABASE_URL: `file:${directory}/patchbay.db`,
       PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
@@ -99,7 +87,7 @@ const createSend =
     return { json: text === '' ? undefined : JSON.parse(text), cookie: cookies.join('; ') }
   }
 
-/** Signs up, makes a personal access token, and gives what sends requests with it. */
+/** Signs up, creates a personal access token, and returns a function that sends requests with it. */
 export const signUp = async (port: number): Promise<Send> => {
   const { cookie } = await createSend(port, {})('POST', '/signup', { email: EMAIL, password: PASSWORD })
   const session = await createSend(port, { cookie })('GET', '/session')
@@ -109,14 +97,23 @@ export const signUp = async (port: number): Promise<Send> => {
   return async (method, path, body) => (await send(method, path, body)).json
 }
 
-/** A personal access token of these scopes. */
+/** Signs the same user in and returns the cookies of the session. */
+export const signInByApi = async (port: number): Promise<{ name: string; value: string }[]> => {
+  const { cookie } = await createSend(port, {})('POST', '/session', { email: EMAIL, password: PASSWORD })
+  return cookie.split('; ').map(pair => {
+    const [name = '', ...value] = pair.split('=')
+    return { name, value: value.join('=') }
+  })
+}
+
+/** Creates a personal access token with these scopes. */
 export const createToken = async (send: Send, scopes: readonly string[]): Promise<string> =>
   WithToken.parse(await send('POST', '/tokens', { name: 'bench', scopes })).token
 
 const toParameters = ({ properties }: BenchTool) =>
   Object.fromEntries(Object.entries(properties).map(([name, { description }]) => [name, { description }]))
 
-/** The instance of a tool that was put to work under its own name. */
+/** Returns the instance of a tool that has the tool's own name. */
 export const instanceOf = ({ instances }: HostedServer, name: string): { id: string; toolId: string } => {
   const instance = instances.get(name)
   if (instance === undefined) throw new Error(`no instance ${name}`)
@@ -124,8 +121,8 @@ export const instanceOf = ({ instances }: HostedServer, name: string): { id: str
 }
 
 /**
- * Makes a toolkit of these tools against the API at `apiUrl`, and a public server that puts each of them to work. Its
- * answers are sent whole unless a budget is given: what it is compared with has none.
+ * Creates a toolkit of these tools for the API at `apiUrl`, and a public server with an instance of each. Results have
+ * no token budget unless one is given, because the floor has none either.
  */
 export const createHostedServer = async (
   send: Send,

@@ -1,25 +1,25 @@
-/** What Linux says about processes and cores (proc(5)). Elsewhere the benchmark cannot measure, and says so. */
+/** Reads the CPU time and memory of processes from Linux's /proc, see proc(5). */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks of /proc are 10 ms on every Linux that Node runs on (USER_HZ is 100). */
+/** Length of a clock tick: USER_HZ is 100 on every Linux that Node supports. */
 const TICK_MS = 10
 
 const read = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'latin1')
   } catch {
-    // The process ended between the listing and the read.
+    // The process exited after it was listed.
     return undefined
   }
 }
 
-/** Fields of /proc/PID/stat after the command's name, which may itself hold blanks and brackets. */
+/** Returns the fields of /proc/PID/stat after the command name, which can contain spaces and parentheses. */
 const statOf = (pid: number): string[] => {
   const stat = read(`/proc/${pid}/stat`) ?? ''
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** The process and all its descendants. */
+/** Returns the process and all its descendants. */
 export const treeOf = (root: number): number[] => {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
@@ -32,14 +32,14 @@ export const treeOf = (root: number): number[] => {
   return tree
 }
 
-/** User and system time that the processes have used so far, all threads together. */
+/** Returns the user and system time that all threads of the processes have used so far. */
 export const cpuMsOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
     const fields = statOf(pid)
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
   }, 0)
 
-/** Resident memory of the processes, shared pages counted once for each. */
+/** Returns the resident memory of the processes. Shared pages count once per process. */
 export const residentBytesOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
@@ -47,8 +47,8 @@ export const residentBytesOf = (pids: readonly number[]): number =>
   }, 0)
 
 /**
- * Time that the cores were not there for us or idle: user, nice, system, interrupts, and what the hypervisor took.
- * All cores when none are named.
+ * Returns the time that the cores were busy: user, nice, system, interrupts, and time stolen by the hypervisor. An empty
+ * list means all cores.
  */
 export const busyMsOf = (cores: readonly number[]): number => {
   const names = cores.length === 0 ? ['cpu'] : cores.map(core => `cpu${core}`)
@@ -61,7 +61,7 @@ export const busyMsOf = (cores: readonly number[]): number => {
   return ticks * TICK_MS
 }
 
-/** Cores that this process may run on. */
+/** Returns the cores that this process may run on. */
 export const allowedCores = (): number[] => {
   const list = /Cpus_allowed_list:\s+(\S+)/.exec(read('/proc/self/status') ?? '')?.[1] ?? ''
   return list

@@ -1,4 +1,4 @@
-/** Child processes of the benchmark: where they run, what they use, and that none of them outlives it. */
+/** Starts, measures and stops the benchmark's child processes. None of them outlives the benchmark. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -6,21 +6,21 @@ import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { allowedCores, busyMsOf, cpuMsOf, residentBytesOf, treeOf } from './proc.ts'
 
-/** Above Patchbay's own wait for calls under way. */
+/** Longer than Patchbay itself waits for pending calls. */
 const STOP_MS = 15_000
-const ANSWER_MS = 30_000
+const REPLY_MS = 30_000
 
 export type Memory = { rss: number; heapUsed: number; external: number }
 export type Child = {
   name: string
   pid: number
-  /** Undefined while it runs; then what it exited with, null when a signal ended it. */
+  /** Returns undefined while the process runs, and null if a signal ended it. */
   exitCode: () => number | null | undefined
-  /** Resident memory as it is now. */
+  /** Returns the resident memory of the process and its descendants. */
   residentBytes: () => number
-  /** What is left after a full collection. */
+  /** Returns the memory after a full garbage collection. */
   settledMemory: () => Promise<Memory>
-  /** How long its event loop stood still at most since this was asked last; the first question begins it. */
+  /** Returns the longest time the event loop was blocked since the last call. The first call starts the measurement. */
   blockedMs: () => Promise<number>
   stop: () => Promise<void>
 }
@@ -33,11 +33,11 @@ export type StartOptions = {
   cwd?: string
 }
 /**
- * CPU since the meter was made. `serverMs`: of the server and all that it has started, `ownMs`: of the server alone,
- * `foreignMs`: of everything that is not ours, on the cores we use.
+ * CPU time since the meter was created. `serverMs` is that of the server and its descendants, `ownMs` that of the server
+ * alone, and `foreignMs` that of all processes outside the benchmark on the cores it uses.
  */
 export type Usage = { serverMs: number; ownMs: number; foreignMs: number; elapsedMs: number }
-/** A process that is spoken to over its standard input and output. */
+/** A process that communicates over stdio. */
 export type Piped = { stdin: Writable; stdout: Readable; stop: () => Promise<void> }
 
 const delay = (ms: number) => new Promise(resolve => setTimeout(resolve, ms).unref())
@@ -45,21 +45,21 @@ const isMemory = (value: unknown): value is Memory => typeof value === 'object' 
 const isDelay = (value: unknown): value is { blockedMs: number } =>
   typeof value === 'object' && value !== null && 'blockedMs' in value
 
-/** Two cores, the server's and the load's, when there are two and taskset is installed. */
+/** Returns a core for the server and one for the load, if there are two and taskset is installed. */
 const findCores = (): readonly [number, number] | undefined => {
   const [server, load] = allowedCores()
   if (server === undefined || load === undefined) return undefined
   return spawnSync('taskset', ['--version']).error === undefined ? [server, load] : undefined
 }
 
-/** What `child.mjs` tells when it is asked. */
-const ask = async <T>(child: ChildProcess, name: string, question: string, isAnswer: (told: unknown) => told is T) => {
-  child.send(question)
-  const signal = AbortSignal.timeout(ANSWER_MS)
+/** Sends a request to `child.mjs` and returns its reply. */
+const ask = async <T>(child: ChildProcess, name: string, request: string, isReply: (reply: unknown) => reply is T) => {
+  child.send(request)
+  const signal = AbortSignal.timeout(REPLY_MS)
   for (;;) {
-    const [told]: unknown[] = await once(child, 'message', { signal })
-    if (isAnswer(told)) return told
-    if (child.exitCode !== null) throw new Error(`${name} ended while it was asked for its ${question}`)
+    const [reply]: unknown[] = await once(child, 'message', { signal })
+    if (isReply(reply)) return reply
+    if (child.exitCode !== null) throw new Error(`${name} exited before it reported its ${request}`)
   }
 }
 
@@ -73,20 +73,20 @@ const stopProcess = async (child: ChildProcess, pid: number): Promise<void> => {
     try {
       process.kill(member, 'SIGKILL')
     } catch {
-      // Ended by itself.
+      // Already exited.
     }
   }
   await ended
 }
 
-/** `logFile` gets what the children print. */
+/** `logFile` receives the output of the children. */
 export const createRig = (logFile: string) => {
   const cores = findCores()
   const children = new Set<Child>()
   const log = openSync(logFile, 'a')
   if (cores !== undefined) spawnSync('taskset', ['-a', '-c', '-p', String(cores[1]), String(process.pid)])
 
-  /** Only what a process needs to run at all: no setting of ours may leak in from the shell. */
+  /** Passes only the basics, so that no setting leaks in from the shell. */
   const bareEnvironment = () => ({ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR })
 
   const onCore = (side: StartOptions['side'], args: readonly string[]): readonly [string, string[]] => {
@@ -104,7 +104,7 @@ export const createRig = (logFile: string) => {
       stdio: ['ignore', log, log, 'ipc'],
     })
     const { pid } = spawned
-    if (pid === undefined) throw new Error(`${name} could not be started: ${command}`)
+    if (pid === undefined) throw new Error(`${name} could not be started with ${command}`)
     const child: Child = {
       name,
       pid,
@@ -119,16 +119,16 @@ export const createRig = (logFile: string) => {
     return child
   }
 
-  /** It ends with its input, however the benchmark ends. */
+  /** Starts a process that exits when its standard input closes, so that it ends with the benchmark. */
   const startPiped = ({ name, side, args }: StartOptions): Piped => {
     const [command, rest] = onCore(side, args)
     const spawned = spawn(command, rest, { env: bareEnvironment(), stdio: ['pipe', 'pipe', 'inherit'] })
     const { pid, stdin, stdout } = spawned
-    if (pid === undefined) throw new Error(`${name} could not be started: ${command}`)
+    if (pid === undefined) throw new Error(`${name} could not be started with ${command}`)
     return { stdin, stdout, stop: () => stopProcess(spawned, pid) }
   }
 
-  /** Starts to count; the returned function reads what was used since. */
+  /** Starts a measurement. The returned function returns the usage since then. */
   const meter = (server: Child): (() => Usage) => {
     const usage = () => {
       const self = process.cpuUsage()
@@ -158,9 +158,8 @@ export const createRig = (logFile: string) => {
   }
   return { isPinned: cores !== undefined, start, startPiped, meter, stopAll, close: () => closeSync(log) }
 }
-export type Rig = ReturnType<typeof createRig>
 
-/** A port of the loopback interface that nothing listens on. */
+/** Returns a port of the loopback interface on which nothing listens. */
 export const findFreePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

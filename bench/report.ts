@@ -1,7 +1,7 @@
-/** Plain text for people, and JSON for programs. */
+/** Renders tables and figures as text. */
 import { cpus } from 'node:os'
 
-/** One line of the table: what was asked for and what came out. NaN says that nothing could be measured. */
+/** A measured value and its requirement. NaN means that it could not be measured. */
 export type Figure = {
   title: string
   required: { atLeast: number } | { atMost: number }
@@ -18,13 +18,13 @@ export const verdictOf = ({ required, measured }: Figure): Verdict => {
   return isReached ? 'pass' : 'MISS'
 }
 
-/** Three significant digits below a thousand, whole numbers above. */
+/** Formats a number with three significant digits, or as a whole number from 1,000 on. */
 export const show = (value: number): string => {
   if (Number.isNaN(value)) return '-'
   return Math.abs(value) >= 1_000 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
 }
 
-/** First column to the left, the others to the right. */
+/** Aligns the first column to the left and the others to the right. */
 export const renderTable = ({ title, columns, rows }: Table): string => {
   const lines = [columns, ...rows]
   const widths = columns.map((_, column) => Math.max(...lines.map(line => (line[column] ?? '').length)))

@@ -1,6 +1,6 @@
 /**
- * The same tools on the official SDK, both eras, for comparison (`--with-sdk`): what a server costs that is built the
- * usual way.
+ * The same tools on the official SDK, in both eras (`--with-sdk`), to compare Patchbay with a server built the usual
+ * way.
  *
  *   node bench/sdk-server.ts --port 9202 --api http://127.0.0.1:9100
  */
@@ -55,7 +55,7 @@ const handleSession = async (request: IncomingMessage, response: ServerResponse)
   return transport.handleRequest(request, response)
 }
 
-/** Says as well that a request which came to a server has a method and a target, which Node's types leave open. */
+/** Also narrows the type: a request received by a server has a method and a URL, which Node's types leave optional. */
 const isStateless = (request: IncomingMessage): request is IncomingMessage & { method: string; url: string } =>
   request.headers['mcp-protocol-version'] === STATELESS_VERSION
 

@@ -1,14 +1,41 @@
 const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b)
 
-/** Of an empty list: NaN, which no figure passes with. */
+/** Returns NaN, with which no figure passes, for an empty list or when a value is NaN. */
 export const median = (values: readonly number[]): number => {
+  if (values.some(Number.isNaN)) return Number.NaN
   const sorted = ascending(values)
   const upper = sorted[sorted.length >> 1] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[(sorted.length >> 1) - 1] ?? Number.NaN)) / 2
 }
 
-/** `share` between 0 and 1: 0.99 is the 99th percentile. Of an empty list: NaN. */
+/** `share` is between 0 and 1: 0.99 is the 99th percentile. Returns NaN for an empty list. */
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = ascending(values)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export type Interval = { low: number; high: number }
+
+/** Chance that the true median lies outside the interval, on each side. */
+const MAX_OUTSIDE = 0.025
+
+/**
+ * Returns the 95 % confidence interval of the median by order statistics, which assumes nothing about the
+ * distribution. Up to 8 values that is their whole range; from 9 on, one outlier on each side is dropped, from 12 on
+ * two, and so on. Both ends are NaN if a value is, and for an empty list.
+ */
+export const medianInterval = (values: readonly number[]): Interval => {
+  if (values.length === 0 || values.some(Number.isNaN)) return { low: Number.NaN, high: Number.NaN }
+  const sorted = ascending(values)
+  const count = sorted.length
+  // The number of values below the median is binomial: this is the chance of exactly `dropped` + 1, and of at most that.
+  let chance = 0.5 ** count * count
+  let outside = 0.5 ** count + chance
+  let dropped = 0
+  while (outside <= MAX_OUTSIDE) {
+    dropped++
+    chance *= (count - dropped) / (dropped + 1)
+    outside += chance
+  }
+  return { low: sorted[dropped] ?? Number.NaN, high: sorted[count - 1 - dropped] ?? Number.NaN }
 }

@@ -1,14 +1,13 @@
-/** One caller of a server over standard input and output, without anything in between. */
+/** Calls a server directly over stdio, with one caller. */
 import type { LoadResult } from './load.ts'
 import type { Piped } from './process.ts'
 import { quantile } from './statistics.ts'
 import type { Work } from './tools.ts'
 
-/** Calls one after the other for so long, each answer parsed and checked. */
+/** Makes one call after the other for `durationMs`, and checks every response. */
 export const runStdioLoad = async ({ stdin, stdout }: Piped, work: Work, durationMs: number): Promise<LoadResult> => {
   const errors: Record<string, number> = {}
   const latenciesMs: number[] = []
-  let bytes = 0
   let held = ''
   let onLine = (_line: string): void => undefined
   const read = (text: string): void => {
@@ -29,21 +28,19 @@ export const runStdioLoad = async ({ stdin, stdout }: Piped, work: Work, duratio
       stdin.write(request)
     })
     const tookMs = performance.now() - from
-    bytes += line.length
     const message = JSON.parse(line)
     const isRight = message.id === id && line.includes(work.expected)
     if (isRight) latenciesMs.push(tookMs)
-    else errors['a wrong answer'] = (errors['a wrong answer'] ?? 0) + 1
+    else errors['wrong response'] = (errors['wrong response'] ?? 0) + 1
   }
   stdout.off('data', read)
   const seconds = (performance.now() - startedAt) / 1_000
   return {
-    answers: latenciesMs.length,
+    responses: latenciesMs.length,
     errors,
     seconds,
     requestsPerSecond: latenciesMs.length / seconds,
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
-    bytesPerAnswer: bytes / Math.max(1, latenciesMs.length),
   }
 }

@@ -1,12 +1,12 @@
-/** Many sessions and event streams, as clients hold them open all day. */
+/** Opens many sessions and event streams. */
 import { type Endpoint, encodeListen, openSession, type Session } from './mcp.ts'
 import { type EventStream, openConnection, openEventStream } from './wire.ts'
 
-/** Opened at once: enough to be quick, few enough for any backlog. */
+/** Number opened in parallel: enough to be fast, few enough for any listen backlog. */
 const WIDTH = 16
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
-/** Sessions without a connection of their own: only what the server keeps of them stays. */
+/** Opens sessions and closes their connections, so that only the server's state of them remains. */
 export const openSessions = async (endpoint: Endpoint, count: number): Promise<Session[]> => {
   const sessions: Session[] = []
   const openSome = async (some: number): Promise<void> => {
@@ -23,15 +23,15 @@ const openListener = async (endpoint: Endpoint, session: Session, id: number, on
   const stream = await openEventStream(endpoint.port, encodeListen(endpoint, session, id), text => {
     const seen = tail + text
     const isTold = seen.includes(LIST_CHANGED)
-    // The name may come in two pieces, but must not be seen twice.
+    // The name can arrive in two chunks, but must be counted once.
     tail = isTold ? '' : seen.slice(1 - LIST_CHANGED.length)
     if (isTold) onChange()
   })
-  if (stream.status !== 200) throw new Error(`an event stream was answered with HTTP ${stream.status}`)
+  if (stream.status !== 200) throw new Error(`the request for an event stream returned HTTP ${stream.status}`)
   return stream
 }
 
-/** One stream for each session, each on a connection of its own. `onChange`: this stream was told of new tools. */
+/** Opens one stream per session, each on its own connection. `onChange` is called when a stream announces new tools. */
 export const openListeners = async (
   endpoint: Endpoint,
   sessions: readonly Session[],

@@ -1,29 +1,40 @@
-/** The servers that the same load goes to, in turns. */
+/** The servers that receive the same load in turns. */
 import type { Bench } from './bench.ts'
+import type { Checkout } from './checkouts.ts'
 import type { Endpoint, Era } from './mcp.ts'
 import { createHostedServer, type HostedServer, type Send, signUp, startPatchbay } from './patchbay.ts'
 import type { Child } from './process.ts'
 import { TOOLS } from './tools.ts'
 
-export type Target = { name: string; child: Child; endpoint: Endpoint; era: Era; isOurs: boolean }
-export type OwnTargets = {
-  floor: Target
-  ours: { session: Target; stateless: Target }
+export type Target = {
+  name: string
+  child: Child
+  endpoint: Endpoint
+  era: Era
+  /** Undefined for the servers that Patchbay is compared with. */
+  checkout: Checkout['name'] | undefined
+}
+export type PatchbayTargets = {
+  session: Target
+  stateless: Target
   databaseFile: string
   send: Send
   hosted: HostedServer
 }
 
-/** `prefix`: before the names of the tools that it lists. */
+/** Returns a name that is unique among the targets of both checkouts. */
+export const nameOf = ({ name, checkout }: Target): string => (checkout === 'other' ? `${name} (other checkout)` : name)
+
+/** Starts the floor. `prefix` goes before the names of the tools that it lists. */
 export const startFloor = async (bench: Bench, apiUrl: string, prefix = ''): Promise<Target> => {
   const { child, port } = await bench.startOwn('floor', 'server', ['--api', apiUrl, '--prefix', prefix])
-  return { name: 'floor', child, endpoint: { port, path: '/mcp' }, era: 'session', isOurs: false }
+  return { name: 'floor', child, endpoint: { port, path: '/mcp' }, era: 'session', checkout: undefined }
 }
 
-/** Patchbay on a new database, set up with the 20 tools through its API. */
-export const startOurs = async (bench: Bench, apiUrl: string): Promise<Omit<OwnTargets, 'floor'>> => {
+/** Starts a checkout on a new database and sets it up with the 20 tools through its API. */
+export const startTargets = async (bench: Bench, checkout: Checkout, apiUrl: string): Promise<PatchbayTargets> => {
   const directory = bench.createDirectory('patchbay')
-  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
+  const { child, port } = await startPatchbay(bench, checkout, directory)
   const send = await signUp(port)
   const hosted = await createHostedServer(send, apiUrl, TOOLS)
   const target = (era: Era): Target => ({
@@ -31,10 +42,22 @@ export const startOurs = async (bench: Bench, apiUrl: string): Promise<Omit<OwnT
     child,
     endpoint: { port, path: hosted.path },
     era,
-    isOurs: true,
+    checkout: checkout.name,
   })
-  const ours = { session: target('session'), stateless: target('stateless') }
-  return { ours, databaseFile: `${directory}/patchbay.db`, send, hosted }
+  return {
+    session: target('session'),
+    stateless: target('stateless'),
+    databaseFile: `${directory}/patchbay.db`,
+    send,
+    hosted,
+  }
+}
+
+/** Starts every checkout, one after the other. */
+export const startAllTargets = async (bench: Bench, apiUrl: string): Promise<PatchbayTargets[]> => {
+  const started: PatchbayTargets[] = []
+  for (const checkout of bench.checkouts) started.push(await startTargets(bench, checkout, apiUrl))
+  return started
 }
 
 export const startSdk = async (bench: Bench, apiUrl: string): Promise<Target[]> => {
@@ -45,6 +68,6 @@ export const startSdk = async (bench: Bench, apiUrl: string): Promise<Target[]> 
     child,
     endpoint,
     era,
-    isOurs: false,
+    checkout: undefined,
   }))
 }

@@ -1,4 +1,4 @@
-/** The 20 tools that every target of the benchmark serves, and how each maps to the fake API. */
+/** The 20 tools that every target of the benchmark serves, and the requests that the load sends. */
 
 type Property = { type: 'string' | 'integer' | 'boolean'; description: string }
 export type BenchTool = {
@@ -6,7 +6,7 @@ export type BenchTool = {
   description: string
   properties: Record<string, Property>
   required: string[]
-  /** Path and query as a Patchbay template. */
+  /** Path and query, as a Patchbay template. */
   template: string
 }
 
@@ -45,7 +45,7 @@ export const TOOLS: readonly BenchTool[] = [
   ...Array.from({ length: FILLERS }, (_, index) => filler(index)),
 ]
 
-/** The list as the floor and the reference server answer it. */
+/** Returns the tool list of the floor and of the SDK server. */
 export const toListedTools = (tools: readonly BenchTool[], prefix = '') =>
   tools.map(({ name, description, properties, required }) => ({
     name: `${prefix}${name}`,
@@ -53,7 +53,7 @@ export const toListedTools = (tools: readonly BenchTool[], prefix = '') =>
     inputSchema: { type: 'object' as const, properties, required },
   }))
 
-/** Path and query of a call; undefined for a tool that the floor does not know. */
+/** Returns the path and query of a call, or undefined for a tool that the floor does not know. */
 export const pathOf = (name: unknown, args: Record<string, unknown>): string | undefined => {
   if (name === 'get_user') return `/users/${encodeURIComponent(String(args.id))}`
   if (name === 'search') return `/search?q=${encodeURIComponent(String(args.q))}`
@@ -61,12 +61,12 @@ export const pathOf = (name: unknown, args: Record<string, unknown>): string | u
   return undefined
 }
 
-/** One kind of request that the load generator repeats, and how its answer is known to be right. */
+/** A request that the load repeats, and how to check its response. */
 export type Work = {
   title: string
   method: 'tools/call' | 'tools/list'
   params: Record<string, unknown>
-  /** Must stand in the text of a call's answer, or in the list. */
+  /** Must occur in the text of a call's result, or in the list. */
   expected: string
 }
 

@@ -1,4 +1,4 @@
-/** Servers of Patchbay that hold existing MCP servers. */
+/** Creates Patchbay servers with existing MCP servers as upstreams. */
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { Send } from './patchbay.ts'
@@ -7,11 +7,11 @@ export const UPSTREAM_SCRIPT = fileURLToPath(new URL('./mcp-upstream.ts', import
 
 const WithId = z.object({ id: z.string() })
 
-/** A public server with nothing in it. */
+/** Creates an empty public server. */
 export const createServer = async (send: Send): Promise<string> =>
   WithId.parse(await send('POST', '/servers', { name: 'Benchmark', access: 'public', maxResponseTokens: 0 })).id
 
-/** Attaches an upstream, and asks it for its lists, so that they are known. */
+/** Attaches an upstream and refreshes it, so that Patchbay has its lists. */
 export const attachUpstream = async (send: Send, uuid: string, upstream: object): Promise<void> => {
   const { id } = WithId.parse(await send('POST', `/servers/${uuid}/upstreams`, upstream))
   await send('POST', `/upstreams/${id}/refresh`)

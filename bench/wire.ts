@@ -1,17 +1,17 @@
 /**
- * HTTP/1.1 over raw sockets, as little of it as a load generator needs: one request at a time on a connection that
- * is kept, and long event streams. Node's own client would cost more than the servers that are measured.
+ * A minimal HTTP/1.1 client on raw sockets: one request at a time on a persistent connection, and event streams. Node's
+ * own client would use more CPU than the measured servers.
  */
 import { connect, type Socket } from 'node:net'
 
-export type Answer = {
+export type HttpResponse = {
   status: number
-  /** The status line and the headers, without the empty line. */
+  /** Status line and headers, without the empty line. */
   head: string
   body: Buffer[]
   bytes: number
 }
-export type Connection = { request: (bytes: Uint8Array) => Promise<Answer>; close: () => void }
+export type Connection = { request: (bytes: Uint8Array) => Promise<HttpResponse>; close: () => void }
 export type EventStream = { status: number; head: string; isOpen: () => boolean; close: () => void }
 
 const HEAD_END = '\r\n\r\n'
@@ -19,7 +19,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 export const headerOf = (head: string, name: string): string | undefined =>
   new RegExp(`\r\n${name}: *([^\r]*)`, 'i').exec(head)?.[1]
-export const textOf = (answer: Answer): string => Buffer.concat(answer.body).toString()
+export const textOf = (response: HttpResponse): string => Buffer.concat(response.body).toString()
 
 const decodeChunks = (bytes: Buffer): Buffer => {
   const chunks: Buffer[] = []
@@ -32,12 +32,12 @@ const decodeChunks = (bytes: Buffer): Buffer => {
   }
 }
 
-/** Takes the bytes of one answer; tells when it is whole. */
+/** Creates a parser for one response. It returns undefined until the response is complete. */
 const createReader = () => {
   let pending: Buffer | undefined
-  let answer: Answer | undefined
+  let response: HttpResponse | undefined
   let length = 0
-  const isWhole = (whole: Answer): boolean => {
+  const isWhole = (whole: HttpResponse): boolean => {
     if (length >= 0) return whole.bytes >= length
     const last = whole.body.at(-1)
     const tail = last === undefined || last.length >= LAST_CHUNK.length ? last : Buffer.concat(whole.body.slice(-4))
@@ -46,23 +46,23 @@ const createReader = () => {
     whole.bytes = whole.body[0]?.length ?? 0
     return true
   }
-  return (data: Buffer): Answer | undefined => {
+  return (data: Buffer): HttpResponse | undefined => {
     let chunk = data
-    if (answer === undefined) {
+    if (response === undefined) {
       const bytes = pending === undefined ? chunk : Buffer.concat([pending, chunk])
       const end = bytes.indexOf(HEAD_END)
       pending = bytes
       if (end < 0) return undefined
       const head = bytes.toString('latin1', 0, end)
-      answer = { status: Number(head.slice(9, 12)), head, body: [], bytes: 0 }
+      response = { status: Number(head.slice(9, 12)), head, body: [], bytes: 0 }
       const stated = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
       const isChunked = stated === undefined && /\r\ntransfer-encoding: *chunked/i.test(head)
       length = isChunked ? -1 : Number(stated ?? 0)
       chunk = bytes.subarray(end + HEAD_END.length)
     }
-    if (chunk.length > 0) answer.body.push(chunk)
-    answer.bytes += chunk.length
-    return isWhole(answer) ? answer : undefined
+    if (chunk.length > 0) response.body.push(chunk)
+    response.bytes += chunk.length
+    return isWhole(response) ? response : undefined
   }
 }
 
@@ -76,11 +76,11 @@ const openSocket = (port: number): Promise<Socket> =>
     })
   })
 
-/** Rejects when nobody listens; a request rejects when the connection ends before its answer is whole. */
+/** Rejects when nothing listens. A request rejects when the connection closes before the response is complete. */
 export const openConnection = async (port: number): Promise<Connection> => {
   const socket = await openSocket(port)
   let read = createReader()
-  let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
+  let waiting: { resolve: (response: HttpResponse) => void; reject: (error: Error) => void } | undefined
   let ended: Error | undefined
   const end = (error: Error) => {
     ended ??= error
@@ -88,11 +88,11 @@ export const openConnection = async (port: number): Promise<Connection> => {
     waiting = undefined
   }
   socket.on('data', (data: Buffer) => {
-    const answer = read(data)
-    if (answer === undefined) return
+    const response = read(data)
+    if (response === undefined) return
     const { resolve } = waiting ?? {}
     waiting = undefined
-    resolve?.(answer)
+    resolve?.(response)
   })
   socket.on('error', end)
   socket.on('close', () => end(new Error('connection closed')))
@@ -108,7 +108,7 @@ export const openConnection = async (port: number): Promise<Connection> => {
   }
 }
 
-/** Sends one request and hands on every piece of the answer's body, framing included, as it comes. */
+/** Sends one request and passes each chunk of the response body to `onText`, including the chunked encoding. */
 export const openEventStream = async (
   port: number,
   request: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * The frozen set of answers: files of pinned packages, as they are or in a form that an API might have sent them in.
- * Nothing of theirs is copied into this repository.
+ * The frozen results: files of pinned packages, unchanged or converted to another format that an API might send. They
+ * are read from the packages and not copied into this repository.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,14 +8,14 @@ import { dirname, join } from 'node:path'
 
 const require = createRequire(import.meta.url)
 
-/** Where a package is installed; its manifest may not be among what it exports. */
+/** Returns the folder of a package. Its package.json may not be exported, so it cannot be resolved. */
 const folderOf = (name: string): string => {
   const folders = require.resolve.paths(name) ?? []
   for (const folder of folders) {
     try {
       return dirname(realManifest(join(folder, name)))
     } catch {
-      // Looked for in the next one.
+      // Try the next folder.
     }
   }
   throw new Error(`${name} is not installed`)
@@ -27,12 +27,11 @@ const realManifest = (folder: string): string => {
   return file
 }
 
-/** How a JSON file is sent, if not as it is. */
+/** The format that a JSON file is converted to. */
 type Form = 'ndjson' | 'xml' | 'html'
 
 export type FrozenAnswer = {
   name: string
-  /** A package and a file in it. */
   from: readonly [pack: string, file: string]
   mediaType: string
   form?: Form
@@ -97,7 +96,7 @@ const toHtml = (rows: readonly Row[]): string => {
   return `<!doctype html>\n<html><head><title>Results</title></head><body><table>\n${lines.join('\n')}\n</table></body></html>\n`
 }
 
-/** The bytes of an answer. */
+/** Returns the bytes of a frozen result. */
 export const readAnswer = ({ from: [pack, file], form }: FrozenAnswer): Buffer => {
   const bytes = readFileSync(join(folderOf(pack), file))
   if (form === undefined) return bytes

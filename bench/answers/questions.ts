@@ -1,7 +1,6 @@
 /**
- * What is asked of the frozen answers: the fact that is the answer, looked up in the files by other means, and the calls
- * that find it. Each call goes on with the cache_id that the one before told: of all that it found, where not all of it
- * was shown, else of the whole answer.
+ * Questions about the frozen results: the fact that answers each, which was looked up by other means, and the calls that
+ * find it. Each call reads the cached result of the call before if that was truncated, and else the whole frozen result.
  */
 type Fields = { fields: readonly string[] }
 export type AnswerCall =
@@ -19,7 +18,7 @@ export type AnswerCall =
 
 export type AnswerQuestion = { ask: string; fact: string; calls: readonly AnswerCall[] }
 
-/** By the name of the answer. */
+/** Keyed by the name of the frozen result. */
 export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, AnswerQuestion, AnswerQuestion]>> = {
   flights: [
     {

@@ -1,24 +1,24 @@
-/** Asks the questions, and says how often one of the right tools is among the first. */
+/** Asks the questions and counts how often a right tool is among the first found. */
 import { fileURLToPath } from 'node:url'
 import type { Question } from './questions.ts'
 
 export const CATALOGUE_SCRIPT = fileURLToPath(new URL('./catalogue-upstream.ts', import.meta.url))
-/** What the catalogue is called where it is attached; the names of its tools begin with it. */
+/** The name of the catalogue's upstream, which is the prefix of its tools. */
 export const CATALOGUE_NAME = 'apis'
 
 const WITHIN = 5
 
-/** Of each level: the questions that the ranking was tuned on, and those that were kept aside until it was. */
+/** The ranking was tuned on every second question of each level. The others were kept aside until then. */
 export const tunedOn = (questions: readonly Question[]): Question[] => questions.filter((_, index) => index % 2 === 0)
 export const keptAside = (questions: readonly Question[]): Question[] => questions.filter((_, index) => index % 2 === 1)
 
 export type Asked = Question & {
-  /** From 1 on; undefined where none of the right tools is among those found. */
+  /** Starts at 1. Undefined if no right tool was found. */
   rank: number | undefined
   found: readonly string[]
 }
 
-/** `find`: the names that a question finds, the best first, as clients see them. */
+/** `find` returns the tool names found for a question as clients see them, best first. */
 export const askAll = async (
   questions: readonly Question[],
   find: (ask: string) => Promise<readonly string[]> | readonly string[],

@@ -1,4 +1,4 @@
-/** An MCP server over standard input and output that lists the frozen catalogue; nothing can be called. */
+/** An MCP server over stdio that lists the frozen catalogue. Its tools cannot be called. */
 import { createInterface } from 'node:readline'
 import { listCatalogue } from './catalogue.ts'
 

@@ -1,4 +1,4 @@
-/** The frozen catalogue: real operations of three APIs, read out of development packages whose versions are pinned. */
+/** The frozen catalogue: real operations of three APIs, read from pinned development packages. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
@@ -15,7 +15,7 @@ export type CatalogueTool = {
   }
 }
 
-/** GitHub's has twelve hundred operations: those that people outside of an enterprise use. */
+/** The parts of GitHub's 1,200 operations that people outside of an enterprise use. */
 const GITHUB_PARTS: ReadonlySet<string> = new Set(
   'activity actions checks emojis gists git gitignore interactions issues licenses markdown meta orgs packages pulls rate-limit reactions repos search teams users'.split(
     ' ',
@@ -63,7 +63,7 @@ const toTool = (
   inputSchema: { type: 'object', properties },
 })
 
-/** What a reference such as `#/components/parameters/owner` leads to. */
+/** Resolves a reference such as `#/components/parameters/owner`. */
 const resolve = (document: unknown, reference: string): unknown =>
   reference
     .split('/')
@@ -76,7 +76,7 @@ const followParameter = (document: unknown, part: z.infer<typeof Parameter>): z.
 const followBody = (document: unknown, part: z.infer<typeof Body>): z.infer<typeof Body> =>
   part.$ref === undefined ? part : (Body.safeParse(resolve(document, part.$ref)).data ?? part)
 
-/** The operations of an OpenAPI or Swagger document; each body by its members. */
+/** Returns the operations of an OpenAPI or Swagger document. The members of a body become parameters. */
 const readOperations = (prefix: string, text: string): CatalogueTool[] => {
   const document = Document.parse(parse(text))
   return Object.values(document.paths).flatMap(path =>

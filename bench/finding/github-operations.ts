@@ -1,6 +1,7 @@
 /**
- * GitHub's operations out of the types that its maintainers generate from its OpenAPI description: the only form of it
- * that is small enough to be a development package. Read by lines, as the generator lays them out.
+ * Reads GitHub's operations from the types that its maintainers generate from the OpenAPI description. Of all packages
+ * with the description, only the types are small enough for a development dependency. The parser relies on the
+ * generator's line layout.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,7 @@ export type GithubOperation = { id: string; title: string; description: string; 
 
 const TYPES = fileURLToPath(import.meta.resolve('@octokit/openapi-types/types.d.ts'))
 
-/** Parts that hold parameters, and are none. */
+/** Members that contain parameters and are not parameters themselves. */
 const CONTAINERS: ReadonlySet<string> = new Set(['path', 'query', 'header', 'content', 'cookie'])
 const PROPERTY = /^( *)(?:"([^"]+)"|([\w$]+))\??: (.*)$/
 const REFERENCE = /^components\["parameters"\]\["([^"]+)"\]/
@@ -19,7 +20,7 @@ const toValues = (type: string): string[] => [...type.matchAll(/"([^"]+)"(?!\])/
 
 type Line = { indent: number; name: string; type: string; comment: readonly string[] }
 
-/** Members with the comment that stands before each. */
+/** Returns the members with the comment above each. */
 const readMembers = (lines: readonly string[]): Line[] => {
   const members: Line[] = []
   let comment: string[] = []
@@ -69,7 +70,7 @@ const toParameter = (line: Line, shared: ReadonlyMap<string, Line>): Parameter =
   return { name: line.name, description: textOf(comment), values: toValues(type) }
 }
 
-/** Parameters of the path and query at eight blanks, members of the body at ten. */
+/** Parameters of the path and query are indented by 8 spaces, members of the body by 10. */
 const isParameter = ({ indent, name }: Line): boolean =>
   (indent === 8 || indent === 10) && !CONTAINERS.has(name) && !name.includes('/')
 
@@ -78,15 +79,15 @@ export const listGithubOperations = (): GithubOperation[] => {
   const shared = readShared(text)
   const members = readMembers(sliceLines(text, '\nexport interface operations {', '\n}\n'))
   const operations: (GithubOperation & { parameters: Parameter[] })[] = []
-  let isAnswer = false
+  let isResponse = false
   for (const member of members) {
     if (member.indent === 2) {
       const [title = '', ...description] = member.comment
       const lines = title === '' ? description : member.comment
       operations.push({ id: member.name, title: lines[0] ?? '', description: textOf(lines.slice(1)), parameters: [] })
-      isAnswer = false
-    } else if (member.indent === 4) isAnswer = member.name === 'responses'
-    else if (!isAnswer && isParameter(member)) operations.at(-1)?.parameters.push(toParameter(member, shared))
+      isResponse = false
+    } else if (member.indent === 4) isResponse = member.name === 'responses'
+    else if (!isResponse && isParameter(member)) operations.at(-1)?.parameters.push(toParameter(member, shared))
   }
   return operations
 }

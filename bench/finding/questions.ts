@@ -1,9 +1,9 @@
 /**
- * What somebody might ask for, and the tools that would be right: where several do the same for somebody else (a team,
- * an organization), any of them. Written before the ranking was.
+ * Questions for find_tools and the right tools for each. If several tools do the same for different owners (a user, a
+ * team, an organization), all of them are right. The questions were written before the ranking.
  *
- * Level 1 shares a word of meaning with the tool's text. Level 2 is a paraphrase that shares none with the tool's name,
- * and little with its text. Of each level every second question is kept aside: the ranking is tuned on the others.
+ * Questions of level 1 share a content word with the tool's text. Those of level 2 are paraphrases that share no word
+ * with the tool's name, and few with its text. The ranking is tuned on every second question of each level.
  */
 export type Question = { ask: string; tools: readonly string[] }
 

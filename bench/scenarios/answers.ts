@@ -1,8 +1,8 @@
-/** What looking into an answer of 1 MB takes, and whether what is asked of large ones is found. */
-import { explore } from '../../src/context/answers/explore.ts'
-import { filter } from '../../src/context/answers/filter.ts'
-import { parseAnswer } from '../../src/context/answers/parse-answer.ts'
-import { renderDocument } from '../../src/context/answers/render-document.ts'
+/** The time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
+import { explore } from '../../src/lib/json/explore.ts'
+import { filter } from '../../src/lib/json/filter.ts'
+import { parseAnswer } from '../../src/lib/json/parse-answer.ts'
+import { renderDocument } from '../../src/lib/json/render-document.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'
 import { median, quantile } from '../statistics.ts'
@@ -39,7 +39,7 @@ const assertFound = (isFound: boolean, what: string): void => {
   if (!isFound) throw new Error(`${what} found nothing`)
 }
 
-/** What each takes by itself, in this thread. */
+/** Times each processor alone, in this thread. */
 const measureProcessors = (bench: Bench, bytes: Buffer): void => {
   const rounds = bench.options.quick ? 5 : 100
   const { document } = parseAnswer(bytes, 'application/json')
@@ -48,12 +48,12 @@ const measureProcessors = (bench: Bench, bytes: Buffer): void => {
     assertFound(made.ok && renderDocument(made.value.document).includes('Maker 112'), 'the projection')
   }
   const times = {
-    'parse and look at the shape': timeAll(rounds, () => void parseAnswer(bytes, 'application/json')),
+    'parse and infer the shape': timeAll(rounds, () => void parseAnswer(bytes, 'application/json')),
     'projection, written as text': timeAll(rounds, project),
     explore: timeAll(rounds, () => assertFound(explore.apply(document, {}).ok, 'explore')),
   }
   bench.addTable({
-    title: `An answer of ${show(bytes.length / 1e6)} MB, ${rounds} times each, in one thread`,
+    title: `A result of ${show(bytes.length / 1e6)} MB, ${rounds} times each, in one thread`,
     columns: ['', 'median ms', 'p95 ms', 'max ms'],
     rows: Object.entries(times).map(([name, ms]) => [
       name,

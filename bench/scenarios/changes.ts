@@ -1,14 +1,14 @@
-/** Whether any call fails while its server is changed again and again. */
+/** Checks that no call fails while its server is changed again and again. */
 import type { Bench } from '../bench.ts'
 import { type LoadResult, runLoad } from '../load.ts'
 import { type HostedServer, instanceOf, type Send } from '../patchbay.ts'
 import { show } from '../report.ts'
-import { startOurs, type Target } from '../targets.ts'
+import { startTargets, type Target } from '../targets.ts'
 import { WORKS } from '../tools.ts'
 
 /** For each era. */
 const CONNECTIONS = 8
-/** Longer than any honest run: ends the load if the changes never end. */
+/** Ends the load if the changes never end. */
 const MAX_LOAD_MS = 300_000
 
 const addAndRemove = async (send: Send, { uuid, instances }: HostedServer, name: string): Promise<void> => {
@@ -18,7 +18,7 @@ const addAndRemove = async (send: Send, { uuid, instances }: HostedServer, name:
   await send('DELETE', `/instances/${id}`)
 }
 
-/** Changes of every kind that no caller may notice: globals, descriptions, tools that come and go. */
+/** Makes one of several kinds of changes that no caller may notice: globals, descriptions, added and removed tools. */
 const makeChange = async (send: Send, hosted: HostedServer, index: number): Promise<void> => {
   const server = `/servers/${hosted.uuid}`
   const called = `/instances/${instanceOf(hosted, 'get_user').id}`
@@ -34,7 +34,7 @@ const makeChange = async (send: Send, hosted: HostedServer, index: number): Prom
 export const runChanges = async (bench: Bench): Promise<void> => {
   const changes = bench.options.quick ? 40 : 1_000
   const api = await bench.startOwn('fake-api', 'load')
-  const { ours, send, hosted } = await startOurs(bench, api.url)
+  const { session, stateless, send, hosted } = await startTargets(bench, bench.own, api.url)
   let isDone = false
   const startLoad = ({ endpoint, era }: Target): Promise<LoadResult> =>
     runLoad({
@@ -46,7 +46,7 @@ export const runChanges = async (bench: Bench): Promise<void> => {
       isDone: () => isDone,
       parsesAll: true,
     })
-  const loads = Promise.all([startLoad(ours.session), startLoad(ours.stateless)])
+  const loads = Promise.all([startLoad(session), startLoad(stateless)])
   const from = performance.now()
   try {
     for (let index = 0; index < changes; index++) await makeChange(send, hosted, index)
@@ -56,16 +56,16 @@ export const runChanges = async (bench: Bench): Promise<void> => {
   const seconds = (performance.now() - from) / 1_000
   const results = await loads
 
-  const answers = results.reduce((sum, result) => sum + result.answers, 0)
+  const responses = results.reduce((sum, result) => sum + result.responses, 0)
   const errors = results.flatMap(result => Object.entries(result.errors))
   const failed = errors.reduce((sum, [, count]) => sum + count, 0)
   bench.addTable({
     title: `${changes} changes under load`,
     columns: ['', 'changes/s', 'calls/s', 'calls', 'failed'],
-    rows: [['', show(changes / seconds), show(answers / seconds), String(answers), String(failed)]],
+    rows: [['', show(changes / seconds), show(responses / seconds), String(responses), String(failed)]],
   })
   bench.addFigure({
-    title: `calls that fail while ${changes} changes are made`,
+    title: `calls that fail during ${changes} changes`,
     required: { atMost: 0 },
     measured: failed,
     unit: '',

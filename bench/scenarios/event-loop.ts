@@ -1,9 +1,9 @@
-/** How long the event loop of a running server stands still for an answer of 10 MB and for looks into it. */
+/** How long a result of 10 MB, and reading parts of it, block the event loop of a running server. */
 import type { Bench } from '../bench.ts'
 import { type Endpoint, encodePost, messageOf, STATELESS } from '../mcp.ts'
 import { createHostedServer } from '../patchbay.ts'
 import { show } from '../report.ts'
-import { startOurs } from '../targets.ts'
+import { startTargets } from '../targets.ts'
 import { openConnection } from '../wire.ts'
 
 const LARGE_MB = 10
@@ -13,21 +13,23 @@ const MAX_BLOCKED_MS = 50
 
 const largeTool = (megabytes: number) => ({
   name: 'large',
-  description: 'Returns more records than anybody reads.',
+  description: 'Returns a large number of records.',
   properties: {},
   required: [],
   template: `/large?mb=${megabytes}`,
 })
 
 type Call = { name: string; arguments: Record<string, unknown> }
-type Told = { text: string; cacheId: string | undefined }
+type Result = { text: string; cacheId: string | undefined }
 
 const openCaller = async (endpoint: Endpoint) => {
   const connection = await openConnection(endpoint.port)
   let id = 0
-  const call = async (params: Call): Promise<Told> => {
-    const answer = await connection.request(encodePost(endpoint, STATELESS, { id: ++id, method: 'tools/call', params }))
-    const { result, error } = messageOf(answer, id) ?? {}
+  const call = async (params: Call): Promise<Result> => {
+    const response = await connection.request(
+      encodePost(endpoint, STATELESS, { id: ++id, method: 'tools/call', params }),
+    )
+    const { result, error } = messageOf(response, id) ?? {}
     const text = String(result?.content?.[0]?.text ?? error?.message)
     if (result === undefined || result.isError === true) throw new Error(`${params.name}: ${text.slice(0, 300)}`)
     return { text, cacheId: /"cacheId":"([^"]+)"/.exec(JSON.stringify(result))?.[1] }
@@ -35,8 +37,8 @@ const openCaller = async (endpoint: Endpoint) => {
   return { call, close: connection.close }
 }
 
-/** After the first call of a tool, for which no thread is there yet: one look after the other into its answer. */
-const looksInto = (cacheId: string): Record<string, Call> => ({
+/** Calls that read parts of a truncated result, to be made one after the other. */
+const readsOf = (cacheId: string): Record<string, Call> => ({
   'projection and a page': {
     name: 'proxy_filter',
     arguments: { cache_id: cacheId, fields: ['items[].title'], limit: 20 },
@@ -50,7 +52,7 @@ const looksInto = (cacheId: string): Record<string, Call> => ({
     arguments: { cache_id: cacheId, pattern: 'number \\d*77$', mode: 'regex' },
   },
   explore: { name: 'proxy_explore', arguments: { cache_id: cacheId } },
-  'a fresh answer': {
+  'a new result': {
     name: 'proxy_filter',
     arguments: { tool: 'large', arguments: {}, fields: ['items[].title'], limit: 20 },
   },
@@ -59,33 +61,33 @@ const looksInto = (cacheId: string): Record<string, Call> => ({
 export const measureEventLoop = async (bench: Bench): Promise<void> => {
   const megabytes = bench.options.quick ? QUICK_MB : LARGE_MB
   const api = await bench.startOwn('fake-api', 'load')
-  const { ours, send } = await startOurs(bench, api.url)
-  const { child, endpoint } = ours.stateless
+  const { stateless, send } = await startTargets(bench, bench.own, api.url)
+  const { child, endpoint } = stateless
   const { path } = await createHostedServer(send, api.url, [largeTool(megabytes)], BUDGET_TOKENS)
   const { call, close } = await openCaller({ ...endpoint, path })
   const rows: string[][] = []
   let worstMs = 0
-  const watch = async (what: string, asked: Call): Promise<Told> => {
+  const watch = async (what: string, asked: Call): Promise<Result> => {
     await child.blockedMs()
     const from = performance.now()
-    const told = await call(asked)
+    const result = await call(asked)
     const tookMs = performance.now() - from
     const blockedMs = await child.blockedMs()
     worstMs = Math.max(worstMs, blockedMs)
-    rows.push([what, show(tookMs), show(blockedMs), String(told.text.length)])
-    return told
+    rows.push([what, show(tookMs), show(blockedMs), String(result.text.length)])
+    return result
   }
-  const { cacheId } = await watch('the call, and its beginning', { name: 'large', arguments: {} })
-  if (cacheId === undefined) throw new Error('the answer was not cut to its budget')
-  for (const [what, asked] of Object.entries(looksInto(cacheId))) await watch(what, asked)
+  const { cacheId } = await watch('the call', { name: 'large', arguments: {} })
+  if (cacheId === undefined) throw new Error('the result was not truncated to its budget')
+  for (const [what, asked] of Object.entries(readsOf(cacheId))) await watch(what, asked)
   close()
   bench.addTable({
-    title: `Looks into an answer of ${megabytes} MB, one after the other, through a running server`,
-    columns: ['', 'took ms', 'event loop stood still ms', 'characters shown'],
+    title: `Reading parts of a result of ${megabytes} MB, one after the other, through a running server`,
+    columns: ['', 'took ms', 'event loop blocked ms', 'characters returned'],
     rows,
   })
   bench.addFigure({
-    title: `event loop stood still for ${megabytes} MB`,
+    title: `event loop blocked by a result of ${megabytes} MB`,
     required: { atMost: MAX_BLOCKED_MS },
     measured: worstMs,
     unit: 'ms',

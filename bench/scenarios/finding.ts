@@ -1,7 +1,8 @@
-/** What a catalogue of a thousand real operations costs at start behind a search, and how well and fast its tools are found. */
+/** A catalogue of a thousand real operations behind find_tools: the size of its tool list, and how well and fast it finds tools. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { countTokens, createToolFinder } from '../../src/context/index.ts'
+import { countTokens } from '../../src/lib/tokens/tokens.ts'
+import { createToolFinder } from '../../src/tool-search/ranking/tool-finder.ts'
 import type { Bench } from '../bench.ts'
 import {
   type Asked,
@@ -21,7 +22,7 @@ import { median, quantile } from '../statistics.ts'
 import { attachUpstream, createServer } from '../upstreams.ts'
 
 const MAX_START_TOKENS = 1_000
-/** Of a new server. */
+/** The default of a new server. */
 const BUDGET_TOKENS = 8_000
 const MIN_DIRECT = 0.95
 const MIN_PARAPHRASED = 0.6
@@ -54,20 +55,20 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
   const uuid = await createServer(send)
   const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT] }
   await attachUpstream(send, uuid, { name: CATALOGUE_NAME, ...upstream })
-  // With the three tools for answers that were cut: they are listed too.
+  // The budget adds the three tools that read truncated results to the list.
   await send('PATCH', `/servers/${uuid}`, { presentation: 'search', maxResponseTokens: BUDGET_TOKENS })
   const client = new Client({ name: 'bench', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/s/${uuid}`)))
   const listed = await client.listTools()
   bench.addFigure({
-    title: 'tokens of the list behind a search',
+    title: 'tokens of the tool list in search presentation',
     required: { atMost: MAX_START_TOKENS },
     measured: await countTokens(JSON.stringify(listed.tools)),
     unit: 'tokens',
   })
   const find = async (query: string): Promise<string[]> => {
-    const answer = await client.callTool({ name: 'find_tools', arguments: { query, limit: 10 } })
-    return Found.parse(answer).structuredContent.tools.map(({ name }) => name)
+    const response = await client.callTool({ name: 'find_tools', arguments: { query, limit: 10 } })
+    return Found.parse(response).structuredContent.tools.map(({ name }) => name)
   }
   const rows: string[][] = []
   const misses: string[][] = []
@@ -86,8 +87,12 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
   }
   await client.close()
   const columns = ['', 'questions', 'first', 'first five', 'first ten']
-  bench.addTable({ title: `Questions, asked among ${listCatalogue().length} operations`, columns, rows })
-  bench.addTable({ title: 'Questions that miss', columns: ['asked', 'wanted', 'found', 'found first'], rows: misses })
+  bench.addTable({ title: `Questions about ${listCatalogue().length} operations`, columns, rows })
+  bench.addTable({
+    title: 'Questions that miss',
+    columns: ['question', 'right tool', 'rank', 'first tool found'],
+    rows: misses,
+  })
 }
 
 const measureMany = async (bench: Bench): Promise<void> => {
@@ -110,11 +115,11 @@ const measureMany = async (bench: Bench): Promise<void> => {
       timesMs[at]?.push(performance.now() - from)
     }
   }
-  // What a neighbour takes of this core hits single searches: of each question its median counts.
+  // Other processes disturb single searches, so the median of each question counts.
   const medians = timesMs.map(median)
   bench.addTable({
     title: `A search among ${tools.length} tools`,
-    columns: ['p50 ms', 'p95 ms', 'slowest question, ms', 'index built in ms, once'],
+    columns: ['p50 ms', 'p95 ms', 'slowest question, ms', 'index built once in ms'],
     rows: [[show(median(medians)), show(quantile(medians, 0.95)), show(Math.max(...medians)), show(builtMs)]],
   })
   bench.addFigure({
@@ -127,7 +132,7 @@ const measureMany = async (bench: Bench): Promise<void> => {
 
 export const runFinding = async (bench: Bench): Promise<void> => {
   const directory = bench.createDirectory('patchbay')
-  const { child, port } = await startPatchbay(bench.rig, bench.options, directory, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const { child, port } = await startPatchbay(bench, bench.own, directory, { PATCHBAY_ALLOW_STDIO: 'true' })
   await askThroughClient(bench, port)
   await child.stop()
   await measureMany(bench)

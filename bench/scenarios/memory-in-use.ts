@@ -1,5 +1,6 @@
-/** Resident memory when a thousand servers are in use: each listed and called once, as its first client would. */
+/** Resident memory with a thousand servers in use. Each is listed and called once, as its first client would. */
 import type { Bench } from '../bench.ts'
+import type { Checkout } from '../checkouts.ts'
 import { callOnce, createDatabase, TOOLS_PER_SERVER } from '../many-servers.ts'
 import { encodePost, STATELESS } from '../mcp.ts'
 import { startPatchbay } from '../patchbay.ts'
@@ -9,9 +10,9 @@ import { openConnection } from '../wire.ts'
 const MEGABYTE = 1_000_000
 const MAX_RESIDENT_MB = 200
 const LANES = 8
-/** History's batches are written by then, but V8 has not noticed yet that the burst is over. */
+/** Long enough for the history to write its batches, too short for V8 to notice that the burst is over. */
 const REST_MS = 2_000
-/** V8 gives back what a burst has taken when it sees that the burst is over. */
+/** Long enough for V8 to notice that the burst is over and to return its memory. */
 const LONG_REST_MS = 30_000
 
 const useServer = async (port: number, uuid: string): Promise<void> => {
@@ -23,12 +24,9 @@ const useServer = async (port: number, uuid: string): Promise<void> => {
   connection.close()
 }
 
-export const runResident = async (bench: Bench): Promise<void> => {
-  const count = bench.options.quick ? 100 : 1_000
-  const api = await bench.startOwn('fake-api', 'load')
-  bench.say(`using ${count} servers`)
-  const { directory, uuids } = await createDatabase(bench, api.url, count)
-  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
+const measure = async (bench: Bench, checkout: Checkout, apiUrl: string, count: number) => {
+  const { directory, uuids } = await createDatabase(bench, checkout, apiUrl, count)
+  const { child, port } = await startPatchbay(bench, checkout, directory)
   const idle = child.residentBytes()
   const waiting = [...uuids]
   const runLane = async (): Promise<void> => {
@@ -39,20 +37,41 @@ export const runResident = async (bench: Bench): Promise<void> => {
   const inUse = child.residentBytes()
   if (!bench.options.quick) await new Promise(resolve => setTimeout(resolve, LONG_REST_MS))
   const rested = child.residentBytes()
-  const settled = await child.settledMemory()
+  const { heapUsed } = await child.settledMemory()
   await child.stop()
+  return { checkout, idle, inUse, rested, heapUsed }
+}
 
+export const runMemoryInUse = async (bench: Bench): Promise<void> => {
+  const count = bench.options.quick ? 100 : 1_000
+  const api = await bench.startOwn('fake-api', 'load')
+  const all: Awaited<ReturnType<typeof measure>>[] = []
+  for (const checkout of bench.checkouts) {
+    bench.log(`using ${count} servers of ${checkout.name} checkout`)
+    all.push(await measure(bench, checkout, api.url, count))
+  }
   const inMb = (bytes: number): string => show(bytes / MEGABYTE)
   bench.addTable({
     title: `${count} servers of ${TOOLS_PER_SERVER} tools in use, MB`,
-    columns: ['', 'resident', 'after 30 s of rest', 'of it live heap', 'resident before any call'],
-    rows: [['', inMb(inUse), inMb(rested), inMb(settled.heapUsed), inMb(idle)]],
+    columns: ['', 'resident', 'resident 30 s later', 'live heap', 'resident before any call'],
+    rows: all.map(({ checkout, inUse, rested, heapUsed, idle }) => [
+      `${checkout.name} checkout`,
+      inMb(inUse),
+      inMb(rested),
+      inMb(heapUsed),
+      inMb(idle),
+    ]),
   })
   bench.addFigure({
     title: `resident memory, ${count} servers in use`,
     required: { atMost: MAX_RESIDENT_MB },
-    // What V8 still holds of a burst that is over is no memory in use: the table shows it beside.
-    measured: rested / MEGABYTE,
+    // The memory that V8 has not yet returned after the burst is not in use. The table shows it.
+    measured: (all[0]?.rested ?? Number.NaN) / MEGABYTE,
     unit: 'MB',
   })
+  bench.compareValues(
+    `resident memory, ${count} servers in use`,
+    'MB',
+    all.map(({ rested }) => [rested / MEGABYTE]),
+  )
 }

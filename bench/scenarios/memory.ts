@@ -1,24 +1,26 @@
-/** What an open session and an open stream hold in memory, beside a bare event stream of the floor. */
+/** The memory that an open session and an open stream hold, compared with a bare event stream of the floor. */
 import type { Bench, Started } from '../bench.ts'
+import { type Checkout, inTurn } from '../checkouts.ts'
 import { runLoad } from '../load.ts'
 import { type Endpoint, type Session, STATELESS } from '../mcp.ts'
 import type { Child } from '../process.ts'
 import { show } from '../report.ts'
 import { median } from '../statistics.ts'
 import { openListeners, openSessions } from '../streams.ts'
-import { startFloor, startOurs, type Target } from '../targets.ts'
+import { startFloor, startTargets, type Target } from '../targets.ts'
 import { WORKS } from '../tools.ts'
 import type { EventStream } from '../wire.ts'
 
-/** Bytes for each thing opened: of resident memory, and of the heap with what belongs to it outside. */
+/** Bytes per opened session or stream. `heap` includes the external memory of heap objects. */
 type Growth = { resident: number; heap: number }
 
-/** Load before anything is opened: the heap has its working size by then, which is no session's fault. */
+/** Load before anything is opened, so that the heap has its working size and no session is charged for it. */
 const WARM_UP_MS = 4_000
-/** Opened before anything is counted: tables and pools have grown by then. */
+/** Opened before the measurement starts, so that tables and pools have grown. */
 const WARM_UP = 250
-/** Every round is a fresh process; memory varies little between them. */
+/** Every round uses a new process; memory varies little between them. */
 const MAX_ROUNDS = 3
+const TITLES = { session: 'session', getStream: 'GET stream of a session', listenStream: 'subscriptions/listen' }
 const SESSION_BYTES = 10_000
 const STREAM_BYTES = 25_000
 
@@ -39,7 +41,7 @@ const measureGrowth = async (
   }
 }
 
-/** Opens streams for the sessions given, then checks that the server has kept every one of them. */
+/** Opens streams for the given sessions. `close` throws when the server closed any of them before. */
 const createStreamOpener = (endpoint: Endpoint, take: (count: number) => Session[]) => {
   const opened: EventStream[] = []
   return {
@@ -65,11 +67,11 @@ const measureFloor = async (bench: Bench, api: Started, count: number): Promise<
   return growth
 }
 
-const measureOurs = async (bench: Bench, api: Started, count: number) => {
-  const { ours } = await startOurs(bench, api.url)
-  const { child, endpoint } = ours.session
-  await warmUp(ours.session)
-  await warmUp(ours.stateless)
+const measurePatchbay = async (bench: Bench, checkout: Checkout, api: Started, count: number) => {
+  const target = await startTargets(bench, checkout, api.url)
+  const { child, endpoint } = target.session
+  await warmUp(target.session)
+  await warmUp(target.stateless)
   const sessions: Session[] = []
   const session = await measureGrowth(child, count, async wanted => {
     sessions.push(...(await openSessions(endpoint, wanted)))
@@ -84,8 +86,10 @@ const measureOurs = async (bench: Bench, api: Started, count: number) => {
   return { session, getStream, listenStream }
 }
 
-/** The worse of the two: resident memory hides growth into room that was there, the heap hides what is outside. */
-const beyond = (ours: readonly Growth[], floor: readonly Growth[]): number => {
+type MeasuredCheckout = { checkout: Checkout; rounds: Awaited<ReturnType<typeof measurePatchbay>>[] }
+
+/** Returns the larger growth: resident memory misses growth into free heap, and the heap misses what is outside. */
+const growthBeyond = (ours: readonly Growth[], floor: readonly Growth[]): number => {
   const of = (growths: readonly Growth[], key: keyof Growth) => median(growths.map(growth => growth[key]))
   if (floor.length === 0) return Math.max(of(ours, 'resident'), of(ours, 'heap'))
   return Math.max(of(ours, 'resident') - of(floor, 'resident'), of(ours, 'heap') - of(floor, 'heap'))
@@ -102,17 +106,20 @@ export const runMemory = async (bench: Bench): Promise<void> => {
   const count = quick ? 200 : 1_000
   const api = await bench.startOwn('fake-api', 'load')
   const floor: Growth[] = []
-  const ours: Awaited<ReturnType<typeof measureOurs>>[] = []
+  const all = bench.checkouts.map((checkout): MeasuredCheckout => ({ checkout, rounds: [] }))
   for (let round = 1; round <= Math.min(rounds, MAX_ROUNDS); round++) {
-    bench.say(`round ${round}: ${count} sessions and streams`)
+    bench.log(`round ${round}: ${count} sessions and streams`)
     floor.push(await measureFloor(bench, api, count))
-    ours.push(await measureOurs(bench, api, count))
+    for (const { checkout, rounds: measured } of inTurn(all, round)) {
+      measured.push(await measurePatchbay(bench, checkout, api, count))
+    }
   }
+  const ours = all[0]?.rounds ?? []
   const sessions = ours.map(({ session }) => session)
   const gets = ours.map(({ getStream }) => getStream)
   const listens = ours.map(({ listenStream }) => listenStream)
   bench.addTable({
-    title: `Memory for each of ${count}, after a full collection`,
+    title: `Memory per session or stream, with ${count} open, after a full garbage collection`,
     columns: ['', 'resident kB', 'heap and external kB'],
     rows: [
       toRow('floor, bare event stream', floor),
@@ -123,7 +130,12 @@ export const runMemory = async (bench: Bench): Promise<void> => {
   })
   const add = (title: string, bytes: number, atMost: number) =>
     bench.addFigure({ title, required: { atMost: atMost / 1_000 }, measured: bytes / 1_000, unit: 'kB' })
-  add('memory per open session', beyond(sessions, []), SESSION_BYTES)
-  add('memory per open stream, session era, beyond the floor', beyond(gets, floor), STREAM_BYTES)
-  add('memory per open stream, stateless era, beyond the floor', beyond(listens, floor), STREAM_BYTES)
+  add('memory per open session', growthBeyond(sessions, []), SESSION_BYTES)
+  add('memory per open stream, session era, beyond the floor', growthBeyond(gets, floor), STREAM_BYTES)
+  add('memory per open stream, stateless era, beyond the floor', growthBeyond(listens, floor), STREAM_BYTES)
+  for (const key of ['session', 'getStream', 'listenStream'] as const) {
+    const valuesOf = (kind: keyof Growth) => all.map(each => each.rounds.map(round => round[key][kind] / 1_000))
+    bench.compareValues(`memory per ${TITLES[key]}: resident`, 'kB', valuesOf('resident'))
+    bench.compareValues(`memory per ${TITLES[key]}: heap`, 'kB', valuesOf('heap'))
+  }
 }

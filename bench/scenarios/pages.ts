@@ -1,38 +1,31 @@
-/** What the pages of the dashboard weigh, and how long a real browser that has never been there takes to use them. */
+/** The size of the dashboard's pages, and the time until they are usable in a real browser with an empty cache. */
 import type { Browser, BrowserContext } from 'playwright-core'
 import { z } from 'zod'
 import { launchChromium } from '../../test/support/chromium.ts'
 import type { Bench } from '../bench.ts'
-import {
-  createHostedServer,
-  EMAIL,
-  type HostedServer,
-  instanceOf,
-  PASSWORD,
-  signUp,
-  startPatchbay,
-} from '../patchbay.ts'
+import { type Checkout, inTurn } from '../checkouts.ts'
+import { createHostedServer, type HostedServer, instanceOf, signInByApi, signUp, startPatchbay } from '../patchbay.ts'
 import { show } from '../report.ts'
 import { median } from '../statistics.ts'
 import { TOOLS } from '../tools.ts'
 
-/** As many as a server may have. */
+/** The largest number that a server can have. */
 const MANY_TOOLS = 2_000
 const MAX_KILOBYTES = 100
 const MAX_USABLE_MS = 200
-/** Of the server with as many tools as it may have. */
+/** For the pages of the server with `MANY_TOOLS` tools. */
 const MAX_LARGE_MS = 300
 const KILOBYTE = 1_000
 
-/** In the browser. What is deferred has run when the content is loaded: everything on the page can be used. */
+/** Runs in the browser. Deferred scripts have run when DOMContentLoaded ends, so the page is usable. */
 const READ_TIMES = `(() => {
   const [{ responseStart, domContentLoadedEventEnd }] = performance.getEntriesByType('navigation')
-  return { answeredMs: responseStart, usableMs: domContentLoadedEventEnd }
+  return { firstByteMs: responseStart, usableMs: domContentLoadedEventEnd }
 })()`
-const Times = z.object({ answeredMs: z.number(), usableMs: z.number() })
+const Times = z.object({ firstByteMs: z.number(), usableMs: z.number() })
 
 type PageToMeasure = { title: string; path: string; isLarge?: boolean }
-type Visit = { bytes: number; answeredMs: number; usableMs: number }
+type Visit = { bytes: number; firstByteMs: number; usableMs: number }
 
 const TABS = ['', '/tools', '/sources', '/bindings', '/globals', '/inspector', '/access', '/history', '/settings']
 
@@ -51,7 +44,7 @@ const pagesOf = (server: HostedServer, large: HostedServer): PageToMeasure[] => 
   })),
 ]
 
-/** One visit with nothing in the browser's cache; times since the navigation began. */
+/** Opens a page with an empty browser cache. Times are since the start of the navigation. */
 const visit = async (context: BrowserContext, url: string): Promise<Visit> => {
   const page = await context.newPage()
   const session = await context.newCDPSession(page)
@@ -61,22 +54,17 @@ const visit = async (context: BrowserContext, url: string): Promise<Visit> => {
   session.on('Network.loadingFinished', ({ encodedDataLength }) => {
     bytes += encodedDataLength
   })
-  const answer = await page.goto(url, { waitUntil: 'load' })
-  if (answer?.status() !== 200) throw new Error(`${url} is answered with ${answer?.status()}`)
-  const { answeredMs, usableMs } = Times.parse(await page.evaluate(READ_TIMES))
+  const response = await page.goto(url, { waitUntil: 'load' })
+  if (response?.status() !== 200) throw new Error(`${url} returned HTTP ${response?.status()}`)
+  const { firstByteMs, usableMs } = Times.parse(await page.evaluate(READ_TIMES))
   await page.close()
-  return { bytes, answeredMs, usableMs }
+  return { bytes, firstByteMs, usableMs }
 }
 
-const signIn = async (browser: Browser, origin: string): Promise<BrowserContext> => {
+const signIn = async (browser: Browser, port: number, origin: string): Promise<BrowserContext> => {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } })
-  const page = await context.newPage()
-  await page.goto(`${origin}/sign-in`)
-  await page.getByLabel('E-mail address').fill(EMAIL)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.waitForURL(url => url.pathname !== '/sign-in')
-  await page.close()
+  const cookies = await signInByApi(port)
+  await context.addCookies(cookies.map(cookie => ({ ...cookie, url: origin })))
   return context
 }
 
@@ -87,47 +75,24 @@ const manyTools = (count: number) =>
     return { ...tool, name: `${tool.name}_${index}` }
   })
 
-export const runPages = async (bench: Bench): Promise<void> => {
-  const { rounds, quick } = bench.options
-  const api = await bench.startOwn('fake-api', 'load')
-  const { port } = await startPatchbay(bench.rig, bench.options, bench.createDirectory('pages'))
-  const send = await signUp(port)
-  const server = await createHostedServer(send, api.url, TOOLS)
-  const count = quick ? 100 : MANY_TOOLS
-  bench.say(`making a server of ${count} tools`)
-  const large = await createHostedServer(send, api.url, manyTools(count))
-
-  const browser = await launchChromium()
-  try {
-    const origin = `http://localhost:${port}`
-    const context = await signIn(browser, origin)
-    const pages = pagesOf(server, large)
-    const visits = pages.map((): Visit[] => [])
-    for (let round = 0; round <= rounds; round++) {
-      bench.say(`pages, round ${round} of ${rounds}`)
-      for (const [index, { path }] of pages.entries()) {
-        const seen = await visit(context, origin + path)
-        // The first time templates are compiled, and the large server is read for the first time.
-        if (round > 0) visits[index]?.push(seen)
-      }
-    }
-    report(bench, pages, visits)
-  } finally {
-    await browser.close()
-  }
-}
-
-const report = (bench: Bench, pages: readonly PageToMeasure[], visits: readonly Visit[][]): void => {
+const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
   const rows = pages.map(({ title, isLarge = false }, index) => {
     const seen = visits[index] ?? []
     const of = (key: keyof Visit): number => median(seen.map(one => one[key]))
-    return { title, isLarge, kilobytes: of('bytes') / KILOBYTE, answeredMs: of('answeredMs'), usableMs: of('usableMs') }
+    return {
+      title,
+      isLarge,
+      kilobytes: of('bytes') / KILOBYTE,
+      firstByteMs: of('firstByteMs'),
+      usableMs: of('usableMs'),
+    }
   })
   bench.addTable({
-    title: 'Pages, to a browser that has none of it yet: medians',
-    columns: ['', 'kB on the wire', 'answered after, ms', 'usable after, ms'],
-    rows: rows.map(row => [row.title, show(row.kilobytes), show(row.answeredMs), show(row.usableMs)]),
+    title: `Pages of ${checkout.name} checkout in a browser with an empty cache: medians`,
+    columns: ['', 'kB on the wire', 'first byte after, ms', 'usable after, ms'],
+    rows: rows.map(row => [row.title, show(row.kilobytes), show(row.firstByteMs), show(row.usableMs)]),
   })
+  if (checkout.name === 'other') return
   const worst = (key: 'kilobytes' | 'usableMs', isWanted: (row: { isLarge: boolean }) => boolean): number =>
     Math.max(...rows.filter(isWanted).map(row => row[key]))
   bench.addFigure({
@@ -148,4 +113,54 @@ const report = (bench: Bench, pages: readonly PageToMeasure[], visits: readonly 
     measured: worst('usableMs', ({ isLarge }) => isLarge),
     unit: 'ms',
   })
+}
+
+/** Starts a checkout with both servers, and opens a browser context that is signed in to it. */
+const prepare = async (bench: Bench, checkout: Checkout, apiUrl: string, browser: Browser) => {
+  const { port } = await startPatchbay(bench, checkout, bench.createDirectory('pages'))
+  const send = await signUp(port)
+  const server = await createHostedServer(send, apiUrl, TOOLS)
+  const count = bench.options.quick ? 100 : MANY_TOOLS
+  bench.log(`creating a server with ${count} tools`)
+  const large = await createHostedServer(send, apiUrl, manyTools(count))
+  const origin = `http://localhost:${port}`
+  const context = await signIn(browser, port, origin)
+  const pages = pagesOf(server, large)
+  return { checkout, origin, context, pages, visits: pages.map((): Visit[] => []) }
+}
+type Measured = Awaited<ReturnType<typeof prepare>>
+
+const comparePages = (bench: Bench, all: readonly Measured[]): void => {
+  for (const [index, { title }] of all[0]?.pages.entries() ?? []) {
+    const valuesOf = (key: keyof Visit) => all.map(({ visits }) => (visits[index] ?? []).map(visit => visit[key]))
+    bench.compareValues(`page ${title}: on the wire`, 'bytes', valuesOf('bytes'))
+    bench.compareValues(`page ${title}: usable`, 'ms', valuesOf('usableMs'))
+  }
+}
+
+export const runPages = async (bench: Bench): Promise<void> => {
+  const { rounds } = bench.options
+  const api = await bench.startOwn('fake-api', 'load')
+  const browser = await launchChromium()
+  try {
+    const all: Measured[] = []
+    for (const checkout of bench.checkouts) all.push(await prepare(bench, checkout, api.url, browser))
+    const count = all[0]?.pages.length ?? 0
+    for (let round = 0; round <= rounds; round++) {
+      bench.log(`pages, round ${round} of ${rounds}`)
+      for (let index = 0; index < count; index++) {
+        for (const { context, origin, pages, visits } of inTurn(all, round)) {
+          const page = pages[index]
+          if (page === undefined) continue
+          const measured = await visit(context, origin + page.path)
+          // The first visit compiles templates, and reads the large server for the first time.
+          if (round > 0) visits[index]?.push(measured)
+        }
+      }
+    }
+    for (const measured of all) report(bench, measured)
+    comparePages(bench, all)
+  } finally {
+    await browser.close()
+  }
 }

@@ -1,5 +1,6 @@
-/** The time until Patchbay is ready with many servers in its database, and the first call to one that was never used. */
+/** The time until Patchbay is ready with many servers in its database, and the first call to an unused server. */
 import type { Bench } from '../bench.ts'
+import { type Checkout, inTurn } from '../checkouts.ts'
 import { callOnce, createDatabase, TOOLS_PER_SERVER } from '../many-servers.ts'
 import { startPatchbay } from '../patchbay.ts'
 import { show } from '../report.ts'
@@ -7,9 +8,9 @@ import { median, quantile } from '../statistics.ts'
 import { openConnection } from '../wire.ts'
 
 const MEGABYTE = 1_000_000
-/** A start is short and neighbours disturb it: never fewer. */
+/** The lowest number of starts, because a start is short and easily disturbed by other processes. */
 const MIN_STARTS = 5
-/** Cold servers called first, until the way of a call is compiled; the very first call of a process is told apart. */
+/** Unused servers that are called first, until V8 has compiled the code. The very first call is shown separately. */
 const WARM_UP_CALLS = 20
 const COLD_CALLS = 200
 const MAX_COLD_MS = 20
@@ -25,40 +26,24 @@ const callColdServers = async (port: number, uuids: readonly string[]): Promise<
   return timesMs
 }
 
-export const runStart = async (bench: Bench): Promise<void> => {
-  const { rounds, quick } = bench.options
-  const count = quick ? 2_000 : 100_000
-  const api = await bench.startOwn('fake-api', 'load')
-  const none = await createDatabase(bench, api.url, 0)
-  bench.say(`filling a database with ${count} servers of ${TOOLS_PER_SERVER} tools`)
-  const many = await createDatabase(bench, api.url, count)
+const SIZES = ['none', 'many'] as const
 
+/** One checkout with its databases, and what its starts took. */
+const prepare = async (bench: Bench, checkout: Checkout, apiUrl: string, count: number) => {
+  const none = await createDatabase(bench, checkout, apiUrl, 0)
+  bench.log(`filling a database with ${count} servers of ${TOOLS_PER_SERVER} tools`)
+  const many = await createDatabase(bench, checkout, apiUrl, count)
   const readyMs: { none: number[]; many: number[] } = { none: [], many: [] }
   const residentMb: { none: number[]; many: number[] } = { none: [], many: [] }
-  let coldMs: number[] = []
-  const starts = quick ? 2 : Math.max(rounds, MIN_STARTS)
-  // The first start of each only fills the file cache.
-  for (let round = 0; round <= starts; round++) {
-    for (const [key, { directory, uuids }] of [
-      ['none', none],
-      ['many', many],
-    ] as const) {
-      const { child, port, readyMs: tookMs } = await startPatchbay(bench.rig, bench.options, directory)
-      if (round > 0) {
-        readyMs[key].push(tookMs)
-        residentMb[key].push(child.residentBytes() / MEGABYTE)
-      }
-      bench.say(
-        `start ${round} of ${starts}: ready in ${tookMs.toFixed(0)} ms, ${key === 'none' ? 'no servers' : `${count} servers`}`,
-      )
-      if (round === starts && key === 'many') coldMs = await callColdServers(port, uuids)
-      await child.stop()
-    }
-  }
+  const coldMs: number[] = []
+  return { checkout, databases: { none, many }, readyMs, residentMb, coldMs }
+}
+type Measured = Awaited<ReturnType<typeof prepare>>
 
+const report = (bench: Bench, { checkout, readyMs, residentMb, coldMs }: Measured, count: number): void => {
   const cold = coldMs.slice(WARM_UP_CALLS)
   bench.addTable({
-    title: `Start with ${count} servers of ${TOOLS_PER_SERVER} tools in the database`,
+    title: `Start of ${checkout.name} checkout with ${count} servers of ${TOOLS_PER_SERVER} tools in the database`,
     columns: ['', 'no servers', `${count} servers`],
     rows: [
       ['ready after, ms', show(median(readyMs.none)), show(median(readyMs.many))],
@@ -66,22 +51,67 @@ export const runStart = async (bench: Bench): Promise<void> => {
     ],
   })
   bench.addTable({
-    title: `First call to a cold server, over ${cold.length} of them`,
+    title: `First call to an unused server of ${checkout.name} checkout, over ${cold.length} of them`,
     columns: ['', 'median ms', 'p95 ms', 'max ms', 'first call of the process, ms'],
     rows: [
       ['', show(median(cold)), show(quantile(cold, 0.95)), show(Math.max(...cold)), show(coldMs[0] ?? Number.NaN)],
     ],
   })
+  if (checkout.name === 'other') return
   bench.addFigure({
-    title: `ready with ${count} servers, beside none`,
+    title: `ready with ${count} servers, compared with none`,
     required: { atMost: MAX_RATIO },
     measured: median(readyMs.many) / median(readyMs.none),
     unit: 'x',
   })
   bench.addFigure({
-    title: 'first call to a cold server, p95',
+    title: 'first call to an unused server, p95',
     required: { atMost: MAX_COLD_MS },
     measured: quantile(cold, 0.95),
     unit: 'ms',
   })
+}
+
+export const runStart = async (bench: Bench): Promise<void> => {
+  const { rounds, quick } = bench.options
+  const count = quick ? 2_000 : 100_000
+  const api = await bench.startOwn('fake-api', 'load')
+  const all: Measured[] = []
+  for (const checkout of bench.checkouts) all.push(await prepare(bench, checkout, api.url, count))
+
+  const starts = quick ? 2 : Math.max(rounds, MIN_STARTS)
+  // The first start of each only fills the file cache.
+  for (let round = 0; round <= starts; round++) {
+    for (const size of SIZES) {
+      for (const { checkout, databases, readyMs, residentMb, coldMs } of inTurn(all, round)) {
+        const { directory, uuids } = databases[size]
+        const started = await startPatchbay(bench, checkout, directory)
+        if (round > 0) {
+          readyMs[size].push(started.readyMs)
+          residentMb[size].push(started.child.residentBytes() / MEGABYTE)
+        }
+        bench.log(
+          `start ${round} of ${starts}: ${checkout.name} checkout, ` +
+            `${size === 'none' ? 'no' : count} servers: ready in ${started.readyMs.toFixed(0)} ms`,
+        )
+        if (round === starts && size === 'many') coldMs.push(...(await callColdServers(started.port, uuids)))
+        await started.child.stop()
+      }
+    }
+  }
+
+  for (const measured of all) report(bench, measured, count)
+  for (const size of SIZES) {
+    const servers = size === 'none' ? 'no' : count
+    bench.compareValues(
+      `ready with ${servers} servers`,
+      'ms',
+      all.map(({ readyMs }) => readyMs[size]),
+    )
+    bench.compareValues(
+      `resident when ready, ${servers} servers`,
+      'MB',
+      all.map(({ residentMb }) => residentMb[size]),
+    )
+  }
 }

@@ -1,5 +1,6 @@
-/** The time until Patchbay is ready when it knows many upstreams, none of which it may wait for. */
+/** The time until Patchbay is ready when it knows many unreachable upstreams, for which it must not wait. */
 import type { Bench } from '../bench.ts'
+import { type Checkout, inTurn } from '../checkouts.ts'
 import { signUp, startPatchbay } from '../patchbay.ts'
 import { show } from '../report.ts'
 import { median } from '../statistics.ts'
@@ -7,14 +8,16 @@ import { attachUpstream, createServer } from '../upstreams.ts'
 
 const SERVERS = 4
 const UPSTREAMS_PER_SERVER = 50
-/** A start is short and neighbours disturb it: never fewer. */
+/** The lowest number of starts, because a start is short and easily disturbed by other processes. */
 const MIN_STARTS = 5
 const MAX_RATIO = 1.5
 
-/** A database that knows so many upstreams on each of its servers, with their lists. */
-const createDatabase = async (bench: Bench, url: string, perServer: number): Promise<string> => {
+const SIZES = ['none', 'many'] as const
+
+/** Creates a database with this number of upstreams on each of its servers, and their tool lists. */
+const createDatabase = async (bench: Bench, checkout: Checkout, url: string, perServer: number): Promise<string> => {
   const directory = bench.createDirectory(`upstreams-${perServer}`)
-  const { child, port } = await startPatchbay(bench.rig, bench.options, directory)
+  const { child, port } = await startPatchbay(bench, checkout, directory)
   const send = await signUp(port)
   for (let server = 0; server < SERVERS; server++) {
     const uuid = await createServer(send)
@@ -26,40 +29,55 @@ const createDatabase = async (bench: Bench, url: string, perServer: number): Pro
   return directory
 }
 
+const prepare = async (bench: Bench, checkout: Checkout, url: string, perServer: number) => {
+  const none = await createDatabase(bench, checkout, '', 0)
+  const many = await createDatabase(bench, checkout, url, perServer)
+  const readyMs: { none: number[]; many: number[] } = { none: [], many: [] }
+  return { checkout, directories: { none, many }, readyMs }
+}
+
 export const runUpstreamStart = async (bench: Bench): Promise<void> => {
   const { rounds, quick } = bench.options
   const far = await bench.startOwn('mcp-upstream', 'load')
   const perServer = quick ? 5 : UPSTREAMS_PER_SERVER
   const count = SERVERS * perServer
-  const none = await createDatabase(bench, '', 0)
-  bench.say(`filling a database with ${count} upstreams`)
-  const many = await createDatabase(bench, `${far.url}/mcp`, perServer)
-  // As after a night: what was known is known, and nobody is there.
+  bench.log(`filling a database with ${count} upstreams`)
+  const all: Awaited<ReturnType<typeof prepare>>[] = []
+  for (const checkout of bench.checkouts) all.push(await prepare(bench, checkout, `${far.url}/mcp`, perServer))
+  // The lists stay in the database, but no upstream can be reached any more.
   await far.child.stop()
 
-  const readyMs: { none: number[]; many: number[] } = { none: [], many: [] }
   const starts = quick ? 2 : Math.max(rounds, MIN_STARTS)
   // The first start of each only fills the file cache.
   for (let round = 0; round <= starts; round++) {
-    for (const [key, directory] of [
-      ['none', none],
-      ['many', many],
-    ] as const) {
-      const started = await startPatchbay(bench.rig, bench.options, directory)
-      if (round > 0) readyMs[key].push(started.readyMs)
-      await started.child.stop()
+    for (const size of SIZES) {
+      for (const { checkout, directories, readyMs } of inTurn(all, round)) {
+        const started = await startPatchbay(bench, checkout, directories[size])
+        if (round > 0) readyMs[size].push(started.readyMs)
+        await started.child.stop()
+      }
     }
-    bench.say(`start ${round} of ${starts}`)
+    bench.log(`start ${round} of ${starts}`)
   }
   bench.addTable({
-    title: `Start with ${count} upstreams known`,
+    title: `Start with ${count} known upstreams: ready after, ms`,
     columns: ['', 'no upstreams', `${count} upstreams`],
-    rows: [['ready after, ms', show(median(readyMs.none)), show(median(readyMs.many))]],
+    rows: all.map(({ checkout, readyMs }) => [
+      `${checkout.name} checkout`,
+      show(median(readyMs.none)),
+      show(median(readyMs.many)),
+    ]),
   })
+  const [own] = all
   bench.addFigure({
-    title: `ready with ${count} upstreams known, beside none`,
+    title: `ready with ${count} known upstreams, compared with none`,
     required: { atMost: MAX_RATIO },
-    measured: median(readyMs.many) / median(readyMs.none),
+    measured: median(own?.readyMs.many ?? []) / median(own?.readyMs.none ?? []),
     unit: 'x',
   })
+  bench.compareValues(
+    `ready with ${count} known upstreams`,
+    'ms',
+    all.map(({ readyMs }) => readyMs.many),
+  )
 }

@@ -1,0 +1,42 @@
+/** The built checkouts of Patchbay that a run measures: this one and, with `--against`, another one. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+export type Checkout = {
+  name: 'this' | 'other'
+  root: string
+  /** Arguments for Node: the flags that this checkout's own launcher sets, and last the built program. */
+  command: readonly string[]
+  env: Record<string, string>
+}
+
+const OWN_ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Runs the launcher, which builds what is missing or outdated. npm's variables are left out: they change what it does. */
+const build = (root: string): void => {
+  const { PATH, HOME, TMPDIR } = process.env
+  const { status } = spawnSync(process.execPath, [join(root, 'bin/patchbay'), '--version'], {
+    env: { PATH, HOME, TMPDIR },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (status !== 0) throw new Error(`${root} is not a checkout of Patchbay that can be built`)
+}
+
+const readCheckout = async (name: Checkout['name'], root: string): Promise<Checkout> => {
+  build(root)
+  const tasks: typeof import('../bin/launcher/tasks.mjs') = await import(
+    pathToFileURL(join(root, 'bin/launcher/tasks.mjs')).href
+  )
+  return { name, root, command: tasks.commandOf('command', root), env: tasks.environmentOf('command', root) }
+}
+
+/** Throws when a checkout cannot be built. */
+export const readCheckouts = async (against: string | undefined): Promise<[own: Checkout, other?: Checkout]> => {
+  const own = await readCheckout('this', OWN_ROOT)
+  return against === undefined ? [own] : [own, await readCheckout('other', against)]
+}
+
+/** Reverses the order every second round, so that no checkout is always measured first. */
+export const inTurn = <T>(items: readonly T[], round: number): readonly T[] =>
+  round % 2 === 0 ? items.toReversed() : items
