@@ -8,7 +8,7 @@ COPY prisma.config.ts tsconfig.json tsconfig.build.json ./
 COPY prisma prisma
 COPY scripts scripts
 COPY src src
-RUN node scripts/generate.ts && node node_modules/typescript/bin/tsc -p tsconfig.build.json
+RUN node scripts/generate.ts && node node_modules/typescript/bin/tsc -p tsconfig.build.json && node scripts/bundle.ts dist
 
 # Without the optional packages: npm counts the Prisma command line and the compiler among them (as optional peers of
 # the Prisma client), 250 MB that nothing here runs. The one kind that is needed comes from the stage before.
@@ -24,7 +24,6 @@ LABEL org.opencontainers.image.title="Patchbay" \
       org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
     PATCHBAY_HOST=0.0.0.0 \
-    PATCHBAY_PORT=8080 \
     DATABASE_URL=file:/data/patchbay.db
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
@@ -40,7 +39,7 @@ USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PATCHBAY_PORT}/healthz`).then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PATCHBAY_PORT || process.env.PORT || 8080}/healthz`).then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/app/bin/patchbay"]
 CMD ["serve"]

@@ -1,4 +1,4 @@
-// What the npm scripts call: `node bin/task.mjs <task> [arguments]`, the tasks being those of launcher/tasks.mjs.
+// Entry point of the npm scripts: `node bin/task.mjs <task> [arguments]`. The tasks are defined in launcher/tasks.mjs.
 import { launch } from './launcher/launch.mjs'
 
 const [task, ...args] = process.argv.slice(2)

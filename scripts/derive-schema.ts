@@ -21,11 +21,7 @@ const JSON_FIELD = /^( +\w+ +Json\??)(?= |$)/gm
  */
 export const toPostgresSchema = (schema: string): string => {
   const provider = replaceOnce(schema, 'provider = "sqlite"', 'provider = "postgresql"')
-  const output = replaceOnce(
-    provider,
-    '"../src/platform/db/generated/sqlite"',
-    '"../../src/platform/db/generated/postgresql"',
-  )
+  const output = replaceOnce(provider, '"../src/lib/db/generated/sqlite"', '"../../src/lib/db/generated/postgresql"')
   const models = output.replaceAll(JSON_FIELD, '$1 @db.Json')
   return `// Derived from ../schema.prisma by scripts/derive-schema.ts: change that file, not this one.\n${models}`
 }

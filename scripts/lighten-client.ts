@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shiftStrings } from './prisma-graph.ts'
 
-const CLIENTS = join(import.meta.dirname, '../src/platform/db/generated')
+const CLIENTS = join(import.meta.dirname, '../src/lib/db/generated')
 const COMPILER = /const \{ wasm \} = await import\(("@prisma\/client\/runtime\/[\w.-]+\.mjs")\)/g
 const GRAPH = /strings: (JSON\.parse\(.+\)),\n {2}graph: "([\w-]+)"/g
 /** A gap from which on V8 keeps an object's numbered members in a table instead of an array with holes. */

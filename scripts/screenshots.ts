@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DashboardWorld, startDashboardWorld } from '../test/browser/dashboard-world.ts'
 import { launchChromium } from '../test/support/chromium.ts'
+import { type DashboardWorld, startDashboardWorld } from '../test/web/browser/dashboard-world.ts'
 
 // `npm run screenshots`: makes the README's pictures anew, out of the pages as they are, with the data of their tests.
 

@@ -1,7 +1,7 @@
-/** What stops a start and the user can mend: the message is one line that says what is wrong and what to do. */
+/** A start-up failure that the user can fix. The message is one line: what is wrong and what to do. */
 export class Fault extends Error {
   name = 'Fault'
 }
 
-/** Goes to standard error: standard output belongs to the command that runs (`--json`). */
+/** Writes a line to standard error. Standard output belongs to the command that runs (`--json`). */
 export const say = line => process.stderr.write(`patchbay: ${line}\n`)

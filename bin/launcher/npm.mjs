@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from './fault.mjs'
 import { runStep } from './processes.mjs'
 
-/** npm's own script, to be run by the Node of our choice: npm's `#!` line would take any. */
+/** Finds npm's own script, so that the chosen Node can run it. npm's `#!` line would use any Node. */
 const findNpm = () => {
   const { npm_execpath: caller = '', PATH = '' } = process.env
   const windows = process.platform === 'win32'
@@ -17,25 +17,28 @@ const findNpm = () => {
     const script = realpathSync(candidate)
     if (basename(script) === 'npm-cli.js') return script
   }
-  throw new Fault('npm is not to be found on the PATH; it comes with Node.js: install that from https://nodejs.org')
+  throw new Fault('npm was not found on the PATH; it comes with Node.js: install Node.js from https://nodejs.org')
 }
 
-/** What npm's output says went wrong, most telling first, each with what to do. */
+/** Patterns in npm's output, most specific first, each with its cause and what to do. */
 const REASONS = [
-  [/ENOSPC/, 'the disk is full: make room'],
+  [/ENOSPC/, 'the disk is full: free some space'],
   [/EROFS|EACCES|EPERM/, 'a file or folder cannot be written: run as the owner of this checkout and of ~/.npm'],
-  [/in sync/, 'package-lock.json does not fit package.json: run npm install'],
+  [/in sync/, 'package-lock.json does not match package.json: run npm install'],
   [/E404|ETARGET|notarget/, 'the registry lacks a package: check `npm config get registry`'],
-  [/EINTEGRITY/, 'a package is not what package-lock.json says: run npm cache clean --force and try again'],
+  [
+    /EINTEGRITY/,
+    'a package does not match its checksum in package-lock.json: run npm cache clean --force and try again',
+  ],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_/,
-    "the registry's certificate is not trusted: set NODE_EXTRA_CA_CERTS to your network's",
+    "the registry's certificate is not trusted: set NODE_EXTRA_CA_CERTS to your network's certificate authority",
   ],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|EIDLETIMEOUT/,
     'the npm registry cannot be reached: check the network, the proxy and `npm config get registry`',
   ],
-  [/E401|E403|E5\d\d/, 'the npm registry refuses: check `npm config get registry` and its credentials'],
+  [/E401|E403|E5\d\d/, 'the npm registry refused the request: check `npm config get registry` and its credentials'],
 ]
 
 const reasonIn = output => {
@@ -43,7 +46,7 @@ const reasonIn = output => {
   return REASONS.find(([sign]) => errors.some(line => sign.test(line)))?.[1]
 }
 
-/** Runs npm under `node`; `purpose` completes "Cannot …" in the one line that is said when it fails. */
+/** Runs npm with `node`. `purpose` completes the error line "Cannot …". */
 export const runNpm = async (node, args, { cwd, log, purpose }) => {
   const code = await runStep(node, [findNpm(), ...args], { cwd, log })
   if (code === 0) return

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { Fault, say } from './fault.mjs'
 import { runNpm } from './npm.mjs'
 import { logOf, runStep } from './processes.mjs'
-import { createStamps, fingerprint } from './stamps.mjs'
+import { createStamps, fingerprint, glance } from './stamps.mjs'
 
 const readJson = path => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Whether node_modules holds what the lock says, by the list npm itself keeps there (after a plain `npm install`). */
+/**
+ * Checks node_modules against the lock file, using the list that npm keeps there (for a checkout after a plain `npm
+ * install`).
+ */
 const isInstalled = root => {
   const kept = join(root, 'node_modules/.package-lock.json')
   if (!existsSync(kept)) return false
@@ -18,19 +21,21 @@ const isInstalled = root => {
   )
 }
 
-/** Goes with node_modules, so that whoever runs `npm ci` by hand gets the install scripts run again. */
+/** Lies inside node_modules: after a manual `npm ci` it is gone, so the install scripts run again. */
 const INSTALLED = 'node_modules/.prepared'
+
+const GENERATED = 'src/lib/db/generated'
 
 const runtimeIn = stamp => stamp.slice(0, stamp.lastIndexOf(' '))
 
 const installDependencies = async (root, node, { log, print, before }) => {
   const isForOtherNode = before !== undefined && runtimeIn(before) !== runtimeIn(print)
   if (isForOtherNode || !isInstalled(root)) {
-    say('installing the dependencies, about half a minute')
+    say('installing dependencies, about half a minute')
     const args = ['ci', '--include=dev', '--include=optional', '--ignore-scripts']
     await runNpm(node, args, { cwd: root, log, purpose: 'install the dependencies' })
   }
-  // No install script runs but those that package.json allows, whatever npm's version makes of that field.
+  // Only the install scripts that package.json allows are run, whether or not this npm version supports that field.
   const allowed = Object.entries(readJson(join(root, 'package.json')).allowScripts ?? {}).filter(([, yes]) => yes)
   const present = allowed.map(([name]) => name).filter(name => existsSync(join(root, 'node_modules', name)))
   if (present.length > 0) {
@@ -51,51 +56,79 @@ const generate = async (root, node, { log }) => {
   say('generating the database clients')
   await runOwn(root, node, ['scripts/generate.ts'], {
     log,
-    failure: 'generating the database clients failed, as said above: mend prisma/schema.prisma or scripts/',
+    failure: 'generating the database clients failed, see above: fix prisma/schema.prisma or scripts/',
   })
 }
 
-/** Compiles beside `dist` and swaps, so that nothing of a removed source stays and a failed build leaves the old one. */
+/**
+ * Compiles into `dist.new` and swaps it in. No output of a deleted source remains, and a failed build keeps the old
+ * one.
+ */
 const build = async (root, node, { log }) => {
   say('building')
   rmSync(join(root, 'dist.new'), { recursive: true, force: true })
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   await runOwn(root, node, [tsc, '-p', 'tsconfig.build.json', '--outDir', 'dist.new'], {
     log,
-    failure: 'the build failed, as said above: mend the errors and start again',
+    failure: 'the build failed, see above: fix the errors and start again',
+  })
+  await runOwn(root, node, ['scripts/bundle.ts', 'dist.new'], {
+    log,
+    failure: 'bundling the build failed, as said above: fix scripts/bundle.ts or what it reads',
   })
   rmSync(join(root, 'dist'), { recursive: true, force: true })
   renameSync(join(root, 'dist.new'), join(root, 'dist'))
 }
 
+const runtimeOf = ({ version }) => `node ${version.split('.')[0]} ${process.platform} ${process.arch}`
+
+/** What each step reads, and what it makes, by which it is seen to be done. */
+const INPUTS = {
+  dependencies: { paths: ['package-lock.json', '.npmrc'] },
+  generated: { paths: ['prisma', 'prisma.config.ts', 'scripts'], skip: ['prisma/postgresql'] },
+  built: { paths: ['src', 'tsconfig.json', 'tsconfig.build.json'], skip: [GENERATED] },
+}
+
 /** The steps up to `last`, in order; each counts as done as long as its `print` (and its `output`) is there. */
-const stepsUpTo = (last, root, { version }) => {
-  const runtime = `node ${version.split('.')[0]} ${process.platform} ${process.arch}`
-  const locked = fingerprint(root, { paths: ['package-lock.json', '.npmrc'] })
-  const dependencies = `${runtime} ${locked}`
+const stepsUpTo = (last, root, node) => {
+  const dependencies = `${runtimeOf(node)} ${fingerprint(root, INPUTS.dependencies)}`
   const steps = [{ name: 'dependencies', run: installDependencies, print: dependencies, output: INSTALLED }]
   if (last === 'dependencies') return steps
-  const generated = fingerprint(root, {
-    paths: ['prisma', 'prisma.config.ts', 'scripts'],
-    skip: ['prisma/postgresql'],
-    facts: [dependencies],
-  })
-  steps.push({ name: 'generated', run: generate, print: generated, output: 'src/platform/db/generated' })
+  const generated = fingerprint(root, { ...INPUTS.generated, facts: [dependencies] })
+  steps.push({ name: 'generated', run: generate, print: generated, output: GENERATED })
   if (last === 'generated') return steps
-  const built = fingerprint(root, {
-    paths: ['src', 'tsconfig.json', 'tsconfig.build.json'],
-    skip: ['src/platform/db/generated'],
-    facts: [generated],
-  })
+  const built = fingerprint(root, { ...INPUTS.built, facts: [generated] })
   return [...steps, { name: 'built', run: build, print: built, output: 'dist' }]
 }
 
-/** What is still to be done before a task that needs `last`: steps whose inputs have changed since they were done. */
+/** Returns what is still to be done before a task that needs `last`: steps whose inputs have changed since. */
 export const stepsToDo = (last, root, node, folder) => {
   const stamps = createStamps(folder)
   return stepsUpTo(last, root, node).filter(
     ({ name, print, output }) => stamps.read(name) !== print || !existsSync(join(root, output)),
   )
+}
+
+const OUTPUTS = [INSTALLED, GENERATED, 'dist']
+
+/** Returns whether a task that needs `last` can run at once. Reads the inputs only if one was written since it could. */
+export const isReady = (last, root, node, folder) => {
+  const inputs = Object.values(INPUTS)
+  const stamps = createStamps(folder)
+  const seen = glance(root, {
+    paths: [...inputs.flatMap(({ paths }) => paths), ...Object.keys(INPUTS).map(name => `.stamps/${name}`)],
+    skip: inputs.flatMap(({ skip = [] }) => skip),
+    facts: [runtimeOf(node), ...OUTPUTS.map(path => existsSync(join(root, path)))],
+  })
+  const name = `ready-${last}`
+  if (stamps.read(name) === seen) return true
+  if (stepsToDo(last, root, node, folder).length > 0) return false
+  try {
+    stamps.write(name, seen)
+  } catch {
+    // A checkout that cannot be written to is read at each start.
+  }
+  return true
 }
 
 /** Does the `steps`. To be called under the lock. */

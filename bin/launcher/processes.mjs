@@ -19,7 +19,7 @@ const startNode = (node, args, { stdio, ...options }) =>
     ...options,
   })
 
-/** Calls `onSignal` for each signal that asks this process to stop; gives a function that ends this. */
+/** Calls `onSignal` for each signal that asks this process to stop. Returns a function that removes the handlers. */
 const catchSignals = onSignal => {
   for (const signal of STOPPING) process.on(signal, onSignal)
   return () => {
@@ -28,8 +28,9 @@ const catchSignals = onSignal => {
 }
 
 /**
- * Runs one step of preparation to its end, its output in the file `log`. Gives the exit code, null if a signal ended it.
- * A signal to us goes to the whole step (npm and what npm started), and ends us when that has ended.
+ * Runs one preparation step, with its output in the file `log`. Returns the exit code, or null if a signal ended the
+ * step. A signal to this process is passed to the whole step (npm and its children); this process exits when the step
+ * has.
  */
 export const runStep = (node, args, { cwd, log }) =>
   new Promise((resolve, reject) => {
@@ -53,8 +54,8 @@ export const runStep = (node, args, { cwd, log }) =>
   })
 
 /**
- * npm gives a signal to the shell between it and us, which dies of it and tells nobody: so its death counts as SIGTERM.
- * To be called at start, for all that follows.
+ * npm runs us through a shell, and signals only that shell, which dies without telling us. So its death is treated as
+ * SIGTERM. Must be called at start.
  */
 export const watchOverShell = () => {
   if (!isUnderNpm) return
@@ -68,14 +69,14 @@ export const watchOverShell = () => {
 }
 
 /**
- * Goes on as Node running `args`; does not return. Where a process can become another and need not watch over npm's
- * shell, it does just that; elsewhere a child runs with our standard streams, gets our signals, and its end is ours.
+ * Continues as Node running `args`; does not return. Replaces this process where the platform allows it and npm's shell
+ * need not be watched. Otherwise a child inherits the standard streams, receives our signals, and sets our exit code.
  */
 export const become = (node, args) => {
   if (process.execve && hasGroups && !isUnderNpm) process.execve(node.file, [node.file, ...args], node.env)
   const child = startNode(node, args, { stdio: ['inherit', 'inherit', 'inherit'] })
   const release = catchSignals(signal => {
-    // Ctrl-C in a terminal reaches the child by itself: twice would mean "at once".
+    // Ctrl-C in a terminal reaches the child directly. A second SIGINT would mean "stop at once".
     if (signal !== 'SIGINT' || !isatty(0)) child.kill(signal)
   })
   child.once('error', error => {

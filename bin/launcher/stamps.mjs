@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const visit = (hash, root, path, skip) => {
+const visit = (root, path, skip, addFile) => {
   if (skip.includes(path)) return
   let entries
   try {
@@ -10,30 +10,50 @@ const visit = (hash, root, path, skip) => {
   } catch (error) {
     if (error.code === 'ENOENT') return
     if (error.code !== 'ENOTDIR') throw error
-    hash
-      .update(`${path}\0`)
-      .update(readFileSync(join(root, path)))
-      .update('\0')
+    addFile(path)
     return
   }
   // In code unit order, which is the same everywhere: readdir's is not.
-  for (const name of entries.map(entry => entry.name).sort()) visit(hash, root, `${path}/${name}`, skip)
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const child = `${path}/${entry.name}`
+    if (entry.isFile() && !skip.includes(child)) addFile(child)
+    else visit(root, child, skip, addFile)
+  }
 }
 
 /**
- * A hash over the content of `paths` (files or folders, relative to `root`) but not `skip`, and over `facts`.
+ * Returns a hash over the content of `paths` (files or folders, relative to `root`) but not `skip`, and over `facts`.
  * Content, not times: a fresh checkout or a copy has new times and the same content.
  */
 export const fingerprint = (root, { paths, skip = [], facts = [] }) => {
   const hash = createHash('sha256').update(facts.join('\0'))
-  for (const path of paths) visit(hash, root, path, skip)
+  const addFile = path =>
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(root, path)))
+      .update('\0')
+  for (const path of paths) visit(root, path, skip, addFile)
   return hash.digest('hex')
 }
 
-/** The record of what a step was last done for, one file a step. */
+/**
+ * Returns a hash over the names, sizes and times of the same files. Ten times as fast as reading them; the same only if
+ * none was written since: the time of a file's last change (ctime) cannot be set back.
+ */
+export const glance = (root, { paths, skip = [], facts = [] }) => {
+  const hash = createHash('sha256').update(facts.join('\0'))
+  const addFile = path => {
+    const { size, mtimeMs, ctimeMs, ino } = statSync(join(root, path))
+    hash.update(`${path}\0${size} ${mtimeMs} ${ctimeMs} ${ino}\0`)
+  }
+  for (const path of paths) visit(root, path, skip, addFile)
+  return hash.digest('hex')
+}
+
+/** Records the inputs for which each step last ran, in one file per step. */
 export const createStamps = folder => ({
   read: step => (existsSync(join(folder, step)) ? readFileSync(join(folder, step), 'utf8') : undefined),
   write: (step, value) => writeFileSync(join(folder, step), value),
-  /** Before a step starts: if it is cut short, it counts as not done. */
+  /** Called before a step starts, so that an interrupted step counts as not done. */
   remove: step => rmSync(join(folder, step), { force: true }),
 })

@@ -1,4 +1,4 @@
-/** What runs a task, as arguments for Node. For the benchmark, which starts what its users start. */
+/** Returns the arguments for Node that run a task. The benchmark uses it to start what users start. */
 export function commandOf(task: 'command', root: string): string[]
-/** What is in a task's environment unless the user says otherwise. */
-export function environmentOf(task: 'command'): Record<string, string>
+/** Returns the task's default environment variables. */
+export function environmentOf(task: 'command', root: string): Record<string, string>

@@ -1,41 +1,43 @@
 import { join } from 'node:path'
 
 /**
- * Node 24 lets the part of memory for what is young grow to 128 MB, more than all that Patchbay holds. This is as much
- * as Node 22 took, 32 MB: a smaller one is collected so often that calls notice.
+ * Node 24 lets the young generation grow to 128 MB, more than Patchbay uses in total. This restores the 32 MB of Node
+ * 22. Smaller sizes are collected so often that calls slow down.
  */
 const YOUNG_MEMORY = '--max-semi-space-size=16'
 /**
- * What survives there is little: one thread copies it in a third of a millisecond, where several wait for each other,
- * on a busy machine for many times as long.
+ * Little survives a young-generation collection: one thread copies it in a third of a millisecond. Parallel threads
+ * wait for each other, many times longer on a busy machine.
  */
 const ONE_COLLECTOR = '--no-parallel-scavenge'
 /**
- * What a call makes is soon gone, but for a few answers that wait to be counted. Where V8 sees only those for a while,
- * it takes all others for old from their beginning, and collects all that is old once a second.
+ * Most objects of a call die young, except a few results waiting to be counted. If V8 sees only those for a while, it
+ * allocates everything in the old generation and collects that once a second.
  */
 const ALL_BEGINS_YOUNG = '--no-allocation-site-pretenuring'
 /**
- * V8's own threads, which collect and compile beside the program. Four, as Node has them, keep 10 MB more and are no
- * quicker for a program whose own work is done by one thread.
+ * V8's own threads, which collect and compile in parallel. Node's default of four uses 10 MB more and is no faster,
+ * since one thread does the work of this program.
  */
 const FEW_HELPERS = '--v8-pool-size=2'
 /**
- * Bytes at the end of glibc's heap that it keeps when they are free. Left alone it keeps twice the longest answer there
- * ever was, and 10 MB more than it needs. What is 128 kB or longer is then mapped by itself each time, which costs calls
- * nothing that could be measured.
+ * Bytes of free memory that glibc keeps at the end of its heap. By default it keeps twice the longest response so far,
+ * and 10 MB more than needed. Blocks of 128 kB or more are then mapped separately each time, at no measurable cost to
+ * calls.
  */
 const GIVES_BACK = { MALLOC_TRIM_THRESHOLD_: '1000000' }
+/** Where Node caches compiled code for the next start. Deleted with the build; not used if it is not writable. */
+const COMPILED_CODE = { NODE_COMPILE_CACHE: 'dist/.compile-cache' }
 
 /**
- * What each task needs and what it runs (arguments for Node; the user's own follow), with what is in its environment
- * unless the user says otherwise. `needs` is the last step of preparation: `dependencies` < `generated` < `built`.
+ * What each task needs and runs (arguments for Node, followed by the user's own), and its default environment
+ * variables. `needs` is the last preparation step: `dependencies` < `generated` < `built`.
  */
 export const TASKS = {
   command: {
     needs: 'built',
     run: [YOUNG_MEMORY, ONE_COLLECTOR, ALL_BEGINS_YOUNG, FEW_HELPERS, 'dist/cli/main.js'],
-    env: GIVES_BACK,
+    env: { ...GIVES_BACK, ...COMPILED_CODE },
   },
   dev: { needs: 'generated', run: ['--watch', '--watch-preserve-output', 'src/cli/main.ts', 'serve'] },
   test: { needs: 'built', run: ['node_modules/vitest/vitest.mjs', 'run'] },
@@ -47,7 +49,10 @@ export const TASKS = {
   migration: { needs: 'generated', run: ['scripts/new-migration.ts'] },
 }
 
-/** `run` with the paths of the checkout made absolute, so that the user's working folder can be any. */
-export const commandOf = (task, root) => TASKS[task].run.map(part => (part.includes('/') ? join(root, part) : part))
+/** Makes a path of the checkout absolute, so that the user may start it from any folder. */
+const locate = (part, root) => (part.includes('/') ? join(root, part) : part)
 
-export const environmentOf = task => TASKS[task].env ?? {}
+export const commandOf = (task, root) => TASKS[task].run.map(part => locate(part, root))
+
+export const environmentOf = (task, root) =>
+  Object.fromEntries(Object.entries(TASKS[task].env ?? {}).map(([name, value]) => [name, locate(value, root)]))
