@@ -1,38 +1,38 @@
 // The import rules of ARCHITECTURE.md. test/architecture shows that they see every file and catch what they forbid.
 
-/** A folder of src imports only folders of a lower rank. A folder that is not here may not be in src. */
-const RANKS = {
-  kernel: 0,
-  platform: 1,
-  accounts: 2,
-  templates: 2,
-  context: 2,
-  history: 2,
-  organizations: 3,
-  toolkits: 3,
-  upstreams: 3,
-  'config-files': 4,
-  servers: 4,
-  execution: 5,
-  oauth: 5,
-  mcp: 6,
-  discovery: 7,
-  dashboard: 7,
-  sample: 7,
-  cli: 7,
-}
+/**
+ * The layers, lowest first: a folder imports only folders of lower layers. `a/b` is a subfolder with a layer of its own.
+ * A folder that is not here may not be in src.
+ */
+const LAYERS = [
+  ['lib'],
+  ['templates', 'passthrough/proxy'],
+  ['identity', 'history'],
+  ['tenancy', 'tools'],
+  ['upstreams'],
+  ['servers', 'passthrough/route'],
+  ['runtime/call'],
+  ['results', 'tool-search'],
+  ['runtime', 'oauth'],
+  ['mcp'],
+  ['api', 'web', 'sample', 'passthrough/http'],
+  ['cli'],
+]
 
 const anyOf = names => `(${names.join('|')})`
 
-const rankRules = Object.entries(RANKS).map(([folder, rank]) => ({
-  name: `rank-of-${folder}`,
-  comment: `src/${folder} has rank ${rank}: it imports only folders of a lower rank`,
-  severity: 'error',
-  from: { path: `^src/${folder}/` },
-  to: {
-    path: `^src/${anyOf(Object.keys(RANKS).filter(other => other !== folder && RANKS[other] >= rank))}/`,
-  },
-}))
+const layerRules = LAYERS.flatMap((folders, layer) =>
+  folders.map(folder => {
+    const inner = LAYERS.flat().filter(other => other.startsWith(`${folder}/`))
+    return {
+      name: `layer-of-${folder}`,
+      comment: `src/${folder} imports only folders of lower layers`,
+      severity: 'error',
+      from: { path: `^src/${folder}/`, ...(inner.length > 0 && { pathNot: `^src/${anyOf(inner)}/` }) },
+      to: { path: '^src/[^/]+/', pathNot: `^src/${anyOf([folder, ...LAYERS.slice(0, layer).flat()])}/` },
+    }
+  }),
+)
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
@@ -40,13 +40,6 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 const onlyAt = (name, comment, places, path, but = ['type-only']) =>
   rule(name, comment, { path: '^src/', pathNot: places }, { path, dependencyTypesNot: but })
 
-/** The ways into a folder. The generated client is one: who may take it has a rule of its own. */
-const DOORS = [
-  '^src/[^/]+/index\\.ts$',
-  '^src/platform/[^/]+\\.ts$',
-  '^src/platform/[^/]+/index\\.ts$',
-  '^src/platform/db/generated/',
-]
 const SOCKET_MODULES = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls']
 const OAUTH_LIBRARY_USERS = '^src/oauth/(engine|provider|adapter)\\.ts$'
 const DRAWER = '(^|/)(utils?|helpers?|common|managers?)(/|\\.ts$)'
@@ -54,24 +47,12 @@ const DRAWER = '(^|/)(utils?|helpers?|common|managers?)(/|\\.ts$)'
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...rankRules,
+    ...layerRules,
     rule(
       'known-folder',
-      'A folder in src is a feature with a rank: give it one in .dependency-cruiser.mjs and ARCHITECTURE.md',
-      { path: '^src/[^/]+/', pathNot: `^src/${anyOf(Object.keys(RANKS))}/` },
+      'A folder in src has a layer: give it one in .dependency-cruiser.mjs and ARCHITECTURE.md',
+      { path: '^src/[^/]+/', pathNot: `^src/${anyOf(LAYERS.flat())}/` },
       {},
-    ),
-    rule(
-      'through-index',
-      "Another folder's files are reached through its index.ts (platform: through that of the subfolder)",
-      { path: '^src/([^/]+)' },
-      { path: '^src/[^/]+/', pathNot: ['^src/$1/', ...DOORS] },
-    ),
-    rule(
-      'through-index-of-platform',
-      'A subfolder of platform reaches another through its index.ts',
-      { path: '^src/platform/([^/]+)' },
-      { path: '^src/platform/[^/]+/', pathNot: ['^src/platform/$1/', ...DOORS] },
     ),
     rule(
       'composition-is-for-cli',
@@ -81,19 +62,19 @@ export default {
     ),
     rule(
       'generated-client-is-for-stores',
-      'Only *.store.ts and platform/db talk to the database',
-      { path: '^src/', pathNot: ['\\.store\\.ts$', '^src/platform/db/'] },
-      { path: '^src/platform/db/generated/' },
+      'Only *.store.ts and lib/db talk to the database',
+      { path: '^src/', pathNot: ['\\.store\\.ts$', '^src/lib/db/'] },
+      { path: '^src/lib/db/generated/' },
     ),
     onlyAt(
-      'sockets-are-for-platform',
-      'Only platform/net, platform/db and platform/mail open connections outwards: the rest goes through them',
-      '^src/platform/(net|db|mail)/',
+      'outgoing-connections',
+      'Only lib/outbound, lib/db, lib/mail and passthrough/proxy open outgoing connections',
+      '^src/(lib/(outbound|db|mail)|passthrough/proxy)/',
       [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'],
     ),
     onlyAt(
       'sdk-when-needed',
-      "The SDK's client comes with the first upstream (upstreams/mcp-client.ts), or with a command that is one",
+      "The SDK's client comes with the first upstream (upstreams/connection/mcp-client.ts), or with a command that is one",
       '^src/cli/',
       'node_modules/@modelcontextprotocol/client/',
     ),
@@ -106,14 +87,14 @@ export default {
     ),
     onlyAt(
       'processes-are-for-upstreams',
-      'Only src/upstreams/connection and the threads of src/context start processes: there they are bounded, and none outlives Patchbay',
-      '^src/(upstreams/connection/|context/threads/job-process\\.ts$)',
+      'Only src/upstreams/connection and the threads of src/tool-search start processes: there they are bounded, and none outlives Patchbay',
+      '^src/(upstreams/connection/|lib/worker/job-process\\.ts$)',
       '^(node:)?(child_process|cluster)$',
     ),
     rule(
       'environment-is-for-settings',
-      "Only platform/settings.ts reads the environment (process.env itself is the linter's part)",
-      { path: '^src/', pathNot: '^src/platform/settings\\.ts$' },
+      'Only lib/process/settings.ts reads the environment (the linter forbids process.env elsewhere)',
+      { path: '^src/', pathNot: '^src/lib/process/settings\\.ts$' },
       { path: '^(node:)?process$' },
     ),
     rule('no-circle', 'Two files that import each other are one, or a third is missing', {}, { circular: true }),
@@ -141,7 +122,7 @@ export default {
     // TypeScript 7 has no API to parse with: without swc the cruiser would see nothing and say that all is well.
     parser: 'swc',
     tsPreCompilationDeps: true,
-    doNotFollow: { path: ['node_modules', '^src/platform/db/generated/'] },
+    doNotFollow: { path: ['node_modules', '^src/lib/db/generated/'] },
     exclude: { path: '^dist' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],

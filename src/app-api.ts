@@ -1,27 +1,32 @@
-import {
-  accountRoutes,
-  auditRoutes,
-  externalIdentityRoutes,
-  mailFlowRoutes,
-  ownAccountRoutes,
-  secondFactorRoutes,
-} from './accounts/index.ts'
-import { callTokensRoutes, executionRoutes } from './execution/index.ts'
-import { catalogueRoutes } from './mcp/index.ts'
-import { grantRoutes, oauthClientRoutes } from './oauth/index.ts'
-import {
-  accountDeletionRoutes,
-  invitationRoutes,
-  organizationAuditRoutes,
-  organizationRoutes,
-} from './organizations/index.ts'
-import { configureApi, type HttpServer, type OriginPolicy, type SessionOptions } from './platform/http/index.ts'
-import type { Settings } from './platform/settings.ts'
-import { instanceRoutes, serverRoutes, serverTransferRoutes } from './servers/index.ts'
+import { accountRoutes } from './api/accounts/accounts.routes.ts'
+import { auditRoutes } from './api/accounts/audit.routes.ts'
+import { externalIdentityRoutes } from './api/accounts/external-identities.routes.ts'
+import { mailFlowRoutes } from './api/accounts/mail-flows.routes.ts'
+import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
+import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
+import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
+import { executionRoutes } from './api/history/execution.routes.ts'
+import { grantRoutes } from './api/oauth/grants.routes.ts'
+import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
+import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
+import { organizationAuditRoutes } from './api/organizations/audit.routes.ts'
+import { invitationRoutes } from './api/organizations/invitations.routes.ts'
+import { organizationRoutes } from './api/organizations/organizations.routes.ts'
+import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
+import { instanceRoutes } from './api/servers/instances.routes.ts'
+import { serverRoutes } from './api/servers/servers.routes.ts'
+import { serverTransferRoutes } from './api/servers/transfer.routes.ts'
+import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
+import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
+import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
+import { upstreamRoutes } from './api/upstreams/upstreams.routes.ts'
+import { configureApi } from './lib/http/api.ts'
+import type { OriginPolicy } from './lib/http/origins.ts'
+import type { HttpServer } from './lib/http/server.ts'
+import type { SessionOptions } from './lib/http/sessions.ts'
+import type { Settings } from './lib/process/settings.ts'
+import { VERSION } from './lib/process/version.ts'
 import type { Services } from './services.ts'
-import { toolkitRoutes } from './toolkits/index.ts'
-import { upstreamAccountRoutes, upstreamReviewRoutes, upstreamRoutes } from './upstreams/index.ts'
-import { VERSION } from './version.ts'
 
 export type ApiParts = { settings: Settings; services: Services; origins: OriginPolicy; sessions: SessionOptions }
 

@@ -1,68 +1,70 @@
 import type { FastifyInstance } from 'fastify'
-import {
-  accessTokenPages,
-  externalAccountPages,
-  externalSignInPages,
-  linkPages,
-  ownAccountPages,
-  ownPasswordPages,
-  ownSessionPages,
-  secondFactorAccountPages,
-  secondFactorPages,
-  signInPages,
-  typedFormPages,
-} from './accounts/index.ts'
-import {
-  createFirstRun,
-  designPages,
-  firstRunPages,
-  galleryPages,
-  type Live,
-  landingPages,
-  livePages,
-  operatorPages,
-  organizationUsagePages,
-  overviewPages,
-  publicServerPages,
-  serversPages,
-  statusPages,
-  themePages,
-  toolActionPages,
-  toolEditorPages,
-  toolLivePages,
-  upstreamToolPages,
-} from './dashboard/index.ts'
-import { historyPages } from './execution/index.ts'
-import type { Actor } from './kernel/index.ts'
-import { type InProcessClient, inspectorPages, type McpRegistry } from './mcp/index.ts'
-import { accessPages, applicationPages } from './oauth/index.ts'
-import {
-  accountDeletionPages,
-  invitationPages,
-  memberPages,
-  organizationAuditPages,
-  organizationInvitationPages,
-  organizationSettingsPages,
-  organizationsPages,
-  ownOrganizationPages,
-} from './organizations/index.ts'
-import { configurePages, listAssets, type OriginPolicy, type SessionOptions } from './platform/http/index.ts'
-import type { Settings } from './platform/settings.ts'
-import {
-  bindingsPages,
-  createServerTab,
-  globalsPages,
-  instancePages,
-  serverToolsPages,
-  settingsPages,
-  sourcesPages,
-  tableSettingsPages,
-  toolAddingPages,
-} from './servers/index.ts'
+import { clientDocumentRoutes } from './api/upstreams/client-document.routes.ts'
+import type { OriginPolicy } from './lib/http/origins.ts'
+import { listAssets } from './lib/http/pages/assets.ts'
+import { configurePages } from './lib/http/pages/pages.ts'
+import type { SessionOptions } from './lib/http/sessions.ts'
+import type { Actor } from './lib/kernel/actor.ts'
+import type { Settings } from './lib/process/settings.ts'
+import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
+import type { InProcessClient } from './mcp/in-process-client.ts'
+import type { McpRegistry } from './mcp/registry/registry.ts'
 import type { Services } from './services.ts'
-import { toolkitPages, toolkitsPages } from './toolkits/index.ts'
-import { clientDocumentRoutes, connectPages, ownUpstreamAccountPages, upstreamPages } from './upstreams/index.ts'
-import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './version.ts'
+import { accessPages } from './web/access/access.pages.ts'
+import { applicationPages } from './web/access/applications.pages.ts'
+import { accessTokenPages } from './web/account/access-tokens.pages.ts'
+import { externalAccountPages } from './web/account/external-account.pages.ts'
+import { externalSignInPages } from './web/account/external-sign-in.pages.ts'
+import { linkPages } from './web/account/link.pages.ts'
+import { ownAccountPages } from './web/account/own-account.pages.ts'
+import { ownPasswordPages } from './web/account/own-password.pages.ts'
+import { ownSessionPages } from './web/account/own-sessions.pages.ts'
+import { secondFactorPages } from './web/account/second-factor.pages.ts'
+import { secondFactorAccountPages } from './web/account/second-factor-account.pages.ts'
+import { signInPages } from './web/account/sign-in.pages.ts'
+import { typedFormPages } from './web/account/typed-form.pages.ts'
+import { bindingsPages } from './web/bindings/bindings.pages.ts'
+import { designPages } from './web/diagram/design.pages.ts'
+import { createServerTab } from './web/frame/server-tab.ts'
+import { globalsPages } from './web/globals/globals.pages.ts'
+import { historyPages } from './web/history/history.pages.ts'
+import { inspectorPages } from './web/inspector/inspector.pages.ts'
+import { livePages } from './web/live/live.pages.ts'
+import type { Live } from './web/live/live.ts'
+import { operatorPages } from './web/operator/operator.pages.ts'
+import { organizationUsagePages } from './web/operator/organization-usage.pages.ts'
+import { statusPages } from './web/operator/status.pages.ts'
+import { themePages } from './web/operator/theme.pages.ts'
+import { accountDeletionPages } from './web/organizations/account-deletion.pages.ts'
+import { invitationPages } from './web/organizations/invitation.pages.ts'
+import { memberPages } from './web/organizations/members.pages.ts'
+import { organizationAuditPages } from './web/organizations/organization-audit.pages.ts'
+import { organizationInvitationPages } from './web/organizations/organization-invitations.pages.ts'
+import { organizationSettingsPages } from './web/organizations/organization-settings.pages.ts'
+import { organizationsPages } from './web/organizations/organizations.pages.ts'
+import { ownOrganizationPages } from './web/organizations/own-organizations.pages.ts'
+import { overviewPages } from './web/overview/overview.pages.ts'
+import { publicServerPages } from './web/overview/public-server.pages.ts'
+import { serversPages } from './web/overview/servers.pages.ts'
+import { instancePages } from './web/server-tools/instance.pages.ts'
+import { tableSettingsPages } from './web/server-tools/table-settings.pages.ts'
+import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
+import { serverToolsPages } from './web/server-tools/tools.pages.ts'
+import { settingsPages } from './web/settings/settings.pages.ts'
+import { sourcesPages } from './web/sources/sources.pages.ts'
+import { firstRunPages } from './web/start/first-run.pages.ts'
+import { createFirstRun } from './web/start/first-run.ts'
+import { galleryPages } from './web/start/gallery.pages.ts'
+import { landingPages } from './web/start/landing.pages.ts'
+import { toolActionPages } from './web/tool-editor/tool-actions.pages.ts'
+import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
+import { toolLivePages } from './web/tool-editor/tool-live.pages.ts'
+import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
+import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
+import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
+import { connectPages } from './web/upstreams/connect.pages.ts'
+import { ownUpstreamAccountPages } from './web/upstreams/own-upstream-accounts.pages.ts'
+import { upstreamPages } from './web/upstreams/upstream.pages.ts'
 
 export type PagesParts = {
   settings: Settings

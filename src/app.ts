@@ -1,25 +1,28 @@
+import { discoveryRoutes } from './api/discovery/discovery.routes.ts'
+import { openDocumentRoutes } from './api/discovery/open-documents.routes.ts'
+import { healthRoutes } from './api/operations/health.routes.ts'
 import { appApi } from './app-api.ts'
 import { appPages } from './app-pages.ts'
-import { createLive } from './dashboard/index.ts'
-import { discoveryRoutes, openDocumentRoutes } from './discovery/index.ts'
-import { healthRoutes } from './health.routes.ts'
-import { createInProcessClient, createMcpRegistry, mcpRoutes } from './mcp/index.ts'
-import { authorizationPages, clientEndpoints, createAuthorizationServer } from './oauth/index.ts'
-import {
-  ASSETS_PREFIX,
-  createHttpServer,
-  createOriginPolicy,
-  type HttpServer,
-  serveAssets,
-} from './platform/http/index.ts'
-import type { Logger } from './platform/logger.ts'
-import type { Settings } from './platform/settings.ts'
+import { createForwardedFor } from './lib/http/forwarded-for.ts'
+import { createOriginPolicy } from './lib/http/origins.ts'
+import { ASSETS_PREFIX, serveAssets } from './lib/http/pages/assets.ts'
+import { createHttpServer, type HttpServer } from './lib/http/server.ts'
+import type { Logger } from './lib/process/logger.ts'
+import type { Settings } from './lib/process/settings.ts'
+import { PUBLIC_DIRECTORY, VERSION } from './lib/process/version.ts'
+import { createInProcessClient } from './mcp/in-process-client.ts'
+import { createMcpRegistry } from './mcp/registry/registry.ts'
+import { mcpRoutes } from './mcp/routes.ts'
+import { createAuthorizationServer } from './oauth/authorization-server.ts'
+import { clientEndpoints } from './oauth/clients/client-endpoints.ts'
+import { createPassthrough } from './passthrough/http/passthrough.ts'
 import type { Services } from './services.ts'
-import { PUBLIC_DIRECTORY, VERSION } from './version.ts'
+import { authorizationPages } from './web/access/authorization.pages.ts'
+import { createLive } from './web/live/live.ts'
 
 /** A mounted server that nobody used for this long is let go. */
 const MOUNT_IDLE_MS = 10 * 60 * 1_000
-/** Mounted servers without open streams kept at once. */
+/** MountedServer servers without open streams kept at once. */
 const MAX_MOUNTED = 5_000
 
 export type App = {
@@ -57,15 +60,21 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(healthRoutes({ db, isStopping: () => isStopping }))
   if (settings.metricsToken !== undefined) {
     // With its library only where it is used.
-    const { metricsRoutes } = await import('./metrics.routes.ts')
+    const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')
     await http.register(metricsRoutes({ ...services, token: settings.metricsToken }))
   }
   await http.register(
     mcpRoutes({
       registry,
       authorize: services.authorizeServer,
-      proxy: services.reverseProxy,
-      trustProxy: settings.trustProxy,
+      createPassthrough: checks =>
+        createPassthrough({
+          ...checks,
+          proxy: services.reverseProxy,
+          baseUrl,
+          maxRequestBytes: limits.maxRequestBytes,
+          forwardedFor: createForwardedFor(settings.trustProxy),
+        }),
       baseUrl,
       allowedOrigins,
       listensOnLoopback,

@@ -1,14 +1,13 @@
-import { listSecondFactorKeyIds } from './accounts/index.ts'
+import { listSecondFactorKeyIds } from './identity/second-factor/second-factor.store.ts'
+import { openDatabase, type Transaction } from './lib/db/client.ts'
+import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './lib/process/installation.store.ts'
+import { findMasterKeys } from './lib/process/master-keys.ts'
+import { createSealing } from './lib/process/sealing.ts'
+import type { Settings } from './lib/process/settings.ts'
 import { migrateDatabase } from './migrate-database.ts'
-import { listOAuthSealingKeyIds } from './oauth/index.ts'
-import { type OpenDatabase, openDatabase, type Transaction } from './platform/db/index.ts'
-import { type Changes, type ChangesOptions, createChanges } from './platform/events/index.ts'
-import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './platform/installation.store.ts'
-import { findMasterKeys } from './platform/master-keys.ts'
-import { createSealing } from './platform/sealing.ts'
-import type { Settings } from './platform/settings.ts'
-import { listSealingKeyIds } from './servers/index.ts'
-import { listUpstreamSealingKeyIds } from './upstreams/index.ts'
+import { listOAuthSealingKeyIds } from './oauth/sealing-key-ids.ts'
+import { listSealingKeyIds } from './servers/globals/globals.store.ts'
+import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
 /** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
@@ -38,16 +37,6 @@ export const openInstallation = async ({ database, masterKeys, dataDirectory }: 
     return { db, sealing }
   } catch (error) {
     await db.close()
-    throw error
-  }
-}
-
-/** Joins the bus to other processes; closes the database where that cannot be. */
-export const joinChanges = async (options: ChangesOptions & { db: OpenDatabase }): Promise<Changes> => {
-  try {
-    return await createChanges(options)
-  } catch (error) {
-    await options.db.close()
     throw error
   }
 }

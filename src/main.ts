@@ -1,8 +1,8 @@
 import { type App, buildApp } from './app.ts'
 import { createDrain } from './drain.ts'
-import { AppError } from './kernel/index.ts'
-import { createLogger, type Logger } from './platform/logger.ts'
-import { loadSettings, type Settings } from './platform/settings.ts'
+import { AppError } from './lib/kernel/errors.ts'
+import { createLogger, type Logger } from './lib/process/logger.ts'
+import { loadSettings, type Settings } from './lib/process/settings.ts'
 import { buildServices, type Services } from './services.ts'
 
 const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new Map([

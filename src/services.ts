@@ -1,83 +1,54 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import {
-  createAccountService,
-  createSessionStore,
-  type HashingCost,
-  removeEndedSessions,
-  removeExpiredLinks,
-} from './accounts/index.ts'
-import {
-  createAnswerShaper,
-  createAnswerTokensWork,
-  createCatalogueWork,
-  createTokenWork,
-  createToolEmbeddings,
-  createToolFinder,
-  type EmbeddingLimits,
-} from './context/index.ts'
-import {
-  type AnswerKeepingOptions,
-  createAnswerKeeping,
-  createCallLedger,
-  createCallTokens,
-  createExecutionService,
-} from './execution/index.ts'
-import { createRecorder, removeHistoryOf, removeOldToolDays } from './history/index.ts'
-import { joinChanges, openInstallation, setupTokenOf } from './installation.ts'
-import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './kernel/index.ts'
-import { createCatalogueReports } from './mcp/index.ts'
-import {
-  createGrantService,
-  createOAuthClientService,
-  createOAuthTokens,
-  endClientsOf,
-  endGrantsOf,
-  removeWhatIsOver,
-} from './oauth/index.ts'
-import {
-  createAccountDeletion,
-  createInvitationService,
-  createMemberService,
-  createOrganizationService,
-  invitationsForSignUp,
-  removeExpiredInvitations,
-} from './organizations/index.ts'
-import { createAuditLog } from './platform/audit/index.ts'
-import { createDatabaseCounters } from './platform/counters/index.ts'
-import { createEventBus } from './platform/events/index.ts'
-import type { Logger } from './platform/logger.ts'
-import { createMailer } from './platform/mail/index.ts'
-import {
-  type AddressPolicy,
-  createAddressPolicy,
-  createHttpClient,
-  type HttpClientOptions,
-} from './platform/net/index.ts'
-import type { Settings } from './platform/settings.ts'
-import { createUpkeep } from './platform/upkeep.ts'
-import { SAMPLE_ORIGIN, SAMPLE_TITLE, SAMPLE_TOOLS, sampleApi } from './sample/index.ts'
-import {
-  createGlobalService,
-  createInstanceService,
-  createRewiringService,
-  createServerAccess,
-  createServerRemoval,
-  createServerService,
-  createServerTransfer,
-  createToolAdding,
-  createToolkitUseService,
-  deriveServerChanges,
-  findServerToCall,
-  holdings,
-  listServersThere,
-  uses,
-  type VerifyMcpToken,
-} from './servers/index.ts'
-import { buildAnswerServices } from './services-answers.ts'
-import { buildUpstreamServices } from './services-upstreams.ts'
-import { createToolkitCatalogue, createToolkitService, createToolLint, createToolService } from './toolkits/index.ts'
-import { type ConnectionLimits, createUpstreamOAuth } from './upstreams/index.ts'
+import { createCatalogueReports } from './api/servers/reports.ts'
+import { removeHistoryOf } from './history/history-removal.store.ts'
+import { createRecorder } from './history/recorder.ts'
+import { removeOldToolDays } from './history/tool-days.store.ts'
+import type { HashingCost } from './identity/passwords.ts'
+import { identityPlugin } from './identity/plugin.ts'
+import { openInstallation, setupTokenOf } from './installation.ts'
+import { createDatabaseCounters } from './lib/db/counters.store.ts'
+import { createChanges } from './lib/events/changes.ts'
+import { createEventBus } from './lib/events/event-bus.ts'
+import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './lib/kernel/limits.ts'
+import { createMailer } from './lib/mail/create-mailer.ts'
+import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
+import { createHttpClient, type HttpClientOptions } from './lib/outbound/client.ts'
+import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
+import type { Logger } from './lib/process/logger.ts'
+import type { Settings } from './lib/process/settings.ts'
+import { type Chore, createUpkeep } from './lib/process/upkeep.ts'
+import { createTokenWork } from './lib/tokens/token-work.ts'
+import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
+import { endGrantsOf } from './oauth/grants/grants-of-user.store.ts'
+import { oauthPlugin } from './oauth/plugin.ts'
+import { passthroughPlugin } from './passthrough/route/plugin.ts'
+import type { AnswerKeepingOptions } from './results/cache/answer-shelves.ts'
+import { resultsPlugin } from './results/plugin.ts'
+import { createExecutionService } from './runtime/execution.service.ts'
+import { SAMPLE_ORIGIN, sampleApi } from './sample/sample-api.ts'
+import { SAMPLE_TITLE, SAMPLE_TOOLS } from './sample/sample-toolkit.ts'
+import type { VerifyMcpToken } from './servers/access/access.ts'
+import { holdings } from './servers/bindings/holdings.store.ts'
+import { listGlobals } from './servers/globals/globals.store.ts'
+import { createGlobalOpener } from './servers/globals/open-globals.ts'
+import { serversPlugin } from './servers/plugin.ts'
+import { findServerToCall } from './servers/server-to-call.ts'
+import { getServerFor } from './servers/servers.service.ts'
+import { createServerRemoval } from './servers/settings/server-removal.ts'
+import { uses } from './servers/sources/toolkit-uses.store.ts'
+import { listNamesAtWork } from './servers/tools/instances.store.ts'
+import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptance.ts'
+import { tenancyPlugin } from './tenancy/plugin.ts'
+import type { EmbeddingLimits } from './tool-search/embeddings/tool-embeddings.ts'
+import { toolSearchPlugin } from './tool-search/plugin.ts'
+import { createCatalogueWork } from './tools/lint/catalogue-work.ts'
+import { toolsPlugin } from './tools/plugin.ts'
+import { createStateDigest } from './upstreams/config/state-digest.ts'
+import type { ConnectionLimits } from './upstreams/connection/connection-limits.ts'
+import { createUpstreamOAuth } from './upstreams/oauth-client/upstream-oauth.ts'
+import { upstreamsPlugin } from './upstreams/plugin.ts'
+import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 
 /** Where a call would come back to Patchbay: its public address, and where it listens on this machine. */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
@@ -100,87 +71,44 @@ export type ServiceOptions = {
   hashingCost?: HashingCost | undefined
 }
 
-/** Every service, built once, in rank order. The database is migrated first; throws what keeps Patchbay from starting. */
-export const buildServices = async (
+/** Builds the services in order; `lifecycle` closes them in reverse. */
+const openServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, answerKeeping, embeddingLimits, hashingCost }: ServiceOptions = {},
+  { documents, connectionLimits, upstreamPolicy, answerKeeping, embeddingLimits, hashingCost }: ServiceOptions,
+  lifecycle: Lifecycle,
 ) => {
-  const { limits } = settings
+  const { limits, baseUrl } = settings
   const { db, sealing } = await openInstallation(settings)
+  lifecycle.onClose(() => db.close())
   const bus = createEventBus({ logger })
-  const changes = await joinChanges({ db, target: settings.database, bus, logger })
-  const http = createHttpClient({
+  const changes = await createChanges({ db, target: settings.database, bus, logger })
+  lifecycle.onClose(changes.close)
+  const common = { settings, db, changes, bus, sealing, logger }
+
+  const network = {
     policy: createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    maxRedirects: limits.maxRedirects,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    maxSockets: MAX_SOCKETS_PER_ORIGIN,
     ownOrigins: ownOriginsOf(settings),
-    inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
-  })
+  }
+  const upstreamNetwork = { ...network, policy: upstreamPolicy ?? network.policy }
   const mailer = createMailer({
     smtpUrl: settings.smtpUrl,
     outboxDirectory: join(settings.dataDirectory, 'outbox'),
     from: settings.mailFrom,
     logger,
   })
-  const recorder = createRecorder({ target: settings.database, logger })
-
-  const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
+  lifecycle.onClose(mailer.close)
   const counters = createDatabaseCounters(db)
-  const accounts = createAccountService({
-    db,
-    changes,
-    bus,
-    counters,
-    sealing,
-    externalProvider: settings.externalProvider,
-    mailer,
-    logger,
-    policy: { signup: settings.signup, tenancy: settings.tenancy, setupToken },
-    invitations: invitationsForSignUp,
-    endGrantsOf,
-    baseUrl: settings.baseUrl,
-    hashingCost,
-  })
+  const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
+  const { chores: identityChores, ...identity } = identityPlugin(
+    { ...common, counters, mailer, setupToken, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
+    lifecycle,
+  )
+  const { accounts } = identity
 
-  const upstreamNetwork = {
-    policy: upstreamPolicy ?? createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ownOrigins: ownOriginsOf(settings),
-  }
-  const upstreamOAuth = createUpstreamOAuth({
-    db,
-    changes,
-    bus,
-    sealing,
-    network: upstreamNetwork,
-    baseUrl: settings.baseUrl,
-    mayCall: async (userId, serverId) => {
-      const actor = await accounts.findActorByUserId(userId)
-      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
-    },
-  })
-
-  const serverRemoval = createServerRemoval({
-    db,
-    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
-    endAccountsOf: upstreamOAuth.endAccountsOfServer,
-    logger,
-  })
-  const { tenancy } = settings
-  const organizationParts = { db, changes, holdings, finishServer: serverRemoval.finish, endClientsOf, tenancy }
-  const organizations = createOrganizationService(organizationParts)
-  const members = createMemberService(organizationParts)
-  const accountDeletion = createAccountDeletion({
-    ...organizationParts,
-    takeAccountsOfUser: upstreamOAuth.takeAccountsOfUser,
-  })
-  const invitations = createInvitationService({ db, changes, counters, mailer, baseUrl: settings.baseUrl })
-
-  const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
   const documentClient = createHttpClient({
-    // Whatever the settings let tools reach: strangers name the addresses of these.
+    // Strangers choose the addresses of these documents, so private networks stay closed whatever the settings say.
     policy: createAddressPolicy({ allow: [] }),
     maxRedirects: 0,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -188,163 +116,160 @@ export const buildServices = async (
     ownOrigins: ownOriginsOf(settings),
     ...documents,
   })
-  const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauthTokens.verify(token)
+  lifecycle.onClose(documentClient.close)
+  const { chores: oauthChores, ...oauth } = oauthPlugin(common, lifecycle)
+  const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
-  const grants = createGrantService({ db, changes })
-  const oauthClients = createOAuthClientService({ db, changes, sealing })
-
-  const toolkitParts = { db, changes, uses }
-  const toolkits = createToolkitService(toolkitParts)
-  const toolkitCatalogue = createToolkitCatalogue(toolkitParts)
-  const tools = createToolService({ ...toolkitParts, maxTimeoutMs: limits.maxToolTimeoutMs })
-
-  const servers = createServerService({
-    db,
-    changes,
-    removal: serverRemoval,
-    canConfirmAddresses: mailer.isDelivering,
-  })
-  const serverTransfer = createServerTransfer({ db, changes })
-  const globals = createGlobalService({ db, changes, sealing })
-  const instances = createInstanceService({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
-  const rewiring = createRewiringService({ db, changes, sealing })
-  const toolAdding = createToolAdding({ db, changes, maxToolsPerServer: limits.maxToolsPerServer })
-  const toolkitUses = createToolkitUseService({ db, changes })
-  deriveServerChanges({ db, bus })
-
-  const upstreamServices = buildUpstreamServices(
-    { settings, logger, db, changes, bus, sealing, network: upstreamNetwork, oauth: upstreamOAuth },
-    connectionLimits,
-  )
-
-  const keepings = createAnswerKeeping(answerKeeping)
-  bus.subscribe('server_changed', ({ serverId }) => keepings.forgetServer(serverId))
-  bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
-  bus.subscribe('resync', keepings.forgetAll)
-
+  const recorder = createRecorder({ target: settings.database, logger })
+  lifecycle.onClose(recorder.close)
   const counting = createTokenWork()
+  lifecycle.onClose(counting.close)
   const catalogueWork = createCatalogueWork()
-  const finder = createToolFinder()
-  const embeddings =
-    settings.embeddings && createToolEmbeddings({ settings: settings.embeddings, logger, limits: embeddingLimits })
-  const shaper = createAnswerShaper()
-  const answerServices = buildAnswerServices({ settings, db, bus, logger })
-  const answerTokens = createAnswerTokensWork()
-  const ledger = createCallLedger({
-    work: answerTokens,
-    recorder,
-    onInternalError: error => logger.error({ err: error }, 'what answers cost could not be counted'),
+  lifecycle.onClose(catalogueWork.close)
+  const results = resultsPlugin({ ...common, recorder, answerKeeping }, lifecycle)
+  const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
+
+  // Calls that are cancelled by closing the connections below are recorded before the recorder above closes.
+  lifecycle.onClose(() => setImmediate())
+  const upstreamOAuth = createUpstreamOAuth({
+    ...common,
+    baseUrl,
+    network: upstreamNetwork,
+    mayCall: async (userId, serverId) => {
+      const actor = await accounts.findActorByUserId(userId)
+      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
+    },
   })
-  bus.subscribe('server_removed', ({ serverId }) => ledger.forgetServer(serverId))
-  bus.subscribe('resync', async () => {
-    const known = ledger.listServers()
-    const there = await listServersThere(db, known)
-    for (const serverId of known) if (!there.has(serverId)) ledger.forgetServer(serverId)
+  lifecycle.onClose(upstreamOAuth.close)
+  const http = createHttpClient({
+    ...network,
+    maxRedirects: limits.maxRedirects,
+    maxSockets: MAX_SOCKETS_PER_ORIGIN,
+    inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
   })
+  lifecycle.onClose(http.close)
+
+  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
+  const removal = createServerRemoval({
+    db,
+    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
+    endAccountsOf: upstreamOAuth.endAccountsOfServer,
+    logger,
+  })
+  lifecycle.onClose(removal.close)
+  const { chores: tenancyChores, ...tenancy } = tenancyPlugin({
+    ...common,
+    counters,
+    mailer,
+    holdings,
+    finishServer: removal.finish,
+    endClientsOf,
+    takeAccountsOfUser: upstreamOAuth.takeAccountsOfUser,
+  })
+  const servers = serversPlugin({ ...common, removal, verifyMcpToken, canConfirmAddresses: mailer.isDelivering })
+
+  const { accounts: upstreamTokens } = upstreamOAuth
+  const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamTokens }, lifecycle)
+  const upstream = upstreamsPlugin(
+    {
+      ...common,
+      network: upstreamNetwork,
+      oauth: upstreamOAuth,
+      openGlobals: createGlobalOpener({ db, sealing }),
+      servers: {
+        getServerFor,
+        listGlobals,
+        findServerToCall,
+        listToolNames: serverId => listNamesAtWork(db, serverId),
+      },
+      connectionLimits,
+    },
+    lifecycle,
+  )
+  /** The state of an upstream in this process: of its connection, or of the requests passed through to it. */
+  const upstreamStateOf = (of: Upstream): UpstreamState =>
+    passthrough.passthroughs.stateOf(of) ?? upstream.connections.stateOf(of)
+
   const execution = createExecutionService({
-    ...upstreamServices.forExecution,
+    ...upstream,
+    ...search,
     db,
     sealing,
-    ledger,
-    tools,
-    instances,
     http,
     recorder,
     limits,
-    keepings,
-    finder,
-    embeddings,
     counting,
-    shaper,
-    reading: answerServices.reading,
-    answers: answerServices.answers,
+    passthroughs: passthrough.passthroughs,
+    loadPassedOnTo: upstream.loading.loadPassedOnTo,
+    tools: tools.tools,
+    instances: servers.instances,
+    ledger: results.callLedger,
+    keepings: results.answerKeeping,
+    shaper: results.shaper,
+    reading: results.reading,
+    answers: results.answers,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
       logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),
   })
 
-  const audit = createAuditLog({ db, keptDays: settings.auditDays })
-  const upkeep = createUpkeep({
-    chores: [
-      { name: 'finish removals of servers', run: serverRemoval.finishAll },
-      { name: 'remove old audit entries', run: audit.removeOld },
-      { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
-      { name: 'remove expired tokens and unused clients', run: signal => removeWhatIsOver(db, new Date(), signal) },
-      { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
-      { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
-      { name: 'remove expired invitations', run: signal => removeExpiredInvitations(db, new Date(), signal) },
-    ],
-    logger,
-  })
+  const chores: Chore[] = [
+    { name: 'finish removals of servers', run: removal.finishAll },
+    { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
+    ...identityChores,
+    ...oauthChores,
+    ...tenancyChores,
+  ]
+  const upkeep = createUpkeep({ chores, logger })
+  lifecycle.onClose(upkeep.close)
 
   return {
     db,
     bus,
-    audit,
-    upkeep,
-    sealing,
-    answerKeeping: keepings,
-    recorder,
-    mailer,
-    setupToken,
-    accounts,
-    sessionStore: createSessionStore(db),
-    accountDeletion,
-    organizations,
-    members,
-    invitations,
-    toolkits,
-    toolkitCatalogue,
-    tools,
-    servers,
-    serverTransfer,
-    globals,
-    instances,
-    rewiring,
-    toolAdding,
-    toolkitUses,
-    ...upstreamServices.services,
-    upstreamJourneys: upstreamOAuth.journeys,
-    execution,
-    callLedger: ledger,
-    callTokens: createCallTokens(db),
-    findShownAs: execution.findShownAs,
-    countTokens: counting.count,
-    toolLint: createToolLint({ db, tools, count: counting.count }),
-    catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
     changes,
     counters,
+    sealing,
+    mailer,
+    recorder,
+    upkeep,
+    setupToken,
     documentClient,
-    shaper,
-    /** Who a token of either kind lets call MCP servers. */
     verifyMcpToken,
-    grants,
-    oauthClients,
-    authorizeServer: createServerAccess(verifyMcpToken),
+    countTokens: counting.count,
+    ...identity,
+    ...tenancy,
+    ...oauth,
+    ...tools,
+    ...servers,
+    ...results,
+    reverseProxy: passthrough.reverseProxy,
+    upstreams: upstream.upstreams,
+    upstreamLoading: upstream.loading,
+    upstreamConnections: upstream.connections,
+    upstreamCatalogues: upstream.catalogues,
+    upstreamAccounts: upstream.accounts,
+    upstreamOutages: upstream.outages,
+    upstreamReviews: upstream.reviews,
+    upstreamOffers: upstream.offers,
+    upstreamJourneys: upstreamOAuth.journeys,
+    upstreamStateOf,
+    upstreamStates: createStateDigest({ listHeld: upstream.connections.listHeld, stateOf: upstreamStateOf }),
+    execution,
+    findShownAs: execution.findShownAs,
+    catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
-    close: async (): Promise<void> => {
-      await upstreamServices.close()
-      // Calls that nobody waits for any more end here, and are recorded as they do.
-      await http.close()
-      await upstreamOAuth.close()
-      await shaper.close()
-      await embeddings?.close()
-      await answerServices.close()
-      await setImmediate()
-      await catalogueWork.close()
-      await counting.close()
-      await Promise.all([ledger.close(), answerTokens.close()])
-      await recorder.close()
-      await upkeep.close()
-      await serverRemoval.close()
-      await oauthTokens.close()
-      await documentClient.close()
-      await accounts.close()
-      mailer.close()
-      await changes.close()
-      await db.close()
-    },
+  }
+}
+
+/** Every service, built once. Throws what keeps Patchbay from starting, with everything closed again. */
+export const buildServices = async (settings: Settings, logger: Logger, options: ServiceOptions = {}) => {
+  const lifecycle = createLifecycle()
+  try {
+    return { ...(await openServices(settings, logger, options, lifecycle)), close: lifecycle.close }
+  } catch (error) {
+    await lifecycle.close()
+    throw error
   }
 }
 

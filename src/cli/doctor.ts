@@ -2,102 +2,105 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { listKeyIdsInUse } from '../installation.ts'
-import { adviseOnBaseUrl } from '../platform/base-url-advice.ts'
-import { migrationState, openDatabase } from '../platform/db/index.ts'
-import { assertUnsealed, checkMasterKeys } from '../platform/installation.store.ts'
-import { findMasterKeys, masterKeyFile } from '../platform/master-keys.ts'
-import { createSealing } from '../platform/sealing.ts'
-import { loadSettings, type SettingOrigin, type Settings, SettingsError } from '../platform/settings.ts'
-import { MIGRATIONS_DIRECTORY } from '../version.ts'
+import { openDatabase } from '../lib/db/client.ts'
+import { migrationState } from '../lib/db/migrate.ts'
+import { adviseOnBaseUrl } from '../lib/process/base-url-advice.ts'
+import { assertUnsealed, checkMasterKeys } from '../lib/process/installation.store.ts'
+import { findMasterKeys, masterKeyFile } from '../lib/process/master-keys.ts'
+import { createSealing } from '../lib/process/sealing.ts'
+import { loadSettings, type SettingOrigin, type Settings, SettingsError } from '../lib/process/settings.ts'
+import { MIGRATIONS_DIRECTORY } from '../lib/process/version.ts'
 import { failureLines } from './failure-lines.ts'
 import { print } from './output.ts'
 
-/** `advice` may be left as it is; `mend` keeps Patchbay from working. */
+/** `advice` can be ignored; `mend` marks an error that keeps Patchbay from working. */
 type State = 'ok' | 'advice' | 'mend'
-/** One thing looked at; `detail` says what was found and, where it is not well, what to do. */
+/** The result of one check. `detail` says what was found and, if there is a problem, what to do. */
 type Finding = { check: string; state: State; detail: string }
-type Look = Omit<Finding, 'check'>
+type Verdict = Omit<Finding, 'check'>
 
-const ok = (detail: string): Look => ({ state: 'ok', detail })
-const advice = (detail: string): Look => ({ state: 'advice', detail })
-const mend = (detail: string): Look => ({ state: 'mend', detail })
+const ok = (detail: string): Verdict => ({ state: 'ok', detail })
+const advice = (detail: string): Verdict => ({ state: 'advice', detail })
+const mend = (detail: string): Verdict => ({ state: 'mend', detail })
 
-const finding = async (check: string, look: () => Look | Promise<Look>): Promise<Finding> => {
+const finding = async (name: string, check: () => Verdict | Promise<Verdict>): Promise<Finding> => {
   try {
-    return { check, ...(await look()) }
+    return { check: name, ...(await check()) }
   } catch (error) {
-    return { check, ...mend(failureLines(error).join(' ')) }
+    return { check: name, ...mend(failureLines(error).join(' ')) }
   }
 }
 
-const lookAtNames = ({ unknown }: Settings): Look =>
-  unknown.length === 0
-    ? ok('all of them can be used')
-    : advice(`${unknown.join(', ')}: there is no such setting, so it does nothing`)
+const checkNames = ({ unknown }: Settings): Verdict =>
+  unknown.length === 0 ? ok('all are valid') : advice(`${unknown.join(', ')}: unknown setting, ignored`)
 
-/** The folder itself or, where it is still to be made, the one it will be made in. */
+/** Returns the folder itself or, if it does not exist yet, the closest existing parent. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
-const lookAtDirectory = ({ dataDirectory }: Settings): Look => {
+const checkDirectory = ({ dataDirectory }: Settings): Verdict => {
   const existing = nearestExisting(dataDirectory)
   if (!statSync(existing).isDirectory())
-    return mend(`${existing} is a file, not a folder: set DATABASE_URL to another.`)
+    return mend(`${existing} is a file, not a folder: set DATABASE_URL to another location.`)
   try {
     accessSync(existing, constants.W_OK | constants.X_OK)
   } catch {
-    return mend(`${existing} may not be written by this user: mend that, or set DATABASE_URL to a file elsewhere.`)
+    return mend(
+      `${existing} is not writable by this user: fix its permissions, or set DATABASE_URL to a file elsewhere.`,
+    )
   }
-  return ok(existing === dataDirectory ? `${dataDirectory} is writable` : `${dataDirectory} is made at the first start`)
+  return ok(
+    existing === dataDirectory ? `${dataDirectory} is writable` : `${dataDirectory} will be created at the first start`,
+  )
 }
 
-const lookAtDatabase = async ({ database }: Settings): Promise<Look> => {
+const checkDatabase = async ({ database }: Settings): Promise<Verdict> => {
   const name = database.kind === 'sqlite' ? `SQLite at ${database.file}` : 'PostgreSQL'
-  if (database.kind === 'sqlite' && !existsSync(database.file)) return ok(`${name}: made at the first start`)
+  if (database.kind === 'sqlite' && !existsSync(database.file)) return ok(`${name}, will be created at the first start`)
   const { applied, pending, refusal } = await migrationState(database, { directory: MIGRATIONS_DIRECTORY })
   if (refusal !== undefined) return mend(`${name}: ${refusal.message}`)
   return pending.length === 0
     ? ok(`${name}, ${applied.length} migrations applied`)
-    : advice(`${name}, ${pending.length} migrations wait: the next start applies them, as does npx patchbay migrate`)
+    : advice(`${name}, ${pending.length} pending migrations: the next start applies them, or run npx patchbay migrate`)
 }
 
-/** Whether its tables are there and are those of this version: only then they can be asked. */
+/** Returns whether the database has the tables of this version, so that it can be queried. */
 const isUpToDate = async ({ database }: Settings): Promise<boolean> => {
   const { pending, refusal } = await migrationState(database, { directory: MIGRATIONS_DIRECTORY })
   return pending.length === 0 && refusal === undefined
 }
 
-const lookAtKeys = async (settings: Settings): Promise<Look> => {
+const checkKeys = async (settings: Settings): Promise<Verdict> => {
   const { masterKeys, dataDirectory } = settings
   const keys = findMasterKeys(masterKeys, dataDirectory)
   const sealing = keys && createSealing(keys)
   const held = sealing
     ? `key ${sealing.keyIds.join(', ')}`
-    : `${masterKeyFile(dataDirectory)} is made at the first start`
+    : `${masterKeyFile(dataDirectory)} will be created at the first start`
   if (!(await isUpToDate(settings))) return ok(held)
   const db = await openDatabase(settings.database)
   try {
     if (sealing) await checkMasterKeys(db, sealing, await listKeyIdsInUse(db))
     else await assertUnsealed(db, dataDirectory)
-    return ok(sealing ? `${held} opens what is sealed` : held)
+    return ok(sealing ? `${held} matches the sealed values` : held)
   } finally {
     await db.close()
   }
 }
 
-const lookAtBaseUrl = (settings: Settings): Look => {
-  const against = adviseOnBaseUrl(settings)
-  return against === undefined ? ok(settings.baseUrl) : advice(against)
+const checkBaseUrl = (settings: Settings): Verdict => {
+  const warning = adviseOnBaseUrl(settings)
+  return warning === undefined ? ok(settings.baseUrl) : advice(warning)
 }
 
 const examine = async (): Promise<{ findings: Finding[]; settings: readonly SettingOrigin[] }> => {
   try {
     const settings = loadSettings()
     const findings = [
-      await finding('settings', () => lookAtNames(settings)),
-      await finding('data folder', () => lookAtDirectory(settings)),
-      await finding('database', () => lookAtDatabase(settings)),
-      await finding('master key', () => lookAtKeys(settings)),
-      await finding('base URL', () => lookAtBaseUrl(settings)),
+      await finding('settings', () => checkNames(settings)),
+      await finding('data folder', () => checkDirectory(settings)),
+      await finding('database', () => checkDatabase(settings)),
+      await finding('master key', () => checkKeys(settings)),
+      await finding('base URL', () => checkBaseUrl(settings)),
     ]
     return { findings, settings: settings.origins }
   } catch (error) {
@@ -106,21 +109,18 @@ const examine = async (): Promise<{ findings: Finding[]; settings: readonly Sett
   }
 }
 
-const MARKS = { ok: 'ok    ', advice: 'advice', mend: 'MEND  ' } as const satisfies Record<State, string>
+const MARKS = { ok: 'ok    ', advice: 'advice', mend: 'ERROR ' } as const satisfies Record<State, string>
 
 const runDoctor = async (options: { json?: boolean }): Promise<void> => {
   const { findings, settings } = await examine()
-  const isWell = findings.every(({ state }) => state !== 'mend')
-  print(options, { ok: isWell, findings, settings }, [
+  const isHealthy = findings.every(({ state }) => state !== 'mend')
+  print(options, { ok: isHealthy, findings, settings }, [
     ...settings.map(({ name, value, from }) => `${name}=${value} (${from})`),
     ...(settings.length > 0 ? [''] : []),
     ...findings.map(({ check, state, detail }) => `${MARKS[state]} ${check}: ${detail}`),
   ])
-  if (!isWell) process.exitCode = 1
+  if (!isHealthy) process.exitCode = 1
 }
 
 export const doctorCommand = (): Command =>
-  new Command('doctor')
-    .description('check settings, data folder, database, keys and base URL, and say what to mend')
-    .option('--json', 'print one JSON value')
-    .action(runDoctor)
+  new Command('doctor').option('--json', 'print one JSON value').action(runDoctor)

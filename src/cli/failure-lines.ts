@@ -1,21 +1,24 @@
-import { AppError } from '../kernel/index.ts'
-import { MigrationError } from '../platform/db/index.ts'
-import { MasterKeyError } from '../platform/master-keys.ts'
-import { SealError } from '../platform/sealing.ts'
-import { SettingsError } from '../platform/settings.ts'
+import { MigrationError } from '../lib/db/migrations.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { MasterKeyError } from '../lib/process/master-keys.ts'
+import { SealError } from '../lib/process/sealing.ts'
+import { SettingsError } from '../lib/process/settings.ts'
 import { printable } from './printable.ts'
 
-/** Of Node's own errors, such as EPIPE. */
+/** Returns the code of one of Node's own errors, such as EPIPE. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** Of an error that nobody thought of: it may be of any length. */
+/** Longest text shown of an unexpected error. */
 const MAX_REASON_CHARACTERS = 500
 
-/** What the operating system says where a folder or file cannot be made or written. */
+/** Error codes of the operating system for a folder or file that cannot be created or written. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'])
 
-/** A folder whose parent is no folder that is there: a link that leads nowhere, such as to a disk that is not mounted. */
+/**
+ * Returns whether a folder could not be created because its parent does not exist, such as a link to a disk that is not
+ * mounted.
+ */
 const hasNoParent = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
 
@@ -37,11 +40,11 @@ const linesOf = (error: unknown): readonly string[] => {
   const code = codeOf(error) ?? ''
   if (code === 'ENOSPC') return [`The disk is full: ${reason}.`]
   if (NOT_WRITABLE.has(code) || hasNoParent(error)) {
-    return [`The data folder cannot be written (${reason}): mend that, or set DATABASE_URL to a file elsewhere.`]
+    return [`The data folder is not writable (${reason}): fix that, or set DATABASE_URL to a file elsewhere.`]
   }
-  return [`Something failed that should not: ${reason}`]
+  return [`Unexpected error: ${reason}`]
 }
 
-/** What went wrong, for the person at the terminal: a line each, never a stack trace. */
+/** Describes an error for the person at the terminal: one line per problem, never a stack trace. */
 export const failureLines = (error: unknown): string[] =>
   linesOf(error).map(line => printable(line.replace(/\s*\n\s*/g, ' ')))

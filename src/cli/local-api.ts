@@ -1,23 +1,24 @@
 import { z } from 'zod'
 import { buildApp } from '../app.ts'
-import { createLogger } from '../platform/logger.ts'
-import { loadSettings } from '../platform/settings.ts'
+import { createLogger } from '../lib/process/logger.ts'
+import { loadSettings } from '../lib/process/settings.ts'
 import { buildServices } from '../services.ts'
-import { API_PREFIX, type ManagementApi, toAnswer } from './management-api.ts'
+import { API_PREFIX, type ManagementApi, toResponse } from './management-api.ts'
 
 const TOKEN_NAME = 'patchbay import'
 
 /**
- * The API of this very installation, whether or not it runs, in the name of an account: as the other commands, for who
- * has its database. By a token that is taken back at the end. Throws `not_found` for an address without an account.
+ * Opens the management API of this installation for an account, whether or not the installation is running. Like the
+ * other commands, it relies on access to the database. Uses a token that is revoked on close. Throws `not_found` if no
+ * account has the address.
  */
 export const openLocalApi = async (email: string): Promise<ManagementApi> => {
   const settings = loadSettings()
   const logger = createLogger('silent')
   const services = await buildServices(settings, logger)
   try {
-    const wish = { name: TOKEN_NAME, scopes: ['read' as const, 'write' as const], expiresInDays: 1 }
-    const { id, token } = await services.accounts.createTokenFor(email, wish)
+    const input = { name: TOKEN_NAME, scopes: ['read' as const, 'write' as const], expiresInDays: 1 }
+    const { id, token } = await services.accounts.createTokenFor(email, input)
     const app = await buildApp(settings, services, logger)
     const send: ManagementApi['send'] = async (method, path, body) => {
       const response = await app.http.inject({
@@ -26,7 +27,7 @@ export const openLocalApi = async (email: string): Promise<ManagementApi> => {
         headers: { host: new URL(settings.baseUrl).host, authorization: `Bearer ${token}` },
         ...(body !== undefined && { payload: body }),
       })
-      return toAnswer(response.statusCode, response.body)
+      return toResponse(response.statusCode, response.body)
     }
     return {
       send,

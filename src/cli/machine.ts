@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Machine } from '../config-files/index.ts'
-import { readVariable } from '../platform/settings.ts'
+import { readVariable } from '../lib/process/settings.ts'
+import type { Machine } from './config-files/config-tools.ts'
 
-/** Where tools keep their files here; the project is the folder that the command runs in. */
+/** Returns the folders of this machine in which tools keep their files. The project is the working folder. */
 export const thisMachine = (): Machine => {
   const home = readVariable('HOME') ?? homedir()
   return {

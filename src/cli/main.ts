@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { buildProgram } from './program.ts'
 import { runProgram } from './run.ts'
 
-// Whatever a command makes (the database, its journal) is for its own user: password hashes and sealed secrets are in
-// it.
+// Files that a command creates (the database, its journal) contain password hashes and sealed secrets, so only their
+// owner may read them.
 process.umask(0o077)
 
-// How much young memory the launcher gives is read by the main thread when it begins. Left as it is, V8 would give each
-// thread as much, whatever its own limit says: 25 MB for one that counts tokens.
+// The main thread has already applied the launcher's young-generation size. Without this reset, V8 would give each
+// worker thread as much, whatever its own limit: 25 MB for one that counts tokens.
 setFlagsFromString('--max-semi-space-size=0')
 
 process.exitCode = await runProgram(await buildProgram(process.argv.slice(2)), process.argv)

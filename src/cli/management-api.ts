@@ -1,20 +1,22 @@
 import { z } from 'zod'
-import { AppError, type AppErrorCode, type JsonObject } from '../kernel/index.ts'
-import { createTrustedFetch, OutboundError } from '../platform/net/index.ts'
+import { AppError, type AppErrorCode } from '../lib/kernel/errors.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
+import { OutboundError } from '../lib/outbound/http-client.ts'
+import { createTrustedFetch } from '../lib/outbound/trusted-fetch.ts'
 
-/** What came of one request; `why` is there where it was refused, and says so. */
-export type ApiAnswer = { status: number; body: unknown; why: string | undefined }
+/** The response to one request. `why` is the error message if the request was rejected. */
+export type ApiResponse = { status: number; body: unknown; why: string | undefined }
 
-/** The management API, wherever the installation is. */
+/** The management API of a local or remote installation. */
 export type ManagementApi = {
-  /** `path` begins after `/api/v1`. Any status is an answer; throws where there is none. */
-  send: (method: string, path: string, body?: JsonObject) => Promise<ApiAnswer>
+  /** Sends a request to `path`, which follows `/api/v1`. Returns responses of any status; throws if there is none. */
+  send: (method: string, path: string, body?: JsonObject) => Promise<ApiResponse>
   close: () => Promise<void>
 }
 
 export const API_PREFIX = '/api/v1'
 const TIMEOUT_MS = 30_000
-const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024
+const MAX_RESPONSE_BYTES = 16 * 1_024 * 1_024
 
 const Problem = z.object({
   detail: z.string(),
@@ -24,14 +26,14 @@ const Problem = z.object({
 const explain = (status: number, body: unknown): string | undefined => {
   if (status < 300) return undefined
   const problem = Problem.safeParse(body).data
-  if (problem === undefined) return `It was answered with the status ${status}.`
+  if (problem === undefined) return `The server responded with status ${status}.`
   const rest = (problem.errors ?? []).filter(({ message }) => !problem.detail.includes(message))
   const details = rest.map(({ path, message }) => `${path} ${message}`).join('; ')
   return details === '' ? problem.detail : `${problem.detail.replace(/\.$/, '')} (${details}).`
 }
 
-/** An answer as it came, and what it says where it is a refusal. */
-export const toAnswer = (status: number, text: string): ApiAnswer => {
+/** Parses a response, with its error message if it is an error. */
+export const toResponse = (status: number, text: string): ApiResponse => {
   let body: unknown
   try {
     body = text === '' ? undefined : JSON.parse(text)
@@ -41,9 +43,9 @@ export const toAnswer = (status: number, text: string): ApiAnswer => {
   return { status, body, why: explain(status, body) }
 }
 
-/** The API of a Patchbay that runs, by a personal access token. */
+/** Connects to the management API of a running Patchbay with a personal access token. */
 export const connectApi = (origin: string, token: string): ManagementApi => {
-  const { fetch, close } = createTrustedFetch({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
+  const { fetch, close } = createTrustedFetch({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES })
   return {
     send: async (method, path, body) => {
       try {
@@ -56,10 +58,10 @@ export const connectApi = (origin: string, token: string): ManagementApi => {
           },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         })
-        return toAnswer(response.status, await response.text())
+        return toResponse(response.status, await response.text())
       } catch (error) {
         if (!(error instanceof OutboundError)) throw error
-        throw new AppError('unavailable', `Patchbay gave no answer at ${origin}: ${error.message}.`, { cause: error })
+        throw new AppError('unavailable', `No response from Patchbay at ${origin}: ${error.message}.`, { cause: error })
       }
     },
     close,
@@ -73,25 +75,25 @@ const CODES: ReadonlyMap<number, AppErrorCode> = new Map([
   [409, 'conflict'],
 ])
 
-/** As `send`, for what must succeed: throws what the API says otherwise. */
-export const expectAnswer = async <T>(
+/** Sends a request that must succeed. Throws the API's error message otherwise. */
+export const expectSuccess = async <T>(
   { send }: ManagementApi,
   method: string,
   path: string,
   schema: z.ZodType<T>,
   body?: JsonObject,
 ): Promise<T> => {
-  const answer = await send(method, path, body)
-  if (answer.why !== undefined) throw new AppError(CODES.get(answer.status) ?? 'invalid_request', answer.why)
-  return schema.parse(answer.body)
+  const response = await send(method, path, body)
+  if (response.why !== undefined) throw new AppError(CODES.get(response.status) ?? 'invalid_request', response.why)
+  return schema.parse(response.body)
 }
 
-/** All pages of a list. */
+/** Returns the items of all pages of a list. */
 export const listAll = async <T>(api: ManagementApi, path: string, item: z.ZodType<T>): Promise<T[]> => {
   const Page = z.object({ items: z.array(item), nextCursor: z.string().nullish() })
   const items: T[] = []
   for (let cursor = ''; ; ) {
-    const page = await expectAnswer(api, 'GET', `${path}?limit=200${cursor}`, Page)
+    const page = await expectSuccess(api, 'GET', `${path}?limit=200${cursor}`, Page)
     items.push(...page.items)
     if (!page.nextCursor) return items
     cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`

@@ -1,8 +1,8 @@
 /**
- * Control characters, which steer a terminal; and what has no width, or turns the text around, so that a line reads as
- * another command than the one that it holds.
+ * Control characters, which steer a terminal, and characters that are invisible or reverse the text, which make a line
+ * look like a different command.
  */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** One line for a terminal: what a file or somebody else's server says must not steer it. */
+/** Replaces characters with which a file or another server could steer the terminal. Returns one line. */
 export const printable = (line: string): string => line.replaceAll(STEERING, '\u{fffd}')

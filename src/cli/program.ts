@@ -1,41 +1,76 @@
 import { Command } from 'commander'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../lib/process/version.ts'
 
-/** Bad usage is one line like any other failure, and the exit code is for `runProgram` to say. */
-const speakAsOne = (command: Command): Command => {
+/** Makes bad usage print one line like any other failure, and leaves the exit code to `runProgram`. */
+const unifyErrorOutput = (command: Command): Command => {
   command.exitOverride()
   command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'patchbay: ')) })
-  for (const child of command.commands) speakAsOne(child)
+  for (const child of command.commands) unifyErrorOutput(child)
   return command
 }
 
-/** Every command; each is a file of this folder, read when it is wanted: most of them need little of what `serve` does. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['serve', async () => (await import('./serve.ts')).serveCommand()],
-  ['stdio', async () => (await import('./stdio.ts')).stdioCommand()],
-  ['import', async () => (await import('./import.ts')).importCommand()],
-  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
-  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
-  ['demo', async () => (await import('./demo.ts')).demoCommand()],
-  ['user', async () => (await import('./user.ts')).userCommand()],
-  ['token', async () => (await import('./token.ts')).tokenCommand()],
-  ['key', async () => (await import('./key.ts')).keyCommand()],
-])
+type Entry = { name: string; description: string; load: () => Promise<Command> }
 
-const VERSION_FLAGS = ['-V', '--version']
+/** All commands. Their code is loaded only when needed, because together they load all of Patchbay. */
+const COMMANDS: readonly Entry[] = [
+  {
+    name: 'serve',
+    description: 'run Patchbay until it is stopped (SIGTERM or Ctrl-C)',
+    load: async () => (await import('./serve.ts')).serveCommand(),
+  },
+  {
+    name: 'stdio',
+    description: 'connect a client that only supports stdio to a server',
+    load: async () => (await import('./stdio/stdio.ts')).stdioCommand(),
+  },
+  {
+    name: 'import',
+    description: 'import the MCP servers from the AI coding tools on this machine',
+    load: async () => (await import('./import/import.ts')).importCommand(),
+  },
+  {
+    name: 'migrate',
+    description: 'apply pending database migrations (serve does this too)',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
+  },
+  {
+    name: 'doctor',
+    description: 'check settings, data folder, database, keys and base URL, and suggest fixes',
+    load: async () => (await import('./doctor.ts')).doctorCommand(),
+  },
+  {
+    name: 'demo',
+    description: 'create a sample toolkit and a public server, and call one of its tools with an MCP client',
+    load: async () => (await import('./demo/demo.ts')).demoCommand(),
+  },
+  {
+    name: 'user',
+    description: 'manage accounts',
+    load: async () => (await import('./user.ts')).userCommand(),
+  },
+  {
+    name: 'token',
+    description: 'manage personal access tokens',
+    load: async () => (await import('./token.ts')).tokenCommand(),
+  },
+  {
+    name: 'key',
+    description: 'manage master keys',
+    load: async () => (await import('./key.ts')).keyCommand(),
+  },
+]
 
-/** The commands that an argument can mean: one that it names, and any where it names none. */
-const loadersFor = (argument: string | undefined): readonly (() => Promise<Command>)[] => {
-  if (argument !== undefined && VERSION_FLAGS.includes(argument)) return []
-  const named = COMMANDS.get(argument ?? '')
-  return named === undefined ? [...COMMANDS.values()] : [named]
-}
-
-/** The program with what the first of the user's arguments asks for; without arguments with every command. */
-export const buildProgram = async (args: readonly string[] = []): Promise<Command> => {
+/**
+ * Builds the program with the command that the arguments name. All other commands only have a name and a description.
+ */
+export const buildProgram = async (args: readonly string[]): Promise<Command> => {
   const program = new Command('patchbay')
     .description('Turns HTTP APIs and existing MCP servers into hosted, secured MCP servers.')
     .version(VERSION)
-  for (const load of loadersFor(args[0])) program.addCommand(await load())
-  return speakAsOne(program)
+  const named = args.find(arg => COMMANDS.some(({ name }) => name === arg))
+  for (const entry of COMMANDS) {
+    const command = entry.name === named ? await entry.load() : new Command(entry.name)
+    program.addCommand(command.description(entry.description))
+  }
+  return unifyErrorOutput(program)
 }

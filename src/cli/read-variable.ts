@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { ConfigVariable } from '../config-files/index.ts'
-import { readVariable } from '../platform/settings.ts'
+import { readVariable } from '../lib/process/settings.ts'
+import type { ConfigVariable } from './config-files/config-text.ts'
 import { thisMachine } from './machine.ts'
 
-/** Largest file that holds one value. */
+/** Largest file read for a value, in bytes. */
 const MAX_VALUE_FILE_BYTES = 64 * 1_024
 
-/** A path as configuration files write it: of the user's own folder, or of the one that the command runs in. */
+/** Resolves a path as configuration files write it: relative to the working folder, with `~` for the user's home. */
 export const expandPath = (path: string): string => resolve(path.replace(/^~(?=$|[\\/])/, () => thisMachine().home))
 
 const readValueFile = (path: string): string | undefined => {
@@ -21,7 +21,10 @@ const readValueFile = (path: string): string | undefined => {
   }
 }
 
-/** The value that a file of the operator's own refers to, in the environment or another file; undefined: there is none. */
+/**
+ * Returns the value that the operator's own file refers to, from the environment or another file. Undefined if there is
+ * none.
+ */
 export const readReferred = ({ source, name }: ConfigVariable): string | undefined => {
   if (source === 'environment') return readVariable(name)
   return source === 'file' ? readValueFile(expandPath(name)) : undefined

@@ -5,7 +5,7 @@ const SUCCESS = 0
 const FAILURE = 1
 const BAD_USAGE = 2
 
-/** Whoever reads our output may stop reading, as `head` does: that is no failure of ours. */
+/** The reader of our output may close it early, as `head` does. That is not an error. */
 const ignoreClosedOutput = (): void => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', error => {
@@ -14,14 +14,14 @@ const ignoreClosedOutput = (): void => {
   }
 }
 
-/** Runs one command and answers the exit code: 0 on success, 1 on failure, 2 on bad usage. */
+/** Runs one command and returns the exit code: 0 for success, 1 for failure, 2 for bad usage. */
 export const runProgram = async (program: Command, argv: readonly string[]): Promise<number> => {
   ignoreClosedOutput()
   try {
     await program.parseAsync([...argv])
     return Number(process.exitCode ?? SUCCESS)
   } catch (error) {
-    // Commander has printed its own line by now; --help and --version come here too, with exit code 0.
+    // Commander has already printed its message. --help and --version also end here, with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : BAD_USAGE
     for (const line of failureLines(error)) process.stderr.write(`patchbay: ${line}\n`)
     return FAILURE

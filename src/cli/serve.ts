@@ -1,16 +1,16 @@
 import { Command } from 'commander'
-import { serverUrl } from '../kernel/index.ts'
+import { serverUrl } from '../lib/kernel/server-url.ts'
+import { createLogger } from '../lib/process/logger.ts'
+import { loadSettings } from '../lib/process/settings.ts'
 import { serve, serveInstallation } from '../main.ts'
-import { createLogger } from '../platform/logger.ts'
-import { loadSettings } from '../platform/settings.ts'
 import { print } from './output.ts'
 
 type Options = { config?: string; json?: boolean }
 
 const serveConfig = async (path: string, options: Options): Promise<number> => {
   const logger = createLogger(loadSettings().logLevel)
-  // With its readers of JSON and TOML, which a server without such a file would hold for nothing.
-  const { openConfigInstallation } = await import('./config-installation.ts')
+  // Imported lazily, because only `--config` needs the JSON and TOML parsers.
+  const { openConfigInstallation } = await import('./config-files/config-installation.ts')
   const { settings, services, serverId, first, notes, follow, remove } = await openConfigInstallation(path, logger)
   const announce = async (): Promise<void> => {
     const url = serverUrl(settings.baseUrl, serverId)
@@ -18,10 +18,10 @@ const serveConfig = async (path: string, options: Options): Promise<number> => {
     print(options, { ready: true, url, id: serverId, upstreams: names, skipped, notes: [...notes, ...first.notes] }, [
       `Patchbay serves ${path} at ${url}`,
       ...(names.length > 0 ? [`Servers: ${names.join(', ')}`] : []),
-      ...skipped.map(({ name, why }) => `Not taken: "${name}": ${why}`),
+      ...skipped.map(({ name, why }) => `Skipped "${name}": ${why}`),
       ...first.notes.map(({ name, note }) => `"${name}": ${note}`),
       ...notes,
-      'Changes of the file are taken over as they are saved.',
+      'Changes to the file apply when it is saved.',
     ])
     follow()
   }
@@ -34,9 +34,11 @@ const serveConfig = async (path: string, options: Options): Promise<number> => {
 
 export const serveCommand = (): Command =>
   new Command('serve')
-    .description('run Patchbay until it is told to stop (SIGTERM or Ctrl-C)')
-    .option('--config <file>', 'serve the MCP servers of a configuration file, without accounts, on this machine alone')
-    .option('--json', 'say as JSON that it is ready; the log is JSON already')
+    .option(
+      '--config <file>',
+      'serve the MCP servers in a configuration file, on this machine only and without accounts',
+    )
+    .option('--json', 'print the ready message as JSON; the log is always JSON')
     .action(async (options: Options) => {
       process.exitCode =
         options.config === undefined ? await serve(options) : await serveConfig(options.config, options)

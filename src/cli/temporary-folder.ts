@@ -1,9 +1,9 @@
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createStdioProcesses } from '../upstreams/index.ts'
+import { createStdioProcesses } from '../upstreams/connection/stdio-processes.ts'
 
-/** In front of the id of the process that the folder is of. */
+/** Prefix of a folder name, followed by the id of the process that owns the folder. */
 const PREFIX = 'patchbay-config-'
 const FOLDER = new RegExp(`^${PREFIX}(\\d+)-`)
 
@@ -12,21 +12,23 @@ const isRunning = (pid: number): boolean => {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // There is one, of another user.
+    // The process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 /**
- * Whether this user made it. In a folder that all may write to, anybody may put one of that name there, or a link to a
- * folder of ours: what it says would have us end any process, and remove any file.
+ * Returns whether this user created the folder. In a shared temporary folder anybody could create one with such a name,
+ * or a link to one of our folders, and have us end any process and delete any file.
  */
 const isOwn = async (folder: string): Promise<boolean> => {
   const found = await lstat(folder)
   return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())
 }
 
-/** Ends what a process that was killed had started, and takes its folder away. One of another user is not ours to touch. */
+/**
+ * Ends the processes that a killed process left behind and deletes its folder. Folders of other users are left alone.
+ */
 const clearFolder = async (folder: string): Promise<void> => {
   if (!(await isOwn(folder))) return
   const processes = createStdioProcesses({ directory: join(folder, 'processes'), environment: {} })
@@ -35,7 +37,7 @@ const clearFolder = async (folder: string): Promise<void> => {
   await rm(folder, { recursive: true, force: true })
 }
 
-const clearLeft = async (): Promise<void> => {
+const clearLeftovers = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(FOLDER.exec(name)?.[1])
     if (Number.isNaN(pid) || isRunning(pid)) continue
@@ -43,9 +45,9 @@ const clearLeft = async (): Promise<void> => {
   }
 }
 
-/** A folder for as long as this process serves a file, for its own user alone; those that were left behind go first. */
+/** Creates a private folder for serving a file. First deletes the folders that killed processes left behind. */
 export const makeTemporaryFolder = async (): Promise<{ folder: string; remove: () => Promise<void> }> => {
-  await clearLeft()
+  await clearLeftovers()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }

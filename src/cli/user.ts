@@ -6,26 +6,30 @@ type Options = { email: string; password: string; operator?: boolean; organizati
 
 const createCommand = (): Command =>
   new Command('create')
-    .description('make an account; the very first one is the operator and owns the first organization')
+    .description('create an account; the first one becomes the operator and owns the first organization')
     .requiredOption('--email <address>', 'e-mail address')
     .requiredOption('--password <password>', 'password')
     .option('--operator', 'make this user an operator')
-    .option('--organization <name>', 'organization to join, made with this user as owner if it is not there')
+    .option('--organization <name>', 'organization to join; created with this user as owner if it does not exist')
     .option('--json', 'print one JSON value')
     .action(async ({ json, operator, ...input }: Options) => {
       const user = await withServices(services => services.accounts.createUser({ ...input, isOperator: operator }))
-      print({ json }, user, [`Made ${user.email}${user.isOperator ? ', an operator' : ''} (${user.id}).`])
+      print({ json }, user, [`Created ${user.email}${user.isOperator ? ', an operator' : ''} (${user.id}).`])
     })
 
 const resetSecondFactorCommand = (): Command =>
   new Command('reset-second-factor')
-    .description('remove the second factor of who has lost the app and the recovery codes; ends all their sessions')
-    .requiredOption('--email <address>', 'whose it is')
+    .description(
+      'turn off two-factor authentication for a user who lost the app and recovery codes; ends their sessions',
+    )
+    .requiredOption('--email <address>', "the user's e-mail address")
     .option('--json', 'print one JSON value')
     .action(async ({ json, email }: { email: string; json?: boolean }) => {
       const user = await withServices(services => services.accounts.resetSecondFactorFor(email))
-      print({ json }, user, [`The second factor of ${user.email} is removed: the password alone signs in now.`])
+      print({ json }, user, [
+        `Two-factor authentication for ${user.email} is off: the password alone is enough to sign in.`,
+      ])
     })
 
 export const userCommand = (): Command =>
-  new Command('user').description('accounts').addCommand(createCommand()).addCommand(resetSecondFactorCommand())
+  new Command('user').addCommand(createCommand()).addCommand(resetSecondFactorCommand())

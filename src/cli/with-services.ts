@@ -1,8 +1,8 @@
-import { createLogger } from '../platform/logger.ts'
-import { loadSettings, type Settings } from '../platform/settings.ts'
+import { createLogger } from '../lib/process/logger.ts'
+import { loadSettings, type Settings } from '../lib/process/settings.ts'
 import { buildServices, type Services } from '../services.ts'
 
-/** Runs a command's work on the services of this installation and closes them, whatever comes of it. */
+/** Runs a command's work with the services of this installation, and always closes them. */
 export const withServices = async <T>(work: (services: Services, settings: Settings) => Promise<T>): Promise<T> => {
   const settings = loadSettings()
   const services = await buildServices(settings, createLogger('silent'))

@@ -1,6 +1,6 @@
 import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
-import type { Database } from '../platform/db/index.ts'
+import type { Database } from '../lib/db/client.ts'
 
 /** Hours that figures cover: the one that runs and the 23 before it. */
 const HOURS = 24

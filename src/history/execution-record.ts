@@ -63,3 +63,9 @@ export type Recorder = {
   /** Records waiting or under way, and those missing and stored since the start: for health and tests. */
   stats: () => { queued: number; missing: number; stored: number }
 }
+
+/** Longest error text kept in history. */
+export const ERROR_CHARACTERS = 2_000
+
+/** Milliseconds to the microsecond: what lies beyond is noise. */
+export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MAX_PAGE_SIZE } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import { decodeCursor, type Page, toPage } from '../platform/http/index.ts'
+import type { Database } from '../lib/db/client.ts'
+import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
+import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import type { ExecutionGap, ExecutionRecord, MaskedRequest } from './execution-record.ts'
 
 /** From the first instant, up to but without the second: ranges that touch share no record. */

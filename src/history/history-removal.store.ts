@@ -1,4 +1,5 @@
-import { type Database, removeInBatches } from '../platform/db/index.ts'
+import { removeInBatches } from '../lib/db/batches.ts'
+import type { Database } from '../lib/db/client.ts'
 
 /**
  * Deletes what is kept of a server's calls, batch by batch and not in one transaction: for a server that is on its

@@ -1,6 +1,7 @@
 import { Client, DatabaseError } from 'pg'
-import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
-import { type PostgresTarget, toPgConfig } from '../platform/db/index.ts'
+import { toPgConfig } from '../lib/db/postgres.ts'
+import type { PostgresTarget } from '../lib/db/target.ts'
+import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 import type { ExecutionRow } from './execution-row.ts'
 import { unpackRows } from './packed-rows.ts'
 import type {

@@ -1,4 +1,4 @@
-import type { DatabaseTarget } from '../platform/db/index.ts'
+import type { DatabaseTarget } from '../lib/db/target.ts'
 import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingLedger } from './missing-ledger.ts'

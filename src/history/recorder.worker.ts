@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { DatabaseTarget } from '../platform/db/index.ts'
+import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
 
 /** Nicer than the thread that answers calls, which need not wait on a machine of one core; still a quarter of that. */

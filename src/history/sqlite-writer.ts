@@ -1,4 +1,5 @@
-import { openRawSqlite, type SqliteTarget } from '../platform/db/index.ts'
+import { openRawSqlite } from '../lib/db/sqlite.ts'
+import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow } from './execution-row.ts'
 import { unpackRows } from './packed-rows.ts'

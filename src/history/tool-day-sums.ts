@@ -1,4 +1,4 @@
-import { RESERVED_TOOL_PREFIX } from '../kernel/index.ts'
+import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 
 /** What is added to the row of one tool and day. */
 export type ToolDaySum = {

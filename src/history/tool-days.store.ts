@@ -1,4 +1,5 @@
-import { type Database, removeInBatches } from '../platform/db/index.ts'
+import { removeInBatches } from '../lib/db/batches.ts'
+import type { Database } from '../lib/db/client.ts'
 
 /** Longest that sums are kept, in days: a year can be compared with the one before. */
 const KEPT_DAYS = 800

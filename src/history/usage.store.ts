@@ -1,6 +1,6 @@
 import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
-import type { Database } from '../platform/db/index.ts'
+import type { Database } from '../lib/db/client.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
-import type { DatabaseTarget } from '../platform/db/index.ts'
+import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
 
 /** The source under Node's type stripping, its compiled form in dist: whichever this file is. */

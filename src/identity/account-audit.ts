@@ -1,11 +1,12 @@
-import type { Actor } from '../kernel/index.ts'
-import { type AuditActor, writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import type { AccessToken, User } from './account.ts'
+import { writeAudit } from './audit/audit.store.ts'
+import type { AuditActor } from './audit/audit-entry.ts'
 
 type Person = Pick<User, 'id' | 'email'>
 
-/** Somebody at an address, as the log names who did something. */
+/** Builds the audit actor for a user at a network address. */
 const asActor = ({ id, email }: Person, address: string | undefined): AuditActor => ({
   userId: id,
   email,
@@ -14,14 +15,14 @@ const asActor = ({ id, email }: Person, address: string | undefined): AuditActor
 
 const asTarget = ({ id, email }: Person) => ({ type: 'user', id, name: email })
 
-/** A sign-in that is complete, second factor and all. One insert: it stands in the way of every sign-in. */
+/** Records a completed sign-in, including the second factor. A single insert, because every sign-in waits for it. */
 export const auditSignIn = (tx: Transaction, user: Person, address: string): Promise<void> =>
   writeAudit(tx, { action: 'user.signed_in', actor: asActor(user, address), target: asTarget(user) })
 
 /**
- * A sign-in that was looked at and failed, with the address that was tried: for the operator alone, since it tells
- * whether there is such an account. What the throttle refuses is not looked at and leaves no entry, so that no flood
- * writes more than the throttle lets through: a hundred an hour from one network, and a hundred a day for one account.
+ * Records a failed sign-in with the email that was tried. Visible only to the operator, because it reveals whether the
+ * account exists. Attempts rejected by the throttle are not recorded, which bounds the entries that a flood can write:
+ * a hundred an hour from one network, and a hundred a day for one account.
  */
 export const auditFailedSignIn = (
   tx: Transaction,
@@ -41,7 +42,7 @@ export const auditSignOut = (tx: Transaction, actor: Actor): Promise<void> =>
     target: { type: 'user', id: actor.userId, name: actor.email },
   })
 
-/** `address`: where somebody signed up from; undefined for an account made at the command line. */
+/** Records a new account. `address` is the network address of the sign-up; undefined on the command line. */
 export const auditNewUser = (tx: Transaction, user: User, address: string | undefined): Promise<void> =>
   writeAudit(tx, {
     action: address === undefined ? 'user.created' : 'user.signed_up',
@@ -50,7 +51,7 @@ export const auditNewUser = (tx: Transaction, user: User, address: string | unde
     change: { isOperator: user.isOperator },
   })
 
-/** Where a new account's first membership is, as the log of that organization says it. */
+/** Records a new account's first membership in the log of its organization. */
 export const auditFirstMembership = (
   tx: Transaction,
   user: User,
@@ -76,7 +77,7 @@ export const auditFirstMembership = (
       })
 }
 
-/** `actor`: undefined at the command line. Never the token itself. */
+/** Records a new token, without its value. `actor` is undefined on the command line. */
 export const auditNewToken = (
   tx: Transaction,
   actor: Actor | undefined,

@@ -1,20 +1,21 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 import * as store from './accounts.store.ts'
+import { writeAudit } from './audit/audit.store.ts'
 import { DEMO_EMAIL } from './demo-account.ts'
 
-/** Why the account cannot go: it is the only operator's, and others would be left without one. */
+/** Returns why the account cannot be deleted: it belongs to the only operator while other accounts exist. */
 export const findRemovalRefusal = async (tx: Transaction, userId: string): Promise<string | undefined> => {
   const user = await store.findUser(tx, userId)
   if (user?.isOperator !== true || (await store.isAnyOperatorBut(tx, userId))) return undefined
   if (!(await store.isAnyUserBut(tx, user.email, DEMO_EMAIL))) return undefined
-  return 'You are the only operator of this installation: others use it, so there must be another one first (patchbay user create --operator).'
+  return 'You are the only operator of this installation, and other people use it. Create another operator first (patchbay user create --operator).'
 }
 
 /**
- * The account goes, and with it its sessions, tokens, links, second factor and what applications may do in its name.
- * What it did stays in the audit log, under its address. Throws `conflict` for the only operator while there are others.
+ * Deletes the account with its sessions, tokens, links, second factor and application grants. Its audit entries remain,
+ * under its email. Throws `conflict` for the only operator while other accounts exist.
  */
 export const removeAccount = async (tx: Transaction, actor: Actor): Promise<void> => {
   const refusal = await findRemovalRefusal(tx, actor.userId)

@@ -1,11 +1,12 @@
-import type { Role, Scope } from '../kernel/index.ts'
+import type { Scope } from '../lib/kernel/actor.ts'
+import type { Role } from '../lib/kernel/roles.ts'
 
-/** A person with an e-mail address and a password, without the password. */
+/** A user account, without its password. */
 export type User = {
   id: string
-  /** Trimmed and in lower case: two spellings are one account. */
+  /** Trimmed and in lower case, so that spellings differing only in these are one account. */
   email: string
-  /** When a link that was sent to the address came back; undefined: not yet. */
+  /** When the user opened a link sent to this address; undefined if they have not yet. */
   emailVerifiedAt: Date | undefined
   isOperator: boolean
   createdAt: Date

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { SCOPES } from '../kernel/index.ts'
-import { nameSchema, timeSchema } from '../platform/http/index.ts'
-import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from './access-tokens.ts'
+import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
+import { SCOPES } from '../lib/kernel/actor.ts'
 import type { AccessToken, OwnOrganization, User } from './account.ts'
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
-import { code, ownPassword } from './second-factor.schema.ts'
+import { code, ownPassword } from './second-factor/second-factor.schema.ts'
+import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from './tokens/access-tokens.ts'
 
 export const Email = z
   .string()
   .trim()
   .toLowerCase()
-  .max(MAX_EMAIL_CHARACTERS, `is longer than ${MAX_EMAIL_CHARACTERS} characters`)
-  .pipe(z.email('is not written like name@example.com'))
+  .max(MAX_EMAIL_CHARACTERS, `must not exceed ${MAX_EMAIL_CHARACTERS} characters`)
+  .pipe(z.email('must have the form name@example.com'))
 
 const NEW_PASSWORD_RULE = `must have ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters`
-/** Counted as people count, not in UTF-16 units. */
+/** Counts Unicode code points, not UTF-16 units. */
 const charactersOf = (text: string): number => [...text].length
 export const newPassword = z
   .string()
@@ -28,37 +28,43 @@ export const NewUser = z.object({
   email: Email,
   password: newPassword,
   isOperator: z.boolean().optional(),
-  /** Joined as builder, or made with this user as its owner. Left out: the oldest. */
+  /** Organization to join as builder; created with this user as owner if it does not exist. Default: the oldest one. */
   organization: nameSchema.optional(),
 })
 
 export const SignUp = z.object({
   email: Email,
   password: newPassword,
-  setupToken: z.string().max(256).optional().describe('For the first account, where one was printed at start'),
+  setupToken: z
+    .string()
+    .max(256)
+    .optional()
+    .describe('Required for the first account if a setup token was printed at startup'),
   invitation: z
     .string()
     .max(256)
     .optional()
-    .describe('The token of an invitation to this address: its organization is joined, and none of one’s own made'),
+    .describe(
+      'Token of an invitation to this email: the user joins its organization instead of getting one of their own',
+    ),
 })
 
-// No rule for the length here: an account of before a rule was changed still signs in.
+// No minimum length here, so that accounts created under older rules can still sign in.
 export const SignIn = z.object({
   email: Email,
   password: ownPassword,
-  code: code.optional().describe('Of the second factor, where the account has one: six digits, or a recovery code'),
+  code: code.optional().describe('Required if the account has a second factor: six digits, or a recovery code'),
 })
 
 export const NewToken = z.object({
   name: nameSchema,
   scopes: z
     .array(z.enum(SCOPES))
-    .min(1, 'is empty: leave it out for all of them')
+    .min(1, 'must not be empty; omit it to get all scopes')
     .transform(scopes => [...new Set(scopes)])
     .optional()
-    .describe("Left out: all of them, or the maker's when a token makes this one"),
-  expiresInDays: z.int().min(1).max(MAX_TOKEN_DAYS).optional().describe(`Left out: ${DEFAULT_TOKEN_DAYS}`),
+    .describe('Default: all scopes, or those of the token that makes this request'),
+  expiresInDays: z.int().min(1).max(MAX_TOKEN_DAYS).optional().describe(`Default: ${DEFAULT_TOKEN_DAYS}`),
 })
 
 export const UserView = z
@@ -112,7 +118,7 @@ export const TokenView = z
   .meta({ id: 'AccessToken' })
 
 export const NewTokenView = TokenView.extend({
-  token: z.string().describe('The token itself: shown this once'),
+  token: z.string().describe('The token itself; returned only once'),
 }).meta({ id: 'NewAccessToken' })
 
 export const toTokenView = (token: AccessToken): z.infer<typeof TokenView> => ({

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { type Actor, AppError, SCOPES } from '../kernel/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Changes, EventBus } from '../platform/events/index.ts'
-import { parseInput } from '../platform/http/index.ts'
-import type { Logger } from '../platform/logger.ts'
-import type { Mailer } from '../platform/mail/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
-import { createAccessTokens, issueToken } from './access-tokens.ts'
+import type { Database } from '../lib/db/client.ts'
+import type { Counters } from '../lib/db/counters.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import type { EventBus } from '../lib/events/event-bus.ts'
+import { parseInput } from '../lib/http/validation.ts'
+import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import type { Mailer } from '../lib/mail/mailer.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
 import type { OwnOrganization, User } from './account.ts'
 import { auditSignOut } from './account-audit.ts'
 import {
@@ -22,18 +23,17 @@ import {
 import * as store from './accounts.store.ts'
 import { hashToken, isToken } from './credentials.ts'
 import { ensureDemoAccount } from './demo-account.ts'
-import { createExternalIdentities } from './external-identities.ts'
-import { createExternalProvider, type ExternalProviderSettings } from './external-provider.ts'
-import { createExternalSignIn } from './external-sign-in.ts'
-import { createMailFlows } from './mail-flows.ts'
-import type { EndGrantsOf } from './mail-parts.ts'
-import { createMcpTokens } from './mcp-tokens.ts'
+import { createExternalIdentities } from './external/external-identities.ts'
+import { createExternalProvider, type ExternalProviderSettings } from './external/external-provider.ts'
+import { createExternalSignIn } from './external/external-sign-in.ts'
+import { createMailFlows } from './mail/mail-flows.ts'
+import type { EndGrantsOf } from './mail/mail-parts.ts'
 import { createOwnPassword } from './own-password.ts'
-import { createOwnSessions } from './own-sessions.ts'
 import { createPasswords, type HashingCost } from './passwords.ts'
-import { createSecondFactors } from './second-factor.service.ts'
+import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createSelfProof } from './self-proof.ts'
-import { createSignIn } from './sign-in.ts'
+import { createOwnSessions } from './sign-in/own-sessions.ts'
+import { createSignIn } from './sign-in/sign-in.ts'
 import {
   assertMaySignUp,
   type Home,
@@ -43,10 +43,12 @@ import {
   type SignUpPolicy,
   type SignUpTerms,
   signUpTermsOf,
-} from './sign-up.ts'
-import { createThrottle } from './throttle.ts'
-import { createTokenUses } from './token-uses.ts'
-import * as tokenStore from './tokens.store.ts'
+} from './sign-in/sign-up.ts'
+import { createThrottle } from './sign-in/throttle.ts'
+import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
+import { createMcpTokens } from './tokens/mcp-tokens.ts'
+import { createTokenUses } from './tokens/token-uses.ts'
+import * as tokenStore from './tokens/tokens.store.ts'
 
 export type AccountServiceParts = {
   db: Database
@@ -57,29 +59,29 @@ export type AccountServiceParts = {
   mailer: Mailer
   logger: Logger
   policy: SignUpPolicy
-  /** The one that people may sign in with, if there is one. */
+  /** The external sign-in provider, if one is configured. */
   externalProvider: ExternalProviderSettings | undefined
   invitations: Invitations
   endGrantsOf: EndGrantsOf
-  /** The origin of the links in letters. */
+  /** Origin of the links in emails. */
   baseUrl: string
-  /** Of passwords, in place of the usual one: for tests that are not of hashing. */
+  /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
   /** Milliseconds since 1970. */
   now?: () => number
 }
 
-/** Credentials as they come in, with the network address they come from. */
+/** Credentials, with the network address that they were sent from. */
 export type SignUpInput = {
   email: string
   password: string
   setupToken?: string | undefined
-  /** The token of an invitation's link. */
+  /** Token from the link of an invitation. */
   invitation?: string | undefined
   address: string
 }
 
-/** What `user create` takes. */
+/** Input of `user create`. */
 export type NewUserInput = z.input<typeof NewUser>
 
 const ALL_SCOPES: ReadonlySet<(typeof SCOPES)[number]> = new Set(SCOPES)
@@ -131,7 +133,7 @@ export const createAccountService = ({
   })
   const uses = createTokenUses({
     write: (tokenId, usedAt) => tokenStore.noteUse(db, tokenId, usedAt),
-    onError: error => logger.warn({ err: error }, 'could not write down when a token was used'),
+    onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
     now,
   })
   const mcpTokens = createMcpTokens({
@@ -156,10 +158,10 @@ export const createAccountService = ({
       ? { kind: 'own' }
       : { kind: 'invited', accept: (tx, user) => invitations.accept(tx, invitation, user, address) }
 
-  /** As the command line names users. Throws `not_found` for an address without an account. */
+  /** Finds a user by email, for the command line. Throws `not_found` if there is no such account. */
   const getUserAt = async (email: string): Promise<User> => {
     const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
-    if (found === undefined) throw new AppError('not_found', `There is no user with the address ${email}.`)
+    if (found === undefined) throw new AppError('not_found', `There is no user with the email ${email}.`)
     const { passwordHash: _, ...user } = found
     return user
   }
@@ -176,11 +178,11 @@ export const createAccountService = ({
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 
-    /** Throws `forbidden` where sign-up is not open or the setup token is wrong, `conflict` for a taken address. */
+    /** Throws `forbidden` if sign-up is not open or the setup token is wrong, `conflict` if the email is taken. */
     signUp: async ({ email, password, setupToken, invitation, address }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
       const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation })
-      // Asked again where it counts; here it only spares the hashing.
+      // Checked again in the transaction; this check only avoids needless hashing.
       assertAllowed(await isFirstAccount(db))
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
@@ -190,7 +192,7 @@ export const createAccountService = ({
       return user
     },
 
-    /** For once the session is over. */
+    /** Records a sign-out after the session has ended. */
     noteSignOut: (actor: Actor): Promise<void> => auditSignOut(db, actor),
 
     getMe: async (actor: Actor): Promise<{ user: User; organizations: OwnOrganization[] }> => {
@@ -217,10 +219,13 @@ export const createAccountService = ({
       }
     },
 
-    /** Who a token lets call MCP servers; see `createMcpTokens`. */
+    /** Returns who may call MCP servers with a token; see `createMcpTokens`. */
     verifyMcpToken: mcpTokens.verify,
 
-    /** As the operator at the command line: no throttle, no policy of sign-up. Throws `conflict` for a taken address. */
+    /**
+     * For the operator's command line: skips throttling and the sign-up policy. Throws `conflict` if the email is
+     * taken.
+     */
     createUser: async (input: NewUserInput): Promise<z.infer<typeof UserView>> => {
       const { email, password, isOperator = false, organization } = parseInput(NewUser, input)
       const passwordHash = await passwords.hashPassword(password)
@@ -229,22 +234,25 @@ export const createAccountService = ({
       return toUserView(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
     },
 
-    /** As the operator at the command line. Throws `not_found` for an address without an account. */
+    /** For the operator's command line. Throws `not_found` if no account has this email. */
     createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.infer<typeof NewTokenView>> => {
-      const wish = parseInput(NewToken, input)
+      const tokenInput = parseInput(NewToken, input)
       const user = await getUserAt(email)
-      const made = await changes.commit(tx => issueToken(tx, user.id, wish, now(), undefined))
+      const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, now(), undefined))
       return { ...toTokenView(made), token: made.token }
     },
 
-    /** As the operator at the command line, for who has lost everything. Throws `not_found` for an unknown address. */
+    /**
+     * For the operator's command line, for users who have lost all their codes. Throws `not_found` for an unknown
+     * email.
+     */
     resetSecondFactorFor: async (email: string): Promise<z.infer<typeof UserView>> => {
       const user = await getUserAt(email)
       await secondFactors.resetSecondFactor(user)
       return toUserView(user)
     },
 
-    /** Who owns what `patchbay demo` makes: the operator, or before there is one the demo's own account. */
+    /** Returns the owner of what `patchbay demo` creates: the operator, or the demo account if there is none yet. */
     getDemoActor: async (): Promise<Actor> => {
       const userId = (await store.findOldestOperatorId(db)) ?? (await changes.commit(tx => ensureDemoAccount(tx))).id
       const actor = await findActorByUserId(userId)
@@ -252,10 +260,10 @@ export const createAccountService = ({
       return actor
     },
 
-    /** Whether anybody has signed up. */
+    /** Whether anyone has signed up. */
     isAnyUser: async (): Promise<boolean> => !(await isFirstAccount(db)),
 
-    /** Stops listening for changes; writes and sends what is left. */
+    /** Stops listening for changes, and completes pending writes and emails. */
     close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
       await uses.settle()

@@ -1,5 +1,5 @@
-import type { Role } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
 
 type UserRow = {
@@ -20,14 +20,16 @@ const toUser = ({ id, email, emailVerifiedAt, isOperator, createdAt, updatedAt }
   updatedAt,
 })
 
-/** Whether there is any account besides those of these addresses. */
+/** Whether any account exists besides those with these emails. */
 export const isAnyUserBut = async (tx: Transaction, ...emails: string[]): Promise<boolean> =>
   (await tx.user.findFirst({ where: { email: { notIn: emails } }, select: { id: true } })) !== null
 
 export const isAnyOperatorBut = async (tx: Transaction, userId: string): Promise<boolean> =>
   (await tx.user.findFirst({ where: { isOperator: true, id: { not: userId } }, select: { id: true } })) !== null
 
-/** With all that is the user's own. Servers are not: they have another owner by then. Whether there was such a user. */
+/**
+ * Deletes a user and everything they own. Servers must have been transferred before. Returns whether the user existed.
+ */
 export const removeUser = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.user.deleteMany({ where: { id } })).count > 0
 
@@ -54,7 +56,7 @@ export const findUserByEmail = async (
   return row === null ? undefined : { ...toUser(row), passwordHash: row.passwordHash }
 }
 
-/** A user with the hash of the password, by id. */
+/** Returns a user with their password hash, by ID. */
 export const findCredentials = async (
   tx: Transaction,
   id: string,
@@ -67,7 +69,7 @@ export const updatePasswordHash = async (tx: Transaction, userId: string, passwo
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }
 
-/** Whether the hash before was still in force: else nothing happens. */
+/** Replaces the password hash if it is still `from`. Returns whether it was. */
 export const replacePasswordHash = async (
   tx: Transaction,
   userId: string,
@@ -75,7 +77,7 @@ export const replacePasswordHash = async (
 ): Promise<boolean> =>
   (await tx.user.updateMany({ where: { id: userId, passwordHash: from }, data: { passwordHash: to } })).count > 0
 
-/** Whether it was not marked before. */
+/** Marks the email as verified. Returns false if it already was. */
 export const markEmailVerified = async (tx: Transaction, userId: string, at: Date): Promise<boolean> =>
   (await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: at } })).count > 0
 
@@ -83,7 +85,7 @@ export const updateEmail = async (tx: Transaction, userId: string, email: string
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: verifiedAt } })
 }
 
-/** A user with the role in each organization. */
+/** Returns a user with their role in each organization. */
 export const findMember = async (
   tx: Transaction,
   userId: string,
@@ -108,7 +110,7 @@ export const listOrganizationsOf = async (tx: Transaction, userId: string): Prom
   return rows.map(({ organization, role }) => ({ id: organization.id, name: organization.name, role }))
 }
 
-/** The oldest organization, or the oldest of that name. */
+/** Returns the oldest organization, or the oldest with that name. */
 export const findOldestOrganization = async (
   tx: Transaction,
   name: string | undefined,
@@ -121,7 +123,7 @@ export const findOldestOrganization = async (
   return row ?? undefined
 }
 
-/** Makes an organization with its owner. */
+/** Creates an organization with its owner. */
 export const createOrganization = async (
   tx: Transaction,
   name: string,

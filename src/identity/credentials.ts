@@ -1,27 +1,29 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** NIST SP 800-63B §3.1.1.2: at least eight characters and no rule on which; the most only bounds the work. */
+/**
+ * NIST SP 800-63B §3.1.1.2: at least eight characters, no composition rules. The maximum only bounds the hashing work.
+ */
 export const MIN_PASSWORD_CHARACTERS = 8
 export const MAX_PASSWORD_CHARACTERS = 256
-/** As pages say it beside a field. */
+/** Shown on pages below the password field. */
 export const PASSWORD_HINT = `${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`
-/** Longest address that mail can be sent to (RFC 5321 §4.5.3.1.3). */
+/** Longest email address that mail can be sent to (RFC 5321 §4.5.3.1.3). */
 export const MAX_EMAIL_CHARACTERS = 254
 
-/** So that a token is known for one wherever it turns up, to people and to secret scanners. */
+/** Makes tokens recognizable to people and to secret scanners. */
 const TOKEN_PREFIX = 'pbk_'
 const TOKEN_BYTES = 32
 const TOKEN_FORMAT = /^pbk_[\w-]{43}$/
 
-/** A new personal access token: 32 random bytes. */
+/** Creates a personal access token from 32 random bytes. */
 export const makeToken = (): string => `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString('base64url')}`
 
-/** Whether a text may be a personal access token at all: others need no look into the database. */
+/** Whether a string has the form of a personal access token. Others need no database lookup. */
 export const isToken = (text: string): boolean => TOKEN_FORMAT.test(text)
 
-/** What is stored and looked up of a token. Without salt or stretching: 256 random bits need neither. */
+/** Hashes a token for storage and lookup. No salt or stretching: 256 random bits need neither. */
 export const hashToken = (token: string): string => hash('sha256', token)
 
-/** Compares two secrets of any length in a time that tells nothing about either. */
+/** Compares two secrets of any length in constant time. */
 export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))

@@ -1,17 +1,17 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
 import type { User } from './account.ts'
 import * as store from './accounts.store.ts'
 
 /**
- * Owns what `patchbay demo` makes on an installation without accounts. Nobody signs in with it, it does not count as
- * an account, and the first account takes its organization over, so that the demo is there in its dashboard.
+ * Owns what `patchbay demo` creates on an installation without accounts. Nobody can sign in to it, and it does not
+ * count as an account. The first real account takes over its organization, so that the demo appears in its dashboard.
  */
 export const DEMO_EMAIL = 'demo@patchbay.internal'
 const DEMO_ORGANIZATION = 'Demo'
-/** No hash at all: no password fits. */
+/** Not a valid hash, so no password matches. */
 export const UNUSABLE_PASSWORD_HASH = ''
 
-/** Finds the demo's account; makes it, with an organization, if it is not there. */
+/** Returns the demo account, creating it with its organization if needed. */
 export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   const existing = await store.findUserByEmail(tx, DEMO_EMAIL)
   if (existing !== undefined) return existing
@@ -24,7 +24,9 @@ export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   return made
 }
 
-/** Hands the demo's organization to the first account under a name of its own. Answers its id; undefined: there is none. */
+/**
+ * Transfers the demo organization to the first account and renames it. Returns its ID, or undefined if there is none.
+ */
 export const takeDemoOver = async (tx: Transaction, ownerId: string, name: string): Promise<string | undefined> => {
   const demo = await store.findUserByEmail(tx, DEMO_EMAIL)
   const [organization] = demo === undefined ? [] : await store.listOrganizationsOf(tx, demo.id)

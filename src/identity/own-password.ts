@@ -1,32 +1,33 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
+import type { Database } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 import type { User } from './account.ts'
 import * as store from './accounts.store.ts'
 import { UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
 import type { Passwords } from './passwords.ts'
-import type { Throttle } from './throttle.ts'
+import type { Throttle } from './sign-in/throttle.ts'
 
 export type OwnPasswordParts = { db: Database; passwords: Passwords; throttle: Throttle }
 
 const noPassword = (path: string): AppError =>
-  new AppError('conflict', 'This account has no password yet: set one first, by “Forgotten password”.', {
-    errors: [{ path, message: 'is not set yet: set one by “Forgotten password”' }],
+  new AppError('conflict', 'This account has no password yet. Set one first, using “Forgot your password?”.', {
+    errors: [{ path, message: 'is not set yet; set one using “Forgot your password?”' }],
   })
 
 const wrongPassword = (path: string): AppError =>
   new AppError('forbidden', 'The password is wrong.', { errors: [{ path, message: 'is wrong' }] })
 
-/** Asks who is signed in for their password again: a session left open, or a token, is not enough for everything. */
+/** Requires signed-in users to enter their password again before sensitive operations. */
 export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts) => ({
   /**
-   * Does `work` for who gives the actor's own password. Counted as a sign-in until `work` is done, so that what else
-   * it asks for cannot be guessed either. Throws `forbidden`, or `conflict` where the account has no password.
+   * Runs `work` if the password is the actor's. Counts as a failed sign-in until `work` succeeds, so that a code
+   * checked by `work` cannot be guessed either. Throws `forbidden`, or `conflict` if the account has no password.
    */
   prove: async <T>(
     actor: Actor,
     password: string,
     work: (user: User, passwordHash: string) => Promise<T>,
-    /** Where the password came in, for the errors. */
+    /** Path of the password in the input, for error messages. */
     path = 'password',
   ): Promise<T> => {
     const attempt = { email: actor.email, address: actor.address ?? '' }

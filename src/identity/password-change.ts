@@ -1,37 +1,38 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 import * as userStore from './accounts.store.ts'
-import { endEverythingOf } from './end-everything.ts'
-import { passwordChangedLetter } from './letters.ts'
-import type { MailFlowParts } from './mail-parts.ts'
+import { writeAudit } from './audit/audit.store.ts'
+import { passwordChangedEmail } from './mail/emails.ts'
+import type { MailFlowParts } from './mail/mail-parts.ts'
+import { endEverythingOf } from './sign-in/end-everything.ts'
 
 export type PasswordChangeParts = Pick<
   MailFlowParts,
-  'changes' | 'mailer' | 'postbox' | 'passwords' | 'ownPassword' | 'endGrantsOf' | 'baseUrl'
+  'changes' | 'mailer' | 'mailQueue' | 'passwords' | 'ownPassword' | 'endGrantsOf' | 'baseUrl'
 >
 
-/** Another password for who is signed in and knows the one of now. */
+/** Operation that changes the password of a signed-in user who knows the current one. */
 export const createPasswordChange = (parts: PasswordChangeParts) => {
-  const { changes, mailer, postbox, passwords, ownPassword, endGrantsOf, baseUrl } = parts
+  const { changes, mailer, mailQueue, passwords, ownPassword, endGrantsOf, baseUrl } = parts
   return {
-    /** Ends every session, the one it is asked in too: that one is to begin anew. Throws as `prove` does. */
-    changePassword: (actor: Actor, wish: { currentPassword: string; password: string }): Promise<void> =>
+    /** Ends every session, including the current one, which the caller must start again. Throws like `prove`. */
+    changePassword: (actor: Actor, input: { currentPassword: string; password: string }): Promise<void> =>
       ownPassword.prove(
         actor,
-        wish.currentPassword,
+        input.currentPassword,
         async ({ id, email }, from) => {
-          const to = await passwords.hashPassword(wish.password)
+          const to = await passwords.hashPassword(input.password)
           await changes.commit(async (tx, announce) => {
             if (!(await userStore.replacePasswordHash(tx, id, { from, to }))) {
-              throw new AppError('conflict', 'The password was changed by another request meanwhile.')
+              throw new AppError('conflict', 'The password was changed by another request in the meantime.')
             }
             const change = await endEverythingOf(tx, id, endGrantsOf)
             const target = { type: 'user', id, name: email }
             await writeAudit(tx, { action: 'user.password_changed', actor, target, change })
             announce({ type: 'access_changed', userId: id })
           })
-          const letter = passwordChangedLetter(email, { baseUrl, address: actor.address })
-          postbox.post('notice of a new password', () => mailer.send(letter))
+          const letter = passwordChangedEmail(email, { baseUrl, address: actor.address })
+          mailQueue.post('password changed', () => mailer.send(letter))
         },
         'currentPassword',
       ),

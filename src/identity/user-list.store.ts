@@ -1,5 +1,6 @@
-import { containing, type Database } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Database } from '../lib/db/client.ts'
+import { containing } from '../lib/db/containing.ts'
+import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
 
 /** An account as the operator sees it. */
 export type ListedUser = {
@@ -8,15 +9,15 @@ export type ListedUser = {
   isVerified: boolean
   isOperator: boolean
   createdAt: Date
-  /** The first few, by age; `moreOrganizations`: how many there are besides. */
+  /** The oldest few; `moreOrganizations` is the number of others. */
   organizations: readonly { name: string; role: string }[]
   moreOrganizations: number
 }
 
-/** Organizations named of each. */
+/** Organizations listed per user. */
 const MAX_ORGANIZATIONS_NAMED = 3
 
-/** Everybody who has an account, oldest first; `search` is looked for in their addresses. For the operator alone. */
+/** Lists all accounts, oldest first, filtered by `search` in the email. For the operator only. */
 export const listAllUsers = async (db: Database, search: string, page: IdPage): Promise<ListedUser[]> => {
   const { where, ...rest } = idPageQuery(page)
   const rows = await db.user.findMany({

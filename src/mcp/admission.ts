@@ -1,24 +1,31 @@
-import type { AccessPolicy, Caller } from '../execution/index.ts'
-import type { Result } from '../kernel/index.ts'
-import { refusal } from './answer.ts'
+import type { Result } from '../lib/kernel/result.ts'
+import type { AccessPolicy, Caller } from '../runtime/call/compiled-server.ts'
 import type { Challenges } from './challenges.ts'
-import { type Exchange, hasLeft, writeRefusal } from './exchange.ts'
-import type { Mounted } from './mounted.ts'
+import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
 import type { OriginPolicy } from './origin.ts'
 import { ERROR } from './protocol.ts'
-import { type McpLogger, type McpRegistry, RecentFailure } from './registry.ts'
+import type { MountedServer } from './registry/mounted-server.ts'
+import { type McpLogger, type McpRegistry, RecentFailure } from './registry/registry.ts'
+import { type Refusal, refusal } from './rpc-response.ts'
+import type { ServerRequest } from './server-request.ts'
 
 export type AccessRefusal = 'unauthenticated' | 'forbidden'
 
-/** Who the Authorization header belongs to and whether the policy lets them in. At once where it is known already. */
+/** Finds the owner of an Authorization header and checks the policy. Returns a promise only when it has to look something up. */
 export type Authorize = (
   policy: AccessPolicy,
   authorization: string | undefined,
 ) => Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>>
 
-type Next = (mounted: Mounted, caller: Caller) => void
-/** `elsewhere`, if given, answers in place of a server that does not pass its requests on, and of one that is not there. */
-export type Admit = (exchange: Exchange, next: Next, elsewhere?: (exchange: Exchange) => void) => void
+/**
+ * Admits a request to its server and passes it on to `next`. With `otherwise`, only passthrough servers admit it;
+ * `otherwise` then responds for all other servers and for unknown ones.
+ */
+export type Admit = (
+  http: HttpExchange,
+  next: (request: ServerRequest) => void,
+  otherwise?: (http: HttpExchange) => void,
+) => void
 
 export type AdmissionOptions = {
   registry: Pick<McpRegistry, 'find'>
@@ -30,62 +37,55 @@ export type AdmissionOptions = {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-const forbidden = refusal(403, ERROR.transport, 'Forbidden: this token may not use this server')
+const FORBIDDEN = refusal(403, ERROR.transport, 'Forbidden: this token may not use this server')
+const NO_SERVER = refusal(404, ERROR.transport, 'There is no server at this address')
+const NOT_READY: Refusal = {
+  ...refusal(503, ERROR.internal, 'This server is temporarily unavailable'),
+  headers: ['retry-after', '1'],
+}
 
 /**
- * The checks that every route of a server begins with: Origin and Host, the server, access. They run without a
- * promise where everything is known, for this is on the way of every call.
+ * The first three steps of every request to a server: Origin and Host, the server, access. They use promises only
+ * where something has to be loaded, because every call passes here.
  */
 export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
-  const fail = (exchange: Exchange, error: unknown): void => {
-    // One that was just tried is in the log already.
+  const checkOrigin = ({ headers }: HttpExchange): boolean =>
+    origins.isHostAllowed(headers.host) && origins.isOriginAllowed(headers.origin)
+
+  const findServer = ({ serverId }: HttpExchange): MountedServer | undefined | Promise<MountedServer | undefined> =>
+    UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
+
+  const checkAccess = ({ headers }: HttpExchange, { router }: MountedServer): ReturnType<Authorize> =>
+    authorize(router.server.access, headers.authorization)
+
+  const fail = (http: HttpExchange, error: unknown): void => {
+    // A recent failure has been logged already.
     if (!(error instanceof RecentFailure)) {
-      logger.error({ err: error, serverId: exchange.serverId }, 'a server could not be made ready')
+      logger.error({ err: error, serverId: http.serverId }, 'could not prepare an MCP server')
     }
-    if (exchange.raw.headersSent) return
-    writeRefusal(exchange, refusal(503, ERROR.internal, 'This server cannot be made ready right now'), [
-      'retry-after',
-      '1',
-    ])
+    if (!http.raw.headersSent) writeRefusal(http, NOT_READY)
   }
-  const identify = (
-    exchange: Exchange,
-    mounted: Mounted | undefined,
-    next: Next,
-    elsewhere?: (exchange: Exchange) => void,
-  ): void => {
-    if (elsewhere !== undefined && mounted?.router.server.passthrough === undefined) {
-      elsewhere(exchange)
-      return
-    }
-    if (mounted === undefined) {
-      writeRefusal(exchange, refusal(404, ERROR.transport, 'There is no server at this address'))
-      return
-    }
-    const proceed = (access: Result<Caller, AccessRefusal>): void => {
-      if (access.ok) next(mounted, access.value)
-      else if (access.error === 'forbidden') writeRefusal(exchange, forbidden)
-      else challenges.refuseToken(exchange)
-    }
-    const access = authorize(mounted.router.server.access, exchange.headers.authorization)
-    if (access instanceof Promise)
-      access.then(known => hasLeft(exchange) || proceed(known)).catch(error => fail(exchange, error))
-    else proceed(access)
+  const whenKnown = <T>(http: HttpExchange, value: T | Promise<T>, proceed: (value: T) => void): void => {
+    if (value instanceof Promise) {
+      value.then(known => hasDisconnected(http) || proceed(known)).catch(error => fail(http, error))
+    } else proceed(value)
   }
-  return (exchange, next, elsewhere) => {
-    const { headers, serverId } = exchange
-    if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {
-      // No CORS fields: the page that asked is not to read this either.
-      exchange.raw.writeHead(403, ['content-type', 'application/json'])
-      exchange.raw.end(FOREIGN)
+
+  return (http, next, otherwise) => {
+    if (!checkOrigin(http)) {
+      writeForeign(http)
       return
     }
-    const mounted = UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
-    if (mounted instanceof Promise) {
-      mounted
-        .then(ready => hasLeft(exchange) || identify(exchange, ready, next, elsewhere))
-        .catch(error => fail(exchange, error))
-    } else identify(exchange, mounted, next, elsewhere)
+    whenKnown(http, findServer(http), mounted => {
+      if (otherwise !== undefined && mounted?.router.server.passthrough === undefined) otherwise(http)
+      else if (mounted === undefined) writeRefusal(http, NO_SERVER)
+      else {
+        whenKnown(http, checkAccess(http, mounted), access => {
+          if (access.ok) next({ http, mounted, caller: access.value })
+          else writeRefusal(http, access.error === 'forbidden' ? FORBIDDEN : challenges.invalidToken(http))
+        })
+      }
+    })
   }
 }
 
@@ -94,3 +94,9 @@ const FOREIGN = JSON.stringify({
   id: null,
   error: { code: ERROR.transport, message: 'Forbidden: this Origin or Host may not call this installation' },
 })
+
+/** Writes no CORS headers: the calling page must not read this response either. */
+const writeForeign = ({ raw }: HttpExchange): void => {
+  raw.writeHead(403, ['content-type', 'application/json'])
+  raw.end(FOREIGN)
+}

@@ -1,53 +1,57 @@
 import { isUtf8 } from 'node:buffer'
-import { failure, type JsonValue, parseJson, type Result, success } from '../kernel/index.ts'
-import { type Refusal, refusal } from './answer.ts'
+import { type JsonValue, parseJson } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { ReportFault } from './dispatcher.ts'
-import { type Exchange, writeRefusal } from './exchange.ts'
 import { isJsonContent } from './headers.ts'
+import { type HttpExchange, writeRefusal } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
+import { type Refusal, refusal } from './rpc-response.ts'
 
 export type BodyLimits = {
   /** PATCHBAY_MAX_REQUEST_BYTES */
   maxRequestBytes: number
-  /** PATCHBAY_MAX_JSON_DEPTH, of a call's arguments. */
+  /** PATCHBAY_MAX_JSON_DEPTH, which counts from a call's arguments. */
   maxJsonDepth: number
 }
 
-/** Around a call's arguments there are the message and its params. */
+/** The message and its params enclose the arguments of a call. */
 const ENVELOPE_DEPTH = 2
-/** A body that is too large is read to its end before it is answered, so that the answer arrives, but not for ever. */
+/**
+ * A body over the limit is read to its end so that the client receives the response, but only up to this many times the
+ * limit.
+ */
 const MAX_DISCARDED_LIMITS = 8
 
 const tooLarge = (maxBytes: number): Refusal =>
   refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)
 
-const refuseMedia = (exchange: Exchange): boolean => {
-  const { headers } = exchange
+const refuseMedia = (http: HttpExchange): boolean => {
+  const { headers } = http
   const encoding = headers['content-encoding']
   if (!isJsonContent(headers)) {
-    writeRefusal(exchange, refusal(415, ERROR.transport, 'Unsupported media type: Content-Type is application/json'))
+    writeRefusal(http, refusal(415, ERROR.transport, 'Unsupported media type: Content-Type is application/json'))
     return true
   }
   if (encoding !== undefined && encoding !== 'identity') {
-    writeRefusal(exchange, refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`))
+    writeRefusal(http, refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`))
     return true
   }
   return false
 }
 
-/** Reads the body and hands on its bytes; what is wrong with it is answered here. */
+/** Reads the body and passes its bytes to `next`. Responds itself if the body is unacceptable. */
 export const readBody = (
-  exchange: Exchange,
+  http: HttpExchange,
   maxBytes: number,
   next: (bytes: Buffer) => void,
   report: ReportFault,
 ): void => {
-  if (refuseMedia(exchange)) return
-  const { incoming, raw } = exchange
+  if (refuseMedia(http)) return
+  const { incoming, raw } = http
   let first: Buffer | undefined
   let more: Buffer[] | undefined
   let size = 0
-  const refuseSize = (): void => writeRefusal(exchange, tooLarge(maxBytes))
+  const refuseSize = (): void => writeRefusal(http, tooLarge(maxBytes))
   const cutOff = (): void => {
     if (raw.headersSent) return
     refuseSize()
@@ -67,14 +71,14 @@ export const readBody = (
     try {
       next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size))
     } catch (error) {
-      // Out of an event's listener it would end the process, and every other call with it.
-      report(error, 'a request failed for a reason nobody thought of')
-      if (!raw.headersSent) writeRefusal(exchange, refusal(500, ERROR.internal, 'Internal error'))
+      // An exception in an event listener would end the process.
+      report(error, 'unexpected error while handling an MCP request')
+      if (!raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
     }
   })
 }
 
-/** The body as JSON that is safe to look at: nested within the limit, without `__proto__`. */
+/** Parses the body as JSON, within the depth limit and without `__proto__`. */
 export const parseBody = (bytes: Buffer, { maxJsonDepth }: BodyLimits): Result<JsonValue, Refusal> => {
   if (!isUtf8(bytes)) return failure(refusal(400, ERROR.parse, 'Parse error: the body is not UTF-8'))
   const parsed = parseJson(bytes.toString(), maxJsonDepth + ENVELOPE_DEPTH)

@@ -1,21 +1,24 @@
-import type { CallContext, Caller } from '../execution/index.ts'
-import { createStop, type Stop } from '../kernel/index.ts'
-import type { RequestId } from './message.ts'
+import { createStop, type Stop } from '../lib/kernel/stop-signal.ts'
+import type { CallContext, Caller, CallLink } from '../runtime/call/compiled-server.ts'
+import type { ClientChannel } from './client-channel.ts'
+import type { RequestId, RequestMessage } from './message.ts'
+import type { RpcResponse } from './rpc-response.ts'
 
-/** One request under way, which is its own context. Whoever cancelled it gets no answer. */
+/** The context of one running request. A client that cancels it gets no response. */
 export type Call = CallContext & {
-  id: RequestId
-  signal: Stop
-  /** Sends the client a message before the answer; there while the transport can. */
-  say: ((json: string) => void) | undefined
+  readonly id: RequestId
+  readonly signal: Stop
+  /** Sends the client messages before the response. */
+  readonly channel: ClientChannel
 }
 
-export const createCall = (id: RequestId, caller: Caller, client: string | undefined): Call => ({
-  id,
-  caller,
-  client,
-  signal: createStop(),
-  link: undefined,
-  account: undefined,
-  say: undefined,
-})
+/** A request that is running: until it has its response it can be cancelled. */
+export type RunningCall = { call: Call; response: Promise<RpcResponse> }
+
+export const createCall = (
+  { id }: RequestMessage,
+  caller: Caller,
+  client: string | undefined,
+  channel: ClientChannel,
+  link?: CallLink,
+): Call => ({ id, caller, client, signal: createStop(), link, channel })

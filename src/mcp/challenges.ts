@@ -1,31 +1,32 @@
-import { MCP_SCOPES, type McpScope } from '../kernel/index.ts'
-import { errorAnswer, refusal } from './answer.ts'
-import { type Exchange, writeAnswer, writeRefusal } from './exchange.ts'
-import type { RequestId } from './message.ts'
+import { MCP_SCOPES, type McpScope } from '../lib/kernel/mcp-scopes.ts'
+import type { HttpExchange } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
+import { type Refusal, refusal } from './rpc-response.ts'
 
-/** A scheme that is not ours is no attempt with a token (RFC 6750 §3.1). */
+/** Another scheme is not an attempt to send a token (RFC 6750 §3.1). */
 const BEARER = /^bearer(?: |$)/i
 
-/** Answers requests whose token does not do, with what a client needs to get one that does (RFC 6750 §3, RFC 9728 §5.1). */
+/** Builds the refusals of requests without a sufficient token. They tell clients how to get one (RFC 6750 §3, RFC 9728 §5.1). */
 export const createChallenges = (baseUrl: string) => {
-  const fieldsFor = ({ serverId }: Exchange, scopes: readonly McpScope[], error?: string): string[] => {
+  const challenge = ({ serverId }: HttpExchange, scopes: readonly McpScope[], error?: string): string[] => {
     const metadata = `${baseUrl}/.well-known/oauth-protected-resource/s/${serverId.toLowerCase()}`
-    const asked = `resource_metadata="${metadata}", scope="${scopes.join(' ')}"`
-    return ['www-authenticate', error === undefined ? `Bearer ${asked}` : `Bearer error="${error}", ${asked}`]
+    const parameters = `resource_metadata="${metadata}", scope="${scopes.join(' ')}"`
+    return ['www-authenticate', error === undefined ? `Bearer ${parameters}` : `Bearer error="${error}", ${parameters}`]
   }
   return {
-    /** Both scopes are asked for: many clients never step up. */
-    refuseToken: (exchange: Exchange): void => {
-      const wasTried = BEARER.test(exchange.headers.authorization ?? '')
-      const why = refusal(401, ERROR.transport, 'Unauthorized: this server needs a valid access token')
-      writeRefusal(exchange, why, fieldsFor(exchange, MCP_SCOPES, wasTried ? 'invalid_token' : undefined))
+    /** Requests both scopes, since many clients never ask for more later. */
+    invalidToken: (http: HttpExchange): Refusal => {
+      const wasTried = BEARER.test(http.headers.authorization ?? '')
+      return {
+        ...refusal(401, ERROR.transport, 'Unauthorized: this server needs a valid access token'),
+        headers: challenge(http, MCP_SCOPES, wasTried ? 'invalid_token' : undefined),
+      }
     },
     /** `scopes` are all that the token should have. */
-    refuseScope: (exchange: Exchange, id: RequestId | null, scopes: readonly McpScope[]): void => {
-      const why = refusal(403, ERROR.transport, `Forbidden: this needs a token with the scope ${scopes.join(' ')}`)
-      writeAnswer(exchange, errorAnswer(id, why), fieldsFor(exchange, scopes, 'insufficient_scope'))
-    },
+    insufficientScope: (http: HttpExchange, scopes: readonly McpScope[]): Refusal => ({
+      ...refusal(403, ERROR.transport, `Forbidden: this needs a token with the scope ${scopes.join(' ')}`),
+      headers: challenge(http, scopes, 'insufficient_scope'),
+    }),
   }
 }
 export type Challenges = ReturnType<typeof createChallenges>

@@ -1,5 +1,5 @@
-import { failure, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import { type Refusal, refusal } from './answer.ts'
+import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { checkEnvelope } from './envelope.ts'
 import { headerMismatch } from './headers.ts'
 import { type Message, metaOf, type NotificationMessage, parseMessage, type RequestMessage } from './message.ts'
@@ -11,8 +11,9 @@ import {
   STATELESS_VERSION,
   STATELESS_VERSIONS,
 } from './protocol.ts'
+import { type Refusal, refusal } from './rpc-response.ts'
 
-/** The two headers that every stateless request repeats from its body. */
+/** Headers in which a stateless request repeats values of its body. */
 export type EraHeaders = { version: string | undefined; method: string | undefined }
 
 export type Classified =
@@ -30,7 +31,7 @@ const envelopeRefusal = (key: string, problem: string): Refusal =>
     envelope: { key, problem },
   })
 
-/** A version header of the stateless era over a body that does not claim it: say what is missing. */
+/** The header names a stateless version, but the body lacks the envelope. */
 const missingEnvelope = (version: string, meta: JsonObject | undefined): Refusal => {
   const required = [META.protocolVersion, META.clientCapabilities]
   const missing = meta === undefined ? ['_meta'] : required.filter(key => meta[key] === undefined)
@@ -48,14 +49,14 @@ const unsupportedVersion = (requested: string): Refusal =>
     requested,
   })
 
-/** What a claim to be stateless must keep to before it is looked at as a call: version, then headers. */
+/** Checks a message whose `_meta` claims a stateless version: first the envelope, then the headers. */
 const classifyClaim = (
   message: RequestMessage | NotificationMessage,
   meta: JsonObject,
   headers: EraHeaders,
 ): Result<Classified, Refusal> => {
   const issue = checkEnvelope(meta)
-  // A notification has no envelope of its own in this revision: only the version that it claims is looked at.
+  // Notifications have no envelope in this revision, so only the claimed version is checked.
   if (issue !== undefined && (message.kind === 'request' || issue.key === META.protocolVersion)) {
     return failure(envelopeRefusal(issue.key, issue.problem))
   }
@@ -81,7 +82,7 @@ const classifyUnclaimed = (
     if (message.method === 'initialize') return failure(headerMismatch('MCP-Protocol-Version', version, 'initialize'))
     return failure(missingEnvelope(version, meta))
   }
-  // Here the header alone says the era: notifications carry no envelope.
+  // Notifications carry no envelope, so the header alone decides the era.
   if (headers.method !== undefined && headers.method !== message.method) {
     return failure(headerMismatch('Mcp-Method', headers.method, message.method))
   }
@@ -106,14 +107,14 @@ const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal
 }
 
 /**
- * Which era a POST belongs to. The body decides: a request is stateless when its `_meta` claims a version; the
- * headers are checked against it and never move it to the other era. `initialize` is of the session era unless it
- * carries a whole claim.
+ * Parses the messages of a POST and decides which era they belong to. The body decides: a request is stateless if its
+ * `_meta` claims a version. Headers are checked against it and never change the era. `initialize` belongs to the
+ * session era unless it carries a complete stateless envelope.
  */
 export const classify = (body: JsonValue, headers: EraHeaders): Result<Classified, Refusal> => {
   if (Array.isArray(body)) return classifyBatch(body)
   const message = parseMessage(body)
-  if (message === undefined) return failure(invalidRequest('Invalid request: the body is no JSON-RPC message'))
+  if (message === undefined) return failure(invalidRequest('Invalid request: the body is not a JSON-RPC message'))
   if (message.kind === 'response') return success({ era: 'session', message })
   const meta = metaOf(message.params)
   if (!claims(meta)) return classifyUnclaimed(message, meta, headers)

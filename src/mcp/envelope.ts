@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { findLogLevel, META } from './protocol.ts'
 
 export type EnvelopeIssue = { key: string; problem: string }
@@ -12,8 +12,8 @@ const areCapabilities = (value: JsonValue): boolean =>
   isJsonObject(value) && CAPABILITIES.every(name => value[name] === undefined || isJsonObject(value[name]))
 
 /**
- * What is wrong with the envelope in a stateless request's `_meta`, the first thing only.
- * `clientInfo` may be left out (2026-07-28, basic: SHOULD), but not be something else.
+ * Returns the first error in the `_meta` of a stateless request. `clientInfo` is optional (2026-07-28, basic: SHOULD),
+ * but must be valid.
  */
 export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
   const version = meta[META.protocolVersion]
@@ -23,20 +23,22 @@ export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
   if (version === undefined) return { key: META.protocolVersion, problem: 'missing' }
   if (capabilities === undefined) return { key: META.clientCapabilities, problem: 'missing' }
   if (typeof version !== 'string') return { key: META.protocolVersion, problem: 'not a string' }
-  if (!areCapabilities(capabilities)) return { key: META.clientCapabilities, problem: 'no set of capabilities' }
-  if (info !== undefined && !isImplementation(info)) return { key: META.clientInfo, problem: 'no name and version' }
-  if (level !== undefined && findLogLevel(level) === undefined) return { key: META.logLevel, problem: 'no log level' }
+  if (!areCapabilities(capabilities)) return { key: META.clientCapabilities, problem: 'not a capabilities object' }
+  if (info !== undefined && !isImplementation(info))
+    return { key: META.clientInfo, problem: 'name or version is missing' }
+  if (level !== undefined && findLogLevel(level) === undefined)
+    return { key: META.logLevel, problem: 'not a log level' }
   return undefined
 }
 
-/** Longest name of a client kept: longer ones are cut, for it goes into session ids and history. */
+/** Longer client names are truncated, because they become part of session ids and the history. */
 const MAX_CLIENT_CHARACTERS = 200
 
-/** `name/version` of an Implementation, as history shows it. */
+/** Returns `name/version` of an Implementation, as the history shows it. */
 export const clientName = (info: JsonValue | undefined): string | undefined => {
   if (!isJsonObject(info) || typeof info.name !== 'string') return undefined
   const whole = `${info.name}/${String(info.version)}`
   if (whole.length <= MAX_CLIENT_CHARACTERS) return whole
-  // Copied, for a slice would keep the long text in memory for as long as its session lives.
+  // Copied, because a slice would keep the long string in memory.
   return Buffer.from(whole.slice(0, MAX_CLIENT_CHARACTERS)).toString()
 }

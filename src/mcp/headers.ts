@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Refusal, refusal } from './answer.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
+import { type Refusal, refusal } from './rpc-response.ts'
 
-/** A header's value; Node has joined repeated ones and cut the blanks around. */
+/** Returns a header's value. Node has joined repeated headers and trimmed whitespace. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Header and body say different things (2026-07-28, basic/transports, "Standard Request Headers"). */
+/** Refusal for a header that differs from the body (2026-07-28, basic/transports, "Standard Request Headers"). */
 export const headerMismatch = (header: string, got: string, body: string): Refusal =>
   refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is ${got}, the body says ${body}`, {
     mismatch: { header: got, body },
@@ -19,7 +19,7 @@ export const headerMismatch = (header: string, got: string, body: string): Refus
 const SENTINEL = /^=\?base64\?(.*)\?=$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** The text of a header that may be Base64 between `=?base64?` and `?=`; undefined when it is no valid one. */
+/** Decodes a header value that may be Base64 between `=?base64?` and `?=`. Returns undefined if it is invalid. */
 export const decodeHeaderText = (value: string): string | undefined => {
   const encoded = SENTINEL.exec(value)?.[1]
   if (encoded === undefined) return value
@@ -28,14 +28,17 @@ export const decodeHeaderText = (value: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
-/** Methods whose parameter the header Mcp-Name repeats. */
+/** Methods of which the header Mcp-Name repeats a parameter. */
 const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
 ])
 
-/** Presence of the standard headers, and Mcp-Name against the body; their other values are checked at the era. */
+/**
+ * Checks that the standard headers are present and that Mcp-Name equals the body. `classify` has checked the other
+ * values.
+ */
 export const checkStandardHeaders = (request: RequestMessage, headers: IncomingHttpHeaders): Refusal | undefined => {
   const { method, params } = request
   if (headers['mcp-protocol-version'] === undefined) return missingHeader('MCP-Protocol-Version')
@@ -47,7 +50,7 @@ export const checkStandardHeaders = (request: RequestMessage, headers: IncomingH
   if (given === undefined) return typeof expected === 'string' ? missingHeader('Mcp-Name') : undefined
   if (given === expected && !given.startsWith('=?')) return undefined
   const decoded = decodeHeaderText(given)
-  if (decoded === undefined) return headerMismatch('Mcp-Name', given, 'it is no valid Base64')
+  if (decoded === undefined) return headerMismatch('Mcp-Name', given, 'it is not valid Base64')
   return typeof expected === 'string' && decoded !== expected ? headerMismatch('Mcp-Name', given, expected) : undefined
 }
 
@@ -67,13 +70,13 @@ const mediaTypesOf = (accept: string): string[] =>
 
 const accepts = (accept: string | undefined, mediaType: string): boolean => {
   if (accept === undefined) return false
-  // What every client of today sends, without looking closer.
+  // Fast path: every current client sends this form.
   if (accept.includes(mediaType) && !accept.includes('q=')) return true
   const wildcard = `${mediaType.split('/', 1)[0]}/*`
   return mediaTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')
 }
 
-/** Whether the client takes event streams. An absent header is a refusal: MCP makes clients say it. */
+/** Whether the client accepts event streams. MCP requires the header, so a missing one means no. */
 export const acceptsEventStream = (headers: IncomingHttpHeaders): boolean =>
   accepts(headers.accept, 'text/event-stream')
 export const acceptsJson = (headers: IncomingHttpHeaders): boolean => accepts(headers.accept, 'application/json')

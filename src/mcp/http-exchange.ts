@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type Answer, errorAnswer, type Refusal, sizeOf } from './answer.ts'
+import { errorResponse, type Refusal, type RpcResponse, sizeOf } from './rpc-response.ts'
 
-/** One HTTP request with its response, past the checks of Origin and Host. */
-export type Exchange = {
+/** An HTTP request to a server, with its response. */
+export type HttpExchange = {
   incoming: IncomingMessage
   raw: ServerResponse
   headers: IncomingHttpHeaders
@@ -11,7 +11,10 @@ export type Exchange = {
 
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
 
-/** Lets the page that asked read the answer (fetch standard, "CORS protocol"). Origins are checked before. */
+/**
+ * CORS headers that let the calling page read the response. The origin has been checked (fetch standard, "CORS
+ * protocol").
+ */
 const corsFields = (origin: string): string[] => [
   'access-control-allow-origin',
   origin,
@@ -21,38 +24,38 @@ const corsFields = (origin: string): string[] => [
   'Origin',
 ]
 
-/** `fields` is a flat list of names and values, which Node writes without looking at them again. */
-export const writeHead = ({ raw, headers }: Exchange, status: number, fields: readonly string[]): void => {
+/** `fields` is a flat list of names and values, which Node writes without further processing. */
+export const writeHead = ({ raw, headers }: HttpExchange, status: number, fields: readonly string[]): void => {
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
-/** Whether the client has left: then 'close' may have been emitted already, and listening for it is too late. */
-export const hasLeft = ({ raw }: Exchange): boolean => raw.destroyed || raw.socket?.destroyed === true
+/** Whether the client has disconnected. 'close' may have been emitted already, so it is too late to listen for it. */
+export const hasDisconnected = ({ raw }: HttpExchange): boolean => raw.destroyed || raw.socket?.destroyed === true
 
-/** Answers over this many bytes are worth a timer: smaller ones mostly fit into the network's own buffers. */
+/** Only responses larger than this get a stall timer. Smaller ones mostly fit into the network buffers. */
 const LARGE_BYTES = 64 * 1_024
-/** How long a reader of a large answer may take nothing of it. */
+/** Time without any progress after which the reader of a large response is disconnected. */
 const MAX_STALL_MS = 30_000
 
-/** Destroys the connection of a reader that has stopped, which would hold the answer in memory. After `raw.end`. */
+/** Disconnects clients that stop reading, because the response would stay in memory. To be called after `raw.end`. */
 export const limitStall = (raw: ServerResponse, bytes: number): void => {
   if (bytes <= LARGE_BYTES || raw.writableFinished) return
   raw.setTimeout(MAX_STALL_MS, () => raw.destroy())
-  // Before Node's own listener, which sets the time that an unused connection is kept.
+  // Runs before Node's own listener, which sets the keep-alive timeout.
   raw.prependListener('finish', () => raw.setTimeout(0))
 }
 
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
-/** Node joins a text with the head of the response before it encodes both: too dear for a long one. */
-const shortened = (answer: Answer): Answer =>
+/** Node concatenates a string body with the head before encoding both, which is expensive for a long one. */
+const shortened = (answer: RpcResponse): RpcResponse =>
   answer.head.length > MAX_JOINED_CHARACTERS
     ? { ...answer, head: '', rest: [Buffer.from(answer.head), ...answer.rest] }
     : answer
 
-export const writeAnswer = (exchange: Exchange, answer: Answer, fields?: readonly string[]): void => {
-  const { raw } = exchange
-  const { status, head, rest } = shortened(answer)
+export const writeResponse = (http: HttpExchange, response: RpcResponse): void => {
+  const { raw } = http
+  const { status, head, rest, headers } = shortened(response)
   const length = sizeOf({ head, rest })
   const all = [
     'content-type',
@@ -62,7 +65,7 @@ export const writeAnswer = (exchange: Exchange, answer: Answer, fields?: readonl
     'x-content-type-options',
     'nosniff',
   ]
-  writeHead(exchange, status, fields === undefined ? all : [...all, ...fields])
+  writeHead(http, status, headers === undefined ? all : [...all, ...headers])
   const last = rest.at(-1)
   if (last === undefined) raw.end(head)
   else {
@@ -75,11 +78,11 @@ export const writeAnswer = (exchange: Exchange, answer: Answer, fields?: readonl
   limitStall(raw, length)
 }
 
-export const writeRefusal = (exchange: Exchange, reason: Refusal, fields?: readonly string[]): void =>
-  writeAnswer(exchange, errorAnswer(null, reason), fields)
+export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
+  writeResponse(http, errorResponse(null, reason))
 
-/** What is received and has no answer: notifications, answers, cancelled requests. */
-export const writeAccepted = (exchange: Exchange): void => {
-  writeHead(exchange, 202, ['content-length', '0'])
-  exchange.raw.end()
+/** Responds with 202 to what has no response: notifications, responses and cancelled requests. */
+export const writeAccepted = (http: HttpExchange): void => {
+  writeHead(http, 202, ['content-length', '0'])
+  http.raw.end()
 }

@@ -1,23 +1,25 @@
 import { z } from 'zod'
-import type { Caller } from '../execution/index.ts'
-import { AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
-import { checkUserAccess, type McpPrincipal } from '../servers/index.ts'
-import { type Answer, answerText, errorAnswer } from './answer.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import type { Caller } from '../runtime/call/compiled-server.ts'
+import { checkUserAccess, type McpPrincipal } from '../servers/access/access.ts'
 import { type BodyLimits, parseBody } from './body.ts'
 import { createCall } from './call.ts'
 import { classify } from './classify.ts'
-import { answerAtOnce, callTool, findTool, isRefusal, type ReportFault } from './dispatcher.ts'
+import { CLOSED_CHANNEL } from './client-channel.ts'
+import { callTool, findTool, type ReportFault, respondAtOnce } from './dispatcher.ts'
 import { clientName } from './envelope.ts'
 import { metaOf, type RequestMessage, readableId } from './message.ts'
-import type { Mounted } from './mounted.ts'
 import { META, STATELESS_VERSION } from './protocol.ts'
-import { type McpRegistry, RecentFailure } from './registry.ts'
-import type { ServerInfo } from './router.ts'
+import type { MountedServer } from './registry/mounted-server.ts'
+import { type McpRegistry, RecentFailure } from './registry/registry.ts'
+import type { ServerInfo } from './registry/router.ts'
+import { errorResponse, isRefusal, type RpcResponse, responseText } from './rpc-response.ts'
 
-/** Who uses a server from within: a person whose session says who they are. Undefined: a stranger. */
+/** The signed-in user of a page, or undefined for an anonymous visitor. */
 export type InProcessUser = Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined
 
-/** A JSON-RPC message as it was written. */
+/** A JSON-RPC message as it was sent. */
 export type ExchangedMessage = { direction: 'sent' | 'received'; at: Date; text: string }
 
 const ListedTool = z.looseObject({
@@ -26,12 +28,12 @@ const ListedTool = z.looseObject({
   description: z.string().optional(),
   inputSchema: z.custom<JsonObject>(isJsonObject),
 })
-/** A tool as tools/list shows it. */
+/** A tool as listed by tools/list. */
 export type ListedTool = z.infer<typeof ListedTool>
 const ListResult = z.looseObject({ tools: z.array(ListedTool), nextCursor: z.string().optional() })
 
 const RpcError = z.object({ code: z.number(), message: z.string() })
-/** A JSON-RPC error that a request was answered with. */
+/** The JSON-RPC error of a response. */
 export type RpcError = z.infer<typeof RpcError>
 type Reply = { result: JsonObject; error?: undefined } | { result?: undefined; error: RpcError }
 
@@ -44,51 +46,51 @@ const toReply = (text: string): Reply => {
 export type InProcessClientOptions = {
   registry: Pick<McpRegistry, 'find'>
   limits: BodyLimits
-  /** How it calls itself; history shows it. */
+  /** Name and version for the history. */
   clientInfo: ServerInfo
   report: ReportFault
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-type Sent = { mounted: Mounted; caller: Caller; text: string; signal: AbortSignal | undefined }
+type Sent = { mounted: MountedServer; caller: Caller; text: string; signal: AbortSignal | undefined }
 
-const answerCall = (sent: Sent, message: RequestMessage, report: ReportFault): Promise<Answer> | Answer => {
+const answerCall = (sent: Sent, message: RequestMessage, report: ReportFault): Promise<RpcResponse> | RpcResponse => {
   const { router } = sent.mounted
   const found = findTool(router, message.params)
-  if (isRefusal(found)) return errorAnswer(message.id, found)
+  if (isRefusal(found)) return errorResponse(message.id, found)
   const client = clientName(metaOf(message.params)?.[META.clientInfo])
-  const call = createCall(message.id, sent.caller, client)
+  const call = createCall(message, sent.caller, client, CLOSED_CHANNEL)
   if (sent.signal?.aborted) call.signal.abort()
   sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
   return callTool(router, found, message, call, 'stateless', report)
 }
 
 /**
- * A client of the servers mounted here, for pages: its requests are the messages of the stateless era, and take the way
- * of every client's but for HTTP. What it may use is judged by who the person is, with each request, as tokens are.
+ * An MCP client for pages. It sends messages of the stateless era to servers of this process, on the same path as every
+ * other client except for HTTP. Access is checked for each request, as for a token.
  */
 export const createInProcessClient = ({ registry, limits, clientInfo, report, now }: InProcessClientOptions) => {
-  const answer = (sent: Sent): Promise<Answer> | Answer => {
+  const answer = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
     const body = parseBody(Buffer.from(sent.text), limits)
-    if (!body.ok) return errorAnswer(null, body.error)
+    if (!body.ok) return errorResponse(null, body.error)
     const classified = classify(body.value, { version: STATELESS_VERSION, method: undefined })
-    if (!classified.ok) return errorAnswer(readableId(body.value), classified.error)
+    if (!classified.ok) return errorResponse(readableId(body.value), classified.error)
     const { era } = classified.value
     if (era !== 'stateless' || classified.value.message.kind !== 'request') throw new Error('no request was sent')
     const { message } = classified.value
     return message.method === 'tools/call'
       ? answerCall(sent, message, report)
-      : answerAtOnce(sent.mounted.router, message)
+      : respondAtOnce(sent.mounted.router, message)
   }
 
-  const find = async (serverId: string): Promise<Mounted> => {
-    let mounted: Mounted | undefined
+  const find = async (serverId: string): Promise<MountedServer> => {
+    let mounted: MountedServer | undefined
     try {
       mounted = await registry.find(serverId.toLowerCase())
     } catch (error) {
-      if (!(error instanceof RecentFailure)) report(error, 'a server could not be made ready')
-      throw new AppError('unavailable', 'This server cannot be made ready right now.', { retryAfterSeconds: 1 })
+      if (!(error instanceof RecentFailure)) report(error, 'could not prepare an MCP server')
+      throw new AppError('unavailable', 'This server is temporarily unavailable.', { retryAfterSeconds: 1 })
     }
     if (mounted === undefined) throw new AppError('not_found', 'There is no such server.')
     return mounted
@@ -106,7 +108,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
     throw new AppError('payload_too_large', message)
   }
 
-  /** Throws `not_found` where there is no such server, `forbidden` where it is not for this person. */
+  /** Throws `not_found` if there is no such server, and `forbidden` if the user has no access. */
   const connect = async (serverId: string, user: InProcessUser) => {
     const mounted = await find(serverId)
     const messages: ExchangedMessage[] = []
@@ -117,7 +119,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       if (!access.ok) throw new AppError('forbidden', 'This server is not for you to use.')
       const text = toText(++lastId, method, params)
       messages.push({ direction: 'sent', at: new Date(now()), text })
-      const received = answerText(await answer({ mounted, caller: access.value, text, signal }))
+      const received = responseText(await answer({ mounted, caller: access.value, text, signal }))
       messages.push({ direction: 'received', at: new Date(now()), text: received })
       return toReply(received)
     }
@@ -130,7 +132,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
         isLast = cursor === undefined
       ) {
         const { result, error } = await request('tools/list', cursor === undefined ? {} : { cursor })
-        // The list changed under the cursor: what has been read by then is shown.
+        // The list changed while it was read: show what has been read.
         if (error !== undefined) return tools
         const page = ListResult.parse(result)
         tools.push(...page.tools)
@@ -140,12 +142,12 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
     }
 
     return {
-      /** All that was said so far, oldest first. */
+      /** All messages so far, oldest first. */
       messages,
       request,
-      /** The tools in the order of the list: all of them, or its first pages that hold so many. */
+      /** Returns the tools in list order: all of them, or the first pages up to the limit. */
       listTools,
-      /** How many tools it has, for who has been let in by a request. */
+      /** Number of tools. Only valid after a request, which checks access. */
       toolCount: mounted.router.tools.size,
       callTool: (name: string, args: JsonObject, signal: AbortSignal): Promise<Reply> =>
         request('tools/call', { name, arguments: args }, signal),

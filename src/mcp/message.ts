@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 
 export type RequestId = string | number
 
 export type RequestMessage = { kind: 'request'; id: RequestId; method: string; params: JsonObject | undefined }
 export type NotificationMessage = { kind: 'notification'; method: string; params: JsonObject | undefined }
-/** An answer to a request of ours: a result, or an error. */
+/** A response to a request that we sent. */
 export type ResponseMessage = {
   kind: 'response'
   id: RequestId | undefined
@@ -21,7 +21,7 @@ export const metaOf = (params: JsonObject | undefined): JsonObject | undefined =
   return isJsonObject(meta) ? meta : undefined
 }
 
-/** `params` is an object, its `_meta` one too, and a progress token something that can be sent back. */
+/** Whether `params` and its `_meta` are objects, and the progress token is one that can be sent back. */
 const areParams = (params: JsonValue | undefined): params is JsonObject | undefined => {
   if (params === undefined) return true
   if (!isJsonObject(params)) return false
@@ -54,10 +54,10 @@ const parseResponse = (value: JsonObject): ResponseMessage | undefined => {
 }
 
 /**
- * One JSON-RPC message of MCP, or undefined when the value is none.
+ * Parses one JSON-RPC message of MCP. Returns undefined if the value is not one.
  *
- * Stricter than JSON-RPC 2.0 in what MCP is stricter in: ids are strings or whole numbers, params are objects,
- * and there are no members besides those of the envelope (basic, "Messages").
+ * Stricter than JSON-RPC 2.0 where MCP is: ids are strings or integers, params are objects, and the envelope has no
+ * other members (basic, "Messages").
  */
 export const parseMessage = (value: JsonValue): Message | undefined => {
   if (!isJsonObject(value) || value.jsonrpc !== '2.0') return undefined
@@ -68,9 +68,9 @@ export const parseMessage = (value: JsonValue): Message | undefined => {
   return isRequestId(id) ? { kind: 'request', id, method, params } : undefined
 }
 
-/** JSON-RPC knows fractions as ids; MCP does not, but its refusal may still carry one. */
+/** JSON-RPC allows fractional ids. MCP does not, but an error response may still carry one. */
 const isAnyId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number'
 
-/** The id that an answer to this value may carry: null where none can be read (JSON-RPC 2.0 §5). */
+/** Returns the id for a response to this value, or null if it has none that can be read (JSON-RPC 2.0 §5). */
 export const readableId = (value: JsonValue | undefined): RequestId | null =>
   isJsonObject(value) && typeof value.method === 'string' && isAnyId(value.id) ? value.id : null

@@ -1,25 +1,28 @@
-/** Versions with sessions (initialize handshake), the newest first: the one we offer when a client asks for another. */
+/**
+ * Versions with sessions (initialize handshake), newest first. The newest is offered to clients that ask for an unknown
+ * one.
+ */
 export const SESSION_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export type SessionVersion = (typeof SESSION_VERSIONS)[number]
 
-/** The stateless version: every request says who it is from and what it speaks. */
+/** The stateless version. Every request states its version and client. */
 export const STATELESS_VERSION = '2026-07-28'
 export const STATELESS_VERSIONS = [STATELESS_VERSION] as const
 
 /** The only version with JSON-RPC batches (2025-03-26, basic/transports). */
 export const BATCH_VERSION: SessionVersion = '2025-03-26'
-/** Messages in one batch, as many as the SDK takes. */
+/** Maximum number of messages in a batch, as in the SDK. */
 export const MAX_BATCH_MESSAGES = 100
 
 export const findSessionVersion = (version: string): SessionVersion | undefined =>
   SESSION_VERSIONS.find(known => known === version)
 
-/** Versions are dates, so they compare as texts; what is later than we know is of the stateless era as well. */
+/** Versions are dates, so they can be compared as strings. Later ones than we know count as stateless too. */
 export const isStatelessVersion = (version: string): boolean => version >= STATELESS_VERSION
 
 /**
- * JSON-RPC 2.0 §5.1 and the codes of the specification. -32000 to -32019 are ours to give out:
- * the two below mean what the SDK means by them.
+ * Error codes of JSON-RPC 2.0 (§5.1) and of the specification. -32000 to -32019 are free for implementations; the two
+ * used here mean what they mean in the SDK.
  */
 export const ERROR = {
   parse: -32700,
@@ -27,7 +30,7 @@ export const ERROR = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** What is wrong with the HTTP request around the message. */
+  /** An error in the HTTP request around the message. */
   transport: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
@@ -43,16 +46,16 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-  /** Ours, of a list: upstreams whose items are not in it, each with the reason. */
+  /** Ours, in lists: the upstreams whose items are missing, and why. */
   missing: 'patchbay/missing',
 } as const
 
-export { findLogLevel, type LogLevel } from '../upstreams/index.ts'
+export { findLogLevel, type LogLevel } from '../upstreams/connection/call-link.ts'
 
-/** What is listed, and told of when it changes. */
+/** Kinds of lists that clients are notified about. */
 export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
-/** The notification that a resource is not what it was. */
+/** Builds the notification that a resource has changed. */
 export const resourceUpdated = (uri: string): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
 export const listChangedMethod = (kind: ListKind): string => `notifications/${kind}/list_changed`

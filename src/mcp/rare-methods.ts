@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { Exchange } from './exchange.ts'
+import type { HttpExchange } from './http-exchange.ts'
 
-/** A server's address, or one below it. */
+/** The path of a server, or one below it. */
 const SERVER_PATH = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)(?:[/?]|$)/i
 
-/** Methods that have routes of their own. */
+/** Methods with routes of their own. */
 const COMMON: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Takes requests to servers by any other method, such as those of WebDAV: some upstream may know it. */
-export const takeRareMethods = (app: FastifyInstance, serve: (exchange: Exchange) => void): void => {
+/** Handles requests to servers with any other method, such as those of WebDAV, since an upstream may support it. */
+export const handleRareMethods = (app: FastifyInstance, serve: (http: HttpExchange) => void): void => {
   const toFastify = app.server.listeners('request')
   app.server.removeAllListeners('request')
   app.server.on('request', (incoming: IncomingMessage, raw: ServerResponse) => {

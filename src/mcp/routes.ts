@@ -1,34 +1,48 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../execution/index.ts'
-import { createForwardedFor, createOriginPolicy, wishesWebSocket } from '../platform/http/index.ts'
-import { listenForUpgrades, type ReverseProxy } from '../platform/net/index.ts'
+import { createOriginPolicy } from '../lib/http/origins.ts'
+import { wishesWebSocket } from '../lib/http/websocket-wish.ts'
+import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
+import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
 import { type Authorize, createAdmission } from './admission.ts'
-import { errorAnswer, refusal } from './answer.ts'
-import { createChallenges } from './challenges.ts'
-import { takePosts } from './direct-posts.ts'
-import { type Exchange, writeRefusal } from './exchange.ts'
-import { createHttpSse } from './http-sse.routes.ts'
-import type { CheckRoom } from './listen.ts'
-import type { Mounted } from './mounted.ts'
-import { createPassthrough } from './passthrough/passthrough.ts'
+import { type Challenges, createChallenges } from './challenges.ts'
+import type { ReportFault } from './dispatcher.ts'
+import { type HttpExchange, writeRefusal } from './http-exchange.ts'
 import { ALL_METHODS, answerPreflight, isPreflight } from './preflight.ts'
 import { ERROR } from './protocol.ts'
-import { takeRareMethods } from './rare-methods.ts'
-import type { McpLogger, McpRegistry } from './registry.ts'
-import { createRequestStates } from './request-states.ts'
-import { createSessionIds, type SigningKey } from './session-id.ts'
-import { createSessions } from './sessions.ts'
-import { createStreamAccess } from './stream-access.ts'
-import { createStreamableHttp, refuseMethod } from './streamable-http.routes.ts'
+import { handleRareMethods } from './rare-methods.ts'
+import type { McpLogger, McpRegistry } from './registry/registry.ts'
+import { errorResponse, refusal } from './rpc-response.ts'
+import type { ServerRequest } from './server-request.ts'
+import { handlePosts } from './sessions/direct-posts.ts'
+import { createHttpSse } from './sessions/http-sse.routes.ts'
+import { createSessionIds, type SigningKey } from './sessions/session-id.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { createRequestStates } from './stateless/request-states.ts'
+import { createStreamableHttp, methodNotAllowed } from './streamable-http.routes.ts'
+import type { CheckRoom } from './streams/listen.ts'
+import { createStreamAccess, type StreamAccess } from './streams/stream-access.ts'
+
+/** What passthrough servers share with all others. */
+export type PassthroughChecks = {
+  challenges: Challenges
+  checkRoom: CheckRoom
+  access: StreamAccess
+  isStopping: () => boolean
+  report: ReportFault
+}
+
+/** Handles admitted requests to passthrough servers. */
+export type PassthroughHandler = {
+  serve: (request: ServerRequest, passthrough: CompiledPassthrough) => void
+  serveUpgrade: (upgrade: Upgrade, request: ServerRequest, passthrough: CompiledPassthrough) => void
+}
 
 export type McpRoutesOptions = {
   registry: McpRegistry
   authorize: Authorize
-  /** By which the requests of passthrough servers reach their upstreams. */
-  proxy: ReverseProxy
-  /** Networks of the proxies before us, whose word on the caller's address is passed on. */
-  trustProxy: readonly string[]
-  /** The origin that clients see. */
+  /** Creates the handler of requests to passthrough servers. */
+  createPassthrough: (checks: PassthroughChecks) => PassthroughHandler
+  /** The public origin. */
   baseUrl: string
   allowedOrigins: readonly string[]
   listensOnLoopback: boolean
@@ -38,7 +52,7 @@ export type McpRoutesOptions = {
     maxSessionsPerServer: number
     maxSessionIdleMs: number
   }
-  /** For session ids. The first signs, all verify. */
+  /** Keys for session ids. The first one signs, all of them verify. */
   signingKeys: readonly SigningKey[]
   /** Milliseconds since 1970. */
   now: () => number
@@ -46,11 +60,11 @@ export type McpRoutesOptions = {
 }
 
 type ServerParams = { Params: { uuid: string } }
-type Handle = (exchange: Exchange, mounted: Mounted, caller: Caller) => void
+type Handle = (request: ServerRequest) => void
 
 /**
- * What MCP clients talk to: `/s/:uuid` and the older transport below it. Written straight to the socket's response,
- * past Fastify's reply: on this path every microsecond is paid by every call.
+ * Routes for MCP clients: `/s/:uuid`, and the HTTP+SSE transport below it. They write to Node's response directly and
+ * bypass Fastify's reply, which would cost every call several microseconds.
  */
 export const mcpRoutes =
   (options: McpRoutesOptions): FastifyPluginAsync =>
@@ -74,79 +88,70 @@ export const mcpRoutes =
       if (registry.isClosing) return refusal(503, ERROR.transport, 'This installation is stopping')
       const most = limits.maxSessionsPerServer
       if (mounted.openStreams < most) return undefined
-      const why = `This server has ${most} streams open, as many as it may (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
+      const why = `This server has reached its limit of ${most} open streams (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
       return refusal(503, ERROR.transport, why)
     }
-    const passthrough = createPassthrough({
-      proxy: options.proxy,
-      challenges,
-      checkRoom,
-      maxRequestBytes: limits.maxRequestBytes,
-      baseUrl,
-      access,
-      isStopping: () => registry.isClosing,
-      forwardedFor: createForwardedFor(options.trustProxy),
-      report,
-    })
+    const isStopping = (): boolean => registry.isClosing
+    const passthrough = options.createPassthrough({ challenges, checkRoom, access, isStopping, report })
     const streamable = createStreamableHttp({ sessions, states, limits, challenges, checkRoom, access, now, report })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })
 
-    // A logger of its own for each request costs as much as all the rest here, and nothing is written with it.
+    // A child logger per request would cost as much as everything else here, and is never used.
     app.setChildLoggerFactory(parent => parent)
-    // Bodies are read by the handlers, after the checks of access: nobody makes us hold one for nothing.
+    // Handlers read the bodies after the access checks, so that nobody can make us buffer one without access.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
-    // What Fastify refuses by itself, such as a Content-Type that is none.
+    // Handles errors of Fastify itself, such as an invalid Content-Type.
     app.setErrorHandler<FastifyError>((error, _request, reply) => {
       const status = error.statusCode ?? 500
       const why = refusal(status, ERROR.transport, status < 500 ? error.message : 'Internal error')
-      if (status >= 500) report(error, 'a request failed for a reason nobody thought of')
-      return reply.code(status).type('application/json').send(errorAnswer(null, why).head)
+      if (status >= 500) report(error, 'unexpected error while handling an MCP request')
+      return reply.code(status).type('application/json').send(errorResponse(null, why).head)
     })
 
-    const exchangeOf = (request: FastifyRequest<ServerParams>, reply: FastifyReply): Exchange => {
+    const exchangeOf = (request: FastifyRequest<ServerParams>, reply: FastifyReply): HttpExchange => {
       reply.hijack()
       const { raw } = request
       return { incoming: raw, raw: reply.raw, headers: raw.headers, serverId: request.params.uuid }
     }
-    const serve = (exchange: Exchange, handle: Handle, elsewhere?: (exchange: Exchange) => void): void => {
-      const next = (mounted: Mounted, caller: Caller): void => {
-        const { passthrough: way } = mounted.router.server
-        if (way === undefined) handle(exchange, mounted, caller)
-        else passthrough.serve(exchange, mounted, caller, way)
+    const serve = (http: HttpExchange, handle: Handle, elsewhere?: (http: HttpExchange) => void): void => {
+      const next = (admitted: ServerRequest): void => {
+        const compiled = admitted.mounted.router.server.passthrough
+        if (compiled === undefined) handle(admitted)
+        else passthrough.serve(admitted, compiled)
       }
       try {
-        admit(exchange, next, elsewhere)
+        admit(http, next, elsewhere)
       } catch (error) {
-        // Out of an event's listener it would end the process, and every other call with it.
-        report(error, 'a request failed for a reason nobody thought of')
-        if (!exchange.raw.headersSent) writeRefusal(exchange, refusal(500, ERROR.internal, 'Internal error'))
+        // An exception in an event listener would end the process.
+        report(error, 'unexpected error while handling an MCP request')
+        if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
       }
     }
     const handler =
       (handle: Handle) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
         serve(exchangeOf(request, reply), handle)
-    /** Below a server's own address there is something only where its requests are passed on. */
-    const passOn = (exchange: Exchange): void => serve(exchange, notFound, notFound)
-    /** What a browser asks is answered here; anything else is answered only where the upstream does. */
+    /** Paths below a server's URL exist only on passthrough servers. */
+    const passOn = (http: HttpExchange): void => serve(http, answerNotFound, notFound)
+    /** Responds to CORS preflight requests. Other OPTIONS requests are passed on by passthrough servers only. */
     const preflight =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
-        const exchange = exchangeOf(request, reply)
-        const answer = (): void => answerPreflight(exchange, origins, methods)
-        if (isPreflight(exchange)) answer()
-        else serve(exchange, answer, methods === undefined ? answer : notFound)
+        const http = exchangeOf(request, reply)
+        const answer = (): void => answerPreflight(http, origins, methods)
+        if (isPreflight(http)) answer()
+        else serve(http, answer, methods === undefined ? answer : notFound)
       }
     const refuse =
       (allowed: string): Handle =>
-      exchange =>
-        refuseMethod(exchange, allowed)
+      ({ http }) =>
+        writeRefusal(http, methodNotAllowed(allowed))
 
     app.post<ServerParams>('/s/:uuid', handler(streamable.post))
-    takeRareMethods(app, passOn)
-    takePosts(app, exchange => serve(exchange, streamable.post))
+    handleRareMethods(app, passOn)
+    handlePosts(app, http => serve(http, streamable.post))
     app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(streamable.get))
     app.delete<ServerParams>('/s/:uuid', handler(streamable.delete))
     app.get<ServerParams>('/s/:uuid/sse', { exposeHeadRoute: false }, handler(sse.open))
@@ -165,29 +170,30 @@ export const mcpRoutes =
 
     listenForUpgrades(app.server, upgrade => {
       const { incoming, raw, ignore } = upgrade
-      // Where Node asks nobody what to do about it, every wish for another protocol ends up here.
+      // Node may report requests to upgrade to any protocol here, not only to WebSocket.
       const serverId = wishesWebSocket(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
       if (serverId === undefined) {
         ignore()
         return
       }
-      const exchange: Exchange = { incoming, raw, headers: incoming.headers, serverId }
-      const next = (mounted: Mounted, caller: Caller): void => {
-        const { passthrough: way } = mounted.router.server
-        if (way === undefined) notFound(exchange)
-        else passthrough.serveUpgrade({ ...upgrade, exchange }, mounted, caller, way)
+      const http: HttpExchange = { incoming, raw, headers: incoming.headers, serverId }
+      const next = (admitted: ServerRequest): void => {
+        const compiled = admitted.mounted.router.server.passthrough
+        if (compiled === undefined) notFound(http)
+        else passthrough.serveUpgrade(upgrade, admitted, compiled)
       }
       try {
-        admit(exchange, next, notFound)
+        admit(http, next, notFound)
       } catch (error) {
-        report(error, 'a request failed for a reason nobody thought of')
+        report(error, 'unexpected error while handling an MCP request')
         upgrade.socket.destroy()
       }
     })
   }
 
-const notFound = (exchange: Exchange): void =>
-  writeRefusal(exchange, refusal(404, ERROR.transport, 'There is nothing at this address'))
+const answerNotFound: Handle = ({ http }) => notFound(http)
+const notFound = (http: HttpExchange): void =>
+  writeRefusal(http, refusal(404, ERROR.transport, 'There is nothing at this address'))
 
 const SERVER_PATH = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)/i
 

@@ -1,50 +1,64 @@
-import type { JsonObject } from '../kernel/index.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestId } from './message.ts'
 import { ERROR } from './protocol.ts'
 
-/** A JSON text before it is written: its start, and ready-made bytes behind it where there are some. */
+/** A JSON text ready to be written: its start, then any bytes that were rendered before. */
 export type Json = { head: string; rest: readonly Buffer[] }
 
-/** A JSON-RPC answer before it is written. */
-export type Answer = Json & { status: number }
+/** A JSON-RPC response before it is written. `headers` is a flat list of names and values. */
+export type RpcResponse = Json & { status: number; headers: readonly string[] | undefined }
 
 const NOTHING: readonly Buffer[] = []
 
-/** Why a request gets no result; `status` is the HTTP status where the transport can still say one. */
-export type Refusal = { status: number; code: number; message: string; data?: JsonObject }
+/** Why a request gets no result. `status` and `headers` apply where the transport can still send them. */
+export type Refusal = {
+  status: number
+  code: number
+  message: string
+  data?: JsonObject
+  headers?: readonly string[]
+}
 
 export const refusal = (status: number, code: number, message: string, data?: JsonObject): Refusal =>
   data === undefined ? { status, code, message } : { status, code, message, data }
 
-/** What is wrong with the request's parameters; answered in-band, as the SDK does. */
+export const isRefusal = (value: object): value is Refusal => 'code' in value
+
+/** Invalid parameters. Sent with HTTP status 200, as the SDK does. */
 export const invalidParams = (message: string, data?: JsonObject): Refusal =>
   refusal(200, ERROR.invalidParams, message, data)
 
-/** An id as it goes back on the wire. */
+/** Renders an id as JSON. */
 export const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) : JSON.stringify(id))
 
-export const resultAnswer = (id: RequestId, result: string): Answer => ({
+export const resultResponse = (id: RequestId, result: string, headers?: readonly string[]): RpcResponse => ({
   status: 200,
   head: `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`,
   rest: NOTHING,
+  headers,
 })
 
-/** `result` ends with the bracket that closes the envelope. */
-export const bytesAnswer = (id: RequestId, { head, rest }: Json): Answer => ({
+/** Wraps a prepared result, which must end with the brace that closes the envelope. */
+export const bytesResponse = (id: RequestId, { head, rest }: Json): RpcResponse => ({
   status: 200,
   head: `{"jsonrpc":"2.0","id":${idText(id)},"result":${head}`,
   rest,
+  headers: undefined,
 })
 
-export const errorAnswer = (id: RequestId | null, { status, code, message, data }: Refusal): Answer => ({
+export const errorResponse = (
+  id: RequestId | null,
+  { status, code, message, data, headers }: Refusal,
+): RpcResponse => ({
   status,
   head: JSON.stringify({ jsonrpc: '2.0', id, error: data === undefined ? { code, message } : { code, message, data } }),
   rest: NOTHING,
+  headers,
 })
 
-/** Bytes of the whole. */
+/** Returns the size in bytes. */
 export const sizeOf = ({ head, rest }: Json): number =>
   rest.reduce((bytes, { length }) => bytes + length, Buffer.byteLength(head))
 
-export const answerText = ({ head, rest }: Answer): string =>
+export const responseText = ({ head, rest }: RpcResponse): string =>
   rest.length === 0 ? head : head + Buffer.concat(rest).toString()

@@ -1,9 +1,9 @@
-import type { Caller } from '../execution/index.ts'
-import { MCP_SCOPES, type McpScope } from '../kernel/index.ts'
+import { MCP_SCOPES, type McpScope } from '../lib/kernel/mcp-scopes.ts'
+import type { Caller } from '../runtime/call/compiled-server.ts'
 import type { Message, RequestMessage } from './message.ts'
-import type { Router } from './router.ts'
+import type { Router } from './registry/router.ts'
 
-/** What only looks: the lists, and reading what is in them. */
+/** Methods that only read. */
 const READING: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -18,7 +18,7 @@ const READING: ReadonlySet<string> = new Set([
 
 type Scopes = ReadonlySet<McpScope>
 
-/** Undefined: a token of any scope will do. A tool that is not there is not told from one that may write. */
+/** Returns undefined if a token of any scope will do. An unknown tool is treated like one that may write. */
 const scopeFor = ({ tools }: Router, { method, params }: RequestMessage, held: Scopes): McpScope | undefined => {
   if (READING.has(method)) return 'mcp:read'
   if (method !== 'tools/call') return undefined
@@ -29,8 +29,8 @@ const scopeFor = ({ tools }: Router, { method, params }: RequestMessage, held: S
 }
 
 /**
- * All scopes that the caller's token should have for these messages, with those it has, where it lacks one; undefined
- * where it lacks none. Nobody in particular, and a token of all scopes, lack none.
+ * Returns all scopes that the caller's token should have for these messages, including those it has, or undefined if it
+ * lacks none. Anonymous callers and unlimited tokens lack none.
  */
 export const findLackingScopes = (
   caller: Caller,

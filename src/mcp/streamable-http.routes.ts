@@ -1,24 +1,20 @@
-import type { Caller } from '../execution/index.ts'
-import type { JsonValue } from '../kernel/index.ts'
-import { errorAnswer, refusal } from './answer.ts'
-import { type BodyLimits, parseBody, readBody } from './body.ts'
+import type { BodyLimits } from './body.ts'
 import type { Challenges } from './challenges.ts'
-import { type Classified, classify } from './classify.ts'
 import type { ReportFault } from './dispatcher.ts'
-import { type Exchange, writeAnswer, writeHead, writeRefusal } from './exchange.ts'
 import { acceptsEventStream, headerOf } from './headers.ts'
-import { type CheckRoom, createListen } from './listen.ts'
-import { readableId } from './message.ts'
-import type { Mounted } from './mounted.ts'
+import { type HttpExchange, writeHead, writeRefusal } from './http-exchange.ts'
+import { createPost } from './post.ts'
 import { ERROR, isStatelessVersion } from './protocol.ts'
-import type { RequestStates } from './request-states.ts'
-import { findLackingScopes } from './scopes.ts'
-import { createSessionPosts } from './session-posts.ts'
-import { checkVersion, findSession, isRefused, notAcceptable, SESSION_HEADER } from './session-requirements.ts'
-import { createSessionStreams } from './session-streams.ts'
-import type { Sessions } from './sessions.ts'
-import { createStateless } from './stateless.ts'
-import type { StreamAccess } from './stream-access.ts'
+import { isRefusal, type Refusal, refusal } from './rpc-response.ts'
+import type { ServerRequest } from './server-request.ts'
+import { createSessionPosts } from './sessions/session-posts.ts'
+import { checkVersion, findSession, notAcceptable, SESSION_HEADER } from './sessions/session-requirements.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import type { RequestStates } from './stateless/request-states.ts'
+import { createStatelessCalls } from './stateless/stateless-calls.ts'
+import { type CheckRoom, createListen } from './streams/listen.ts'
+import { createSessionStreams } from './streams/session-streams.ts'
+import type { StreamAccess } from './streams/stream-access.ts'
 
 export type StreamableHttpOptions = {
   sessions: Sessions
@@ -31,80 +27,64 @@ export type StreamableHttpOptions = {
   report: ReportFault
 }
 
-const namesStateless = ({ headers }: Exchange): boolean => {
+/** GET and DELETE exist in the session era only. */
+const namesStateless = ({ headers }: HttpExchange): boolean => {
   const version = headerOf(headers, 'mcp-protocol-version')
   return version !== undefined && isStatelessVersion(version)
 }
 
-/** POST, GET and DELETE of `/s/:uuid`, behind the checks of access. */
+/** Handles admitted requests to `/s/:uuid`: POST (see `post.ts`), GET and DELETE. */
 export const createStreamableHttp = (options: StreamableHttpOptions) => {
   const { sessions, states, limits, challenges, checkRoom, access, now, report } = options
   const { maxSessionsPerServer } = limits
   const streams = createSessionStreams(access, now)
-  const serveSession = createSessionPosts({ sessions, streams, maxSessionsPerServer, report })
-  const serveStateless = createStateless(createListen(checkRoom, access), states, report)
+  const post = createPost({
+    limits,
+    challenges,
+    sessions,
+    sessionPosts: createSessionPosts({ sessions, streams, maxSessionsPerServer, report }),
+    statelessCalls: createStatelessCalls(states, report),
+    listen: createListen(checkRoom, access),
+    report,
+  })
 
-  /** Whether the caller's token lacks a scope; then that is what it is told. */
-  const isBeyondScope = (exchange: Exchange, { router }: Mounted, caller: Caller, classified: Classified): boolean => {
-    const isBatch = classified.era === 'session-batch'
-    const messages = isBatch ? classified.messages : [classified.message]
-    const lacking = findLackingScopes(caller, router, messages)
-    if (lacking === undefined) return false
-    const id = !isBatch && classified.message.kind === 'request' ? classified.message.id : null
-    challenges.refuseScope(exchange, id, lacking)
-    return true
+  /** Opens a stream of a session. */
+  const get = (request: ServerRequest): Refusal | undefined => {
+    const { http, mounted } = request
+    if (namesStateless(http)) return methodNotAllowed('POST')
+    if (!acceptsEventStream(http.headers)) return notAcceptable('text/event-stream')
+    const session = findSession(sessions, request)
+    if (isRefusal(session)) return session
+    const refused = checkVersion(http) ?? checkRoom(mounted)
+    if (refused === undefined) streams.openStream(request, session)
+    return refused
   }
 
-  const serveBody = (exchange: Exchange, mounted: Mounted, caller: Caller, body: JsonValue): void => {
-    const { headers } = exchange
-    const classified = classify(body, {
-      version: headerOf(headers, 'mcp-protocol-version'),
-      method: headerOf(headers, 'mcp-method'),
-    })
-    if (!classified.ok) writeAnswer(exchange, errorAnswer(readableId(body), classified.error))
-    else if (caller?.limitedTo !== undefined && isBeyondScope(exchange, mounted, caller, classified.value)) return
-    else if (classified.value.era === 'stateless') {
-      serveStateless(exchange, mounted, caller, classified.value.message)
-    } else serveSession(exchange, mounted, caller, classified.value)
+  /** Ends a session. */
+  const remove = (request: ServerRequest): Refusal | undefined => {
+    const { http } = request
+    if (namesStateless(http)) return methodNotAllowed('POST')
+    const session = findSession(sessions, request)
+    if (isRefusal(session)) return session
+    const refused = checkVersion(http)
+    if (refused !== undefined) return refused
+    sessions.end(headerOf(http.headers, SESSION_HEADER) ?? '', session)
+    writeHead(http, 200, ['content-length', '0'])
+    http.raw.end()
+    return undefined
   }
 
-  const post = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
-    const take = (bytes: Buffer): void => {
-      const body = parseBody(bytes, limits)
-      if (body.ok) serveBody(exchange, mounted, caller, body.value)
-      else writeRefusal(exchange, body.error)
+  const orRefuse =
+    (handle: (request: ServerRequest) => Refusal | undefined) =>
+    (request: ServerRequest): void => {
+      const refused = handle(request)
+      if (refused !== undefined) writeRefusal(request.http, refused)
     }
-    readBody(exchange, limits.maxRequestBytes, take, report)
-  }
 
-  const get = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
-    if (namesStateless(exchange)) refuseMethod(exchange, 'POST')
-    else if (!acceptsEventStream(exchange.headers)) writeRefusal(exchange, notAcceptable('text/event-stream'))
-    else {
-      const session = findSession(sessions, exchange, mounted, caller)
-      const refused = isRefused(session) ? session : (checkVersion(exchange) ?? checkRoom(mounted))
-      if (refused !== undefined) writeRefusal(exchange, refused)
-      else if (!isRefused(session)) streams.openStream(exchange, mounted, session, caller)
-    }
-  }
-
-  const remove = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
-    if (namesStateless(exchange)) {
-      refuseMethod(exchange, 'POST')
-      return
-    }
-    const session = findSession(sessions, exchange, mounted, caller)
-    const refused = isRefused(session) ? session : checkVersion(exchange)
-    if (refused !== undefined) writeRefusal(exchange, refused)
-    else if (!isRefused(session)) {
-      sessions.end(headerOf(exchange.headers, SESSION_HEADER) ?? '', session)
-      writeHead(exchange, 200, ['content-length', '0'])
-      exchange.raw.end()
-    }
-  }
-
-  return { post, get, delete: remove }
+  return { post, get: orRefuse(get), delete: orRefuse(remove) }
 }
 
-export const refuseMethod = (exchange: Exchange, allowed: string): void =>
-  writeRefusal(exchange, refusal(405, ERROR.transport, 'Method not allowed'), ['allow', allowed])
+export const methodNotAllowed = (allowed: string): Refusal => ({
+  ...refusal(405, ERROR.transport, 'Method not allowed'),
+  headers: ['allow', allowed],
+})

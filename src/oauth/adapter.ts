@@ -1,8 +1,9 @@
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import { type Database, isForeignKeyViolation, type Transaction, transact } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
+import { type Database, type Transaction, transact } from '../lib/db/client.ts'
+import { isForeignKeyViolation } from '../lib/db/failures.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import {
   type Artifact,
   consumeArtifact,
@@ -13,27 +14,27 @@ import {
   type StoredArtifact,
   wereTokensIssued,
 } from './artifacts.store.ts'
-import { noteClientUse } from './known-clients.store.ts'
+import { noteClientUse } from './clients/known-clients.store.ts'
+import type { Revocations } from './grants/revocations.ts'
 import type { Resources } from './resources.ts'
-import type { Revocations } from './revocations.ts'
 
 export type AdapterParts = {
   db: Database
   changes: Changes
   revocations: Revocations
   resources: Resources
-  /** Clients that were registered, with their secrets, as RFC 7591 names their members. */
+  /** Finds a registered client with its secret, using RFC 7591's member names. */
   findClient: (clientId: string) => Promise<AdapterPayload | undefined>
-  /** How long a refresh token that was used may be used again: several processes of one client share it. */
+  /** How long a used refresh token may be used again, since several processes of one client may share it. */
   refreshGraceMs: number
-  /** Where an interaction leads back to; `uid` is its handle. */
+  /** Returns the URL that an interaction returns to. `uid` is the interaction's handle. */
   returnAddressOf: (uid: string) => string
   now: () => number
 }
 
 const oneText = z.string().optional().catch(undefined)
 
-/** Of what the library stores, what says whose it is. */
+/** The fields of the library's payloads that say what an artifact belongs to. */
 const Owned = z.object({
   grantId: oneText,
   uid: oneText,
@@ -46,20 +47,20 @@ const Owned = z.object({
   session: z.object({ accountId: oneText }).optional(),
 })
 
-/** Good for one thing each, in the name of a grant: none of them may outlive it. */
+/** Kinds issued under a grant. None of them may outlive it. */
 const UNDER_GRANT: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken', 'AuthorizationCode'])
 
 const isPayload = (value: unknown): value is AdapterPayload => isJsonObject(value)
 
-/** What is stored of a payload: nothing in it opens anything. */
+/** Returns the part of a payload that is stored, without anything that could be used as a credential. */
 const withoutHandles = (kind: string, payload: AdapterPayload): JsonObject => {
   const { jti: _, ...rest } = payload
   if (kind === 'Interaction') {
-    // It holds the handle, as the last part of its path.
+    // Its path ends in the handle.
     delete rest.returnTo
     if (rest.session !== undefined) rest.session = { ...rest.session, cookie: undefined }
   }
-  // Members that are undefined go, too.
+  // Drops members that are undefined.
   const plain: unknown = JSON.parse(JSON.stringify(rest))
   return isJsonObject(plain) ? plain : {}
 }
@@ -86,28 +87,30 @@ const toArtifact = (
   }
 }
 
-/** Nothing is given out by a grant that was taken back meanwhile, in this process or another. */
+/** Stores an artifact, unless its grant was revoked in the meantime, in this process or another. */
 const putUnderGrant = async (tx: Transaction, artifact: Artifact, at: Date): Promise<void> => {
   const { grantId, clientId } = artifact
   const grant = grantId === undefined ? undefined : await findArtifact(tx, 'Grant', grantId)
-  if (grant === undefined) throw new errors.InvalidGrant('the grant was taken back')
+  if (grant === undefined) throw new errors.InvalidGrant('the grant was revoked')
   await putArtifact(tx, artifact)
   if (clientId !== undefined) await noteClientUse(tx, clientId, at)
 }
 
-/** The request that consumed a code has given out its tokens by then, or failed. */
+/** Within this time, the request that consumed a code has issued its tokens or failed. */
 const EXCHANGE_MS = 5_000
 const TOKEN_SLACK_MS = 1_000
 
-/** Its client, or whoever holds what was the client's, asks for it. */
+/**
+ * Returns the address of the current request, and whether it is a revocation by the client (or a holder of its tokens).
+ */
 const currentRequest = () => {
   const ctx = Provider.ctx
   return { address: ctx?.ip, isRevocation: ctx?.oidc.route === 'revocation' }
 }
 
 /**
- * The library's storage in our database. Handles are stored as their SHA-256 alone; who and what an artifact belongs
- * to stands in columns, so that it goes with its user and its server. What ends a token's use is announced.
+ * Implements the library's storage in our database. Handles are stored only as SHA-256 hashes. Users and servers are
+ * columns, so that artifacts are deleted with them. Announces whatever ends the use of a token.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
   const { db, changes, revocations, refreshGraceMs, returnAddressOf, now } = parts
@@ -115,7 +118,10 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
   const isWithinGrace = (kind: string, { consumedAt }: StoredArtifact): boolean =>
     kind === 'RefreshToken' && consumedAt !== undefined && now() - consumedAt.getTime() < refreshGraceMs
 
-  /** A second request with the same code, while the first is under way: refused, but no sign of a theft. */
+  /**
+   * Returns whether a first request with the same code is still in progress. A second one is then rejected, but is not
+   * taken for theft.
+   */
   const isBeingChanged = async (kind: string, { consumedAt, payload }: StoredArtifact): Promise<boolean> => {
     if (kind !== 'AuthorizationCode' || consumedAt === undefined) return false
     if (now() - consumedAt.getTime() > EXCHANGE_MS) return false
@@ -147,14 +153,14 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
         if (UNDER_GRANT.has(kind)) await transact(db, tx => putUnderGrant(tx, artifact, new Date(now())))
         else await putArtifact(db, artifact)
       } catch (error) {
-        // Its user or its server was removed a moment ago.
-        if (isForeignKeyViolation(error)) throw new errors.InvalidGrant('its user or server is gone')
+        // Its user or server was deleted just before.
+        if (isForeignKeyViolation(error)) throw new errors.InvalidGrant('its user or server no longer exists')
         throw error
       }
     },
     find: async handle => {
       const stored = await findArtifact(db, kind, handle)
-      // Then it is `consume` that says no.
+      // Then `consume` rejects the request.
       const isUnused = stored !== undefined && (await isBeingChanged(kind, stored))
       return toPayload(kind, isUnused ? { ...stored, consumedAt: undefined } : stored, handle)
     },
@@ -162,13 +168,13 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     findByUserCode: async () => undefined,
     consume: async handle => {
       if (await consumeArtifact(db, kind, handle, new Date(now()))) return
-      // Another request was quicker, between this one's look and now.
+      // Another request consumed it after this one had read it.
       const stored = await findArtifact(db, kind, handle)
       if (stored !== undefined && isWithinGrace(kind, stored)) return
       const { grantId } = Owned.parse(stored?.payload ?? {})
-      // A code's verifier was shown by both, so both are its client; with a refresh token that is not said.
+      // Both requests showed the code's verifier, so both come from its client. A refresh token gives no such proof.
       if (kind === 'RefreshToken' && grantId !== undefined) await revoke(grantId)
-      throw new errors.InvalidGrant('it was used already')
+      throw new errors.InvalidGrant('it has already been used')
     },
     destroy: async handle => {
       if (kind === 'Grant') return revoke(handle)

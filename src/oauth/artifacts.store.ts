@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto'
-import type { JsonObject } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
 
-/** What is stored and looked up of whatever opens something: a token, a code, the id in a cookie. */
+/** Hashes a handle (a token, a code, a cookie's id) for storage and lookup. */
 const hashHandle = (handle: string): string => hash('sha256', handle)
 
-/** Something that the authorization server keeps; `payload` holds its handle nowhere. */
+/** An object that the authorization server stores. `payload` does not contain its handle. */
 export type Artifact = {
-  /** Of its row, where it is to be known. */
+  /** The row's id, if it must be known in advance. */
   id?: string
   kind: string
   handle: string
   payload: JsonObject
   grantId?: string | undefined
-  /** Of a session. */
+  /** For sessions only. */
   uid?: string | undefined
   userId?: string | undefined
   clientId?: string | undefined
   serverId?: string | undefined
-  /** Left out: kept until it is removed. */
+  /** Without it, the artifact is stored until it is removed. */
   expiresAt?: Date | undefined
 }
 
@@ -56,13 +56,13 @@ export const findArtifactByUid = async (
 ): Promise<StoredArtifact | undefined> =>
   toStored(await tx.oAuthArtifact.findFirst({ where: { kind, uidHash: hashHandle(uid) } }))
 
-/** Whether this call was the one that consumed it: of any number at once, in any number of processes, one is. */
+/** Consumes an artifact. Returns true for exactly one of any number of concurrent calls, across processes. */
 export const consumeArtifact = async (tx: Transaction, kind: string, handle: string, at: Date): Promise<boolean> => {
   const where = { kind, handleHash: hashHandle(handle), consumedAt: null }
   return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: at } })).count > 0
 }
 
-/** Whether all tokens that a code consumed at `since` was changed for are there by now. */
+/** Returns whether all tokens for a code consumed at `since` have been issued. */
 export const wereTokensIssued = async (
   tx: Transaction,
   grantId: string,
@@ -70,13 +70,13 @@ export const wereTokensIssued = async (
   slackMs: number,
   now: Date,
 ): Promise<boolean> => {
-  // The refresh token comes last; where a client gets none, some time says that none comes.
+  // The refresh token is issued last. If a client gets none, the access token must be older than the slack.
   const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(now.getTime() - slackMs) } }
   const where = { grantId, OR: [{ kind: 'RefreshToken', createdAt: { gte: since } }, late] }
   return (await tx.oAuthArtifact.count({ where })) > 0
 }
 
-/** Whose it was, where there was one to remove. */
+/** Removes an artifact. Returns its user, or undefined if it did not exist. */
 export const removeArtifact = async (
   tx: Transaction,
   kind: string,
@@ -88,6 +88,6 @@ export const removeArtifact = async (
   return { userId: row.userId ?? undefined }
 }
 
-/** Whether anything of an application is kept. */
+/** Returns whether any artifact is stored. */
 export const hasArtifacts = async (tx: Transaction): Promise<boolean> =>
   (await tx.oAuthArtifact.findFirst({ select: { id: true } })) !== null

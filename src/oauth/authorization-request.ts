@@ -1,22 +1,25 @@
-import { ALL_MCP_SCOPES, MCP_SCOPES } from '../kernel/index.ts'
+import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
 import type { Resources } from './resources.ts'
 
 type Query = Record<string, string | string[] | undefined>
 
-/** What clients of OpenID providers are used to send, and what we give without: refresh tokens, and no identity. */
+/**
+ * Scopes that clients of OpenID providers usually send. They are ignored: refresh tokens are issued anyway, and
+ * identity is not offered.
+ */
 const OF_OTHERS: ReadonlySet<string> = new Set(['offline_access', 'openid', 'profile', 'email'])
 const OPENID_PARAMETERS = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const
-/** Who the user is, is for the dashboard's session to say. */
+/** Supported prompts. Who the user is depends on the dashboard's session. */
 const PROMPTS: ReadonlySet<string> = new Set(['none', 'consent'])
 
-/** The library knows modes that need scripts in its pages, and would answer by them even to say no. */
+/** Replaces the library's response modes that need scripts in its pages, so that even errors do not use them. */
 const NO_MODE = 'unsupported'
 
 const isOurs = (scope: string): boolean => MCP_SCOPES.some(known => known === scope)
 
 /**
- * The scope asked for, of which only ours count (RFC 6749 §3.3). Who asks for none gets all, since many clients never
- * ask for more. What is unknown alone is left for the library to refuse.
+ * Returns the requested scope, reduced to the supported ones (RFC 6749 §3.3). A request without a scope gets all,
+ * because many clients never send one. A request with only unknown scopes is left for the library to reject.
  */
 const readScope = (asked: string | undefined): string => {
   const words = (asked ?? '').split(' ').filter(word => word !== '' && !OF_OTHERS.has(word))
@@ -31,25 +34,25 @@ const readPrompt = (prompt: string): string | undefined =>
     .filter(word => PROMPTS.has(word))
     .join(' ') || undefined
 
-/** Spelled the one way; several spellings of one are one. */
-const spellResource = (asked: string | string[], { spell }: Resources): string | string[] => {
-  const [first = '', ...more] = new Set([asked].flat().map(spell))
+/** Returns resources in canonical form, without duplicates. */
+const canonicalResource = (asked: string | string[], { canonicalize }: Resources): string | string[] => {
+  const [first = '', ...more] = new Set([asked].flat().map(canonicalize))
   return more.length === 0 ? first : [first, ...more]
 }
 
-/** An authorization request as the library is to see it. Parameters that are there twice it refuses itself. */
-export const normaliseRequest = (query: Query, resources: Resources): Query => {
+/** Normalizes an authorization request for the library, which itself rejects repeated parameters. */
+export const normalizeRequest = (query: Query, resources: Resources): Query => {
   const normal: Query = { ...query }
   for (const name of OPENID_PARAMETERS) delete normal[name]
   if (!Array.isArray(normal.scope)) normal.scope = readScope(normal.scope)
   if (typeof normal.prompt === 'string') normal.prompt = readPrompt(normal.prompt)
   if (normal.prompt === undefined) delete normal.prompt
   if (normal.response_mode !== undefined && normal.response_mode !== 'query') normal.response_mode = NO_MODE
-  if (normal.resource !== undefined) normal.resource = spellResource(normal.resource, resources)
+  if (normal.resource !== undefined) normal.resource = canonicalResource(normal.resource, resources)
   return normal
 }
 
-/** The parameters of a request as a query, to come back to it. */
+/** Returns the parameters of a request as a query string, for returning to it. */
 export const toParameters = (query: Readonly<Record<string, unknown>>): URLSearchParams => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

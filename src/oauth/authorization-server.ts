@@ -1,34 +1,34 @@
 import { hasArtifacts } from './artifacts.store.ts'
-import { createConsents } from './consents.ts'
+import { createRegistrations } from './clients/registration.ts'
 import type { EngineParts } from './engine.ts'
-import { createFloodGate } from './flood-gate.ts'
-import { createHandOver } from './hand-over.ts'
+import { createForwardToLibrary } from './forward-to-library.ts'
+import { createConsents } from './grants/consents.ts'
 import { createEngineLoader } from './load-engine.ts'
-import { createRegistrations } from './registration.ts'
+import { createPendingAuthorizations } from './pending-authorizations.ts'
+import { createRequestLimiter } from './request-limiter.ts'
 import { findResourceServer } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
-import { createVisits } from './visits.ts'
 
-export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'visits' | 'now'> &
+export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingAuthorizations' | 'now'> &
   Partial<Pick<EngineParts, 'now'>>
 
-/** The OAuth 2.1 authorization server: its engine, and what its pages and endpoints need besides. */
+/** Creates the OAuth 2.1 authorization server: its engine, and what its pages and endpoints need. */
 export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
   const { db, changes, sealing, counters, baseUrl, now = Date.now } = parts
   const resources = createResources(baseUrl)
-  const visits = createVisits()
-  const loadEngine = createEngineLoader({ ...parts, resources, visits, now })
+  const pendingAuthorizations = createPendingAuthorizations()
+  const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations, now })
   return {
     loadEngine,
-    /** Where applications have connected before: the next one would hold up the calls of others while it loads. */
+    /** Loads the engine at start-up if applications have connected before. Loading it later would block other calls. */
     prepare: async (): Promise<void> => {
       if (await hasArtifacts(db)) await loadEngine()
     },
-    handOver: createHandOver(loadEngine, baseUrl),
-    visits,
+    forwardToLibrary: createForwardToLibrary(loadEngine, baseUrl),
+    pendingAuthorizations,
     resources,
     counters,
-    gate: createFloodGate(),
+    limiter: createRequestLimiter(),
     consents: createConsents({ changes, resources, now }),
     registrations: createRegistrations({ db, sealing, now }),
     findResourceServer: (id: string) => findResourceServer(db, id),

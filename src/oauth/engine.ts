@@ -1,24 +1,24 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AdapterPayload, type Client, errors, type InteractionResults } from 'oidc-provider'
-import { isJsonObject } from '../kernel/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { Logger } from '../platform/logger.ts'
-import type { HttpClient } from '../platform/net/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import type { Database } from '../lib/db/client.ts'
+import type { Counters } from '../lib/db/counters.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import { isJsonObject } from '../lib/kernel/json.ts'
+import type { HttpClient } from '../lib/outbound/http-client.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
 import { createAdapterFactory } from './adapter.ts'
-import { openClientSecret } from './client-secrets.ts'
-import { findGrantId } from './consents.store.ts'
-import { findKnownClient } from './known-clients.store.ts'
-import { AUTHORIZE_PATH } from './places.ts'
+import { openClientSecret } from './clients/client-secrets.ts'
+import { findKnownClient } from './clients/known-clients.store.ts'
+import { findGrantId } from './grants/consents.store.ts'
+import { createRevocations } from './grants/revocations.ts'
+import { AUTHORIZE_PATH } from './paths.ts'
+import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { createProvider, SignInNeeded } from './provider.ts'
 import { isServer, isUser } from './resource-servers.store.ts'
 import type { Resources } from './resources.ts'
-import { createRevocations } from './revocations.ts'
-import { takeSigningKeys } from './signing-keys.store.ts'
-import type { Visits } from './visits.ts'
+import { loadSigningKeys } from './signing-keys.store.ts'
 
 export type EngineParts = {
   db: Database
@@ -27,20 +27,20 @@ export type EngineParts = {
   counters: Counters
   logger: Logger
   baseUrl: string
-  /** Fetches client metadata documents, from public addresses alone. */
+  /** Fetches client metadata documents, from public addresses only. */
   documents: Pick<HttpClient, 'send'>
-  /** How long a refresh token that was used may be used again; 0: never. */
+  /** How long a used refresh token may be used again, in ms. 0 for never. */
   refreshGraceMs: number
   resources: Resources
-  visits: Visits
+  pendingAuthorizations: PendingAuthorizations
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-/** Ids are ours, or URLs. PostgreSQL refuses to look for what holds a NUL. */
+/** Ids are ours, or URLs. PostgreSQL rejects texts with a NUL. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/
 
-/** Registered clients as the library takes them, with the secret of those that have one. */
+/** Finds registered clients in the library's format, with their secrets. */
 const createClientFinder =
   (db: Database, sealing: Sealing) =>
   async (clientId: string): Promise<AdapterPayload | undefined> => {
@@ -54,30 +54,42 @@ const createClientFinder =
 const REFUSALS = ['authorization.error', 'grant.error', 'revocation.error']
 const FAILURES = [
   'server_error',
-  // What its web framework would print.
+  // Emitted by the web framework, which would otherwise print the error.
   'error',
 ]
 
-/** Refusals are told to the operator as well, who looks for why a client does not connect. */
+/** Logs rejected requests too, since operators need them to find out why a client does not connect. */
 const logEvents = (events: EventEmitter, logger: Logger): void => {
   for (const event of REFUSALS) {
     events.on(event, (_ctx: unknown, refusal: unknown) => {
       if (!(refusal instanceof errors.OIDCProviderError) || refusal instanceof SignInNeeded) return
       const { error, error_description: description, error_detail: detail } = refusal
-      logger.info({ event, error, description, detail }, 'an OAuth request was refused')
+      logger.info({ event, error, description, detail }, 'rejected an OAuth request')
     })
   }
   for (const event of FAILURES) {
-    // The framework's own comes without a context.
+    // The framework's event has no context argument.
     events.on(event, (...details: unknown[]) => {
       logger.error({ err: details.find(one => one instanceof Error) }, 'the authorization server failed')
     })
   }
 }
 
-/** The authorization server's library, set up, and what our pages ask of it. */
+/** Sets up the authorization server's library for our endpoints and pages. */
 export const createEngine = async (parts: EngineParts) => {
-  const { db, changes, sealing, counters, logger, baseUrl, documents, refreshGraceMs, resources, visits, now } = parts
+  const {
+    db,
+    changes,
+    sealing,
+    counters,
+    logger,
+    baseUrl,
+    documents,
+    refreshGraceMs,
+    resources,
+    pendingAuthorizations,
+    now,
+  } = parts
   const adapter = createAdapterFactory({
     db,
     changes,
@@ -91,21 +103,21 @@ export const createEngine = async (parts: EngineParts) => {
   const provider = createProvider({
     baseUrl,
     adapter,
-    signingKeys: await takeSigningKeys(db, sealing),
+    signingKeys: await loadSigningKeys(db, sealing),
     cookieKeys: sealing.derive('oauth cookies').map(({ key }) => key.toString('base64url')),
     counters,
     documents,
     resources,
-    visits,
+    pendingAuthorizations,
     isServer: id => isServer(db, id),
     isUser: id => isUser(db, id),
     findGrantId: parties => findGrantId(db, parties),
   })
   logEvents(provider, logger)
   return {
-    /** Answers a request to one of the library's endpoints. */
-    answer: provider.callback(),
-    /** The question that a browser is asked; undefined when that is over. */
+    /** Handles a request to one of the library's endpoints. */
+    handle: provider.callback(),
+    /** Finds the pending interaction of a browser. Undefined if it has ended. */
     findInteraction: async (request: IncomingMessage, response: ServerResponse) => {
       try {
         return await provider.interactionDetails(request, response)
@@ -114,14 +126,14 @@ export const createEngine = async (parts: EngineParts) => {
         throw error
       }
     },
-    /** Answers that question; gives where the browser goes on. */
+    /** Completes the interaction. Returns the URL to redirect the browser to. */
     finishInteraction: (
       request: IncomingMessage,
       response: ServerResponse,
       result: InteractionResults,
     ): Promise<string> => provider.interactionResult(request, response, result),
     findClient: (clientId: string): Promise<Client | undefined> => provider.Client.find(clientId),
-    /** Whether the library's session of this id is the user's. */
+    /** Returns whether the library's session with this id belongs to the user. */
     isSessionOf: async (id: string, userId: string | undefined): Promise<boolean> => {
       const session = await provider.Session.find(id)
       return session !== undefined && session.accountId === userId

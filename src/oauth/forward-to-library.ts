@@ -1,17 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LoadEngine } from './load-engine.ts'
 
-export type HandOver = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+export type ForwardToLibrary = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * Lets the library answer a request, with the headers that the reply has by now. It takes its own address from the
- * request, so the request is made to say the base URL, whatever Host it came with, and who trusted proxies say it is of.
+ * Passes a request to the library, with the headers that the reply already has. The library derives its own address
+ * from the request, so the request is changed to carry the base URL and the client address that the trusted proxies
+ * reported.
  */
-export const createHandOver = (loadEngine: LoadEngine, baseUrl: string): HandOver => {
+export const createForwardToLibrary = (loadEngine: LoadEngine, baseUrl: string): ForwardToLibrary => {
   const { host, protocol } = new URL(baseUrl)
   return async (request, reply) => {
-    const { answer } = await loadEngine()
-    // The library would read the body of who has left meanwhile, and find none.
+    const { handle } = await loadEngine()
+    // The client has disconnected, so the library would fail to read the body.
     if (reply.raw.destroyed) return
     const { headers } = request.raw
     headers.host = host
@@ -21,11 +22,11 @@ export const createHandOver = (loadEngine: LoadEngine, baseUrl: string): HandOve
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
-    await answer(request.raw, reply.raw)
+    await handle(request.raw, reply.raw)
   }
 }
 
-/** The request's cookies without these. */
+/** Removes cookies from a request. */
 export const dropCookies = (request: FastifyRequest, names: readonly string[]): void => {
   const { headers } = request.raw
   const kept = (headers.cookie ?? '').split(/; */).filter(pair => !names.includes(pair.split('=', 1)[0] ?? ''))

@@ -2,7 +2,9 @@ import type { Engine, EngineParts } from './engine.ts'
 
 export type LoadEngine = () => Promise<Engine>
 
-/** The engine, from its first use on: its library takes a third of a second and 20 MB, which many never need. */
+/**
+ * Loads the engine on first use. Its library takes a third of a second and 20 MB, which many installations never need.
+ */
 export const createEngineLoader = (parts: EngineParts): LoadEngine => {
   let loading: Promise<Engine> | undefined
   const load = async (): Promise<Engine> => {
@@ -11,7 +13,7 @@ export const createEngineLoader = (parts: EngineParts): LoadEngine => {
   }
   return () => {
     loading ??= load().catch(error => {
-      // The database may be there again by the next request.
+      // Allows a retry, for example once the database is reachable again.
       loading = undefined
       throw error
     })

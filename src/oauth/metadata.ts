@@ -1,9 +1,9 @@
-import { MCP_SCOPES } from '../kernel/index.ts'
-import { AUTH_METHODS } from './oauth-client.ts'
+import { MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
+import { AUTH_METHODS } from './clients/oauth-client.ts'
 
 /**
- * What clients learn of the authorization server (RFC 8414 §2, RFC 9207 §3, and what OpenID Connect Discovery asks of
- * its own document). Everything is built from the base URL, never from what a request says.
+ * Builds the authorization server metadata (RFC 8414 §2, RFC 9207 §3, and the required members of OpenID Connect
+ * Discovery). Everything derives from the base URL, never from the request.
  */
 export const buildMetadata = (baseUrl: string) => ({
   issuer: baseUrl,

@@ -6,55 +6,55 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider'
-import { ALL_MCP_SCOPES, MCP_SCOPES } from '../kernel/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
-import type { HttpClient } from '../platform/net/index.ts'
-import { normaliseRequest, toParameters } from './authorization-request.ts'
-import { createClientDocuments, MAX_DOCUMENT_BYTES } from './client-documents.ts'
-import { AUTH_METHODS } from './oauth-client.ts'
-import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './places.ts'
+import type { Counters } from '../lib/db/counters.ts'
+import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
+import type { HttpClient } from '../lib/outbound/http-client.ts'
+import { normalizeRequest, toParameters } from './authorization-request.ts'
+import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
+import { AUTH_METHODS } from './clients/oauth-client.ts'
+import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './paths.ts'
+import type { PendingAuthorizations } from './pending-authorizations.ts'
 import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
-import type { Visits } from './visits.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Seconds that each thing is good for. */
+/** Lifetimes in seconds. */
 const LIFETIMES = {
   AuthorizationCode: MINUTE,
   AccessToken: HOUR,
   RefreshToken: 30 * DAY,
   Interaction: 30 * MINUTE,
-  // Only goes along with the dashboard's, and is made anew by three redirects; no shorter than an interaction.
+  // Follows the dashboard's session and is renewed by three redirects. Must not be shorter than an interaction.
   Session: HOUR,
 } as const
 
-/** No shorter than this is a document remembered, whatever it says, and no longer. Seconds. */
+/** Bounds of the cache time of a document, whatever its headers say. Seconds. */
 const DOCUMENT_CACHE = { min: MINUTE, max: DAY } as const
 
-const NAME_A_RESOURCE =
-  'name the server that access is asked for: send its URL as the parameter resource (RFC 8707), ' +
-  'as its /.well-known/oauth-protected-resource document says it'
+const RESOURCE_REQUIRED =
+  'the parameter resource (RFC 8707) is required: send the URL of the server to access, ' +
+  'as given in its /.well-known/oauth-protected-resource document'
 
 export type ProviderParts = {
   baseUrl: string
   adapter: AdapterFactory
   signingKeys: readonly SigningKey[]
-  /** Sign the cookies; the first signs, all are taken. */
+  /** The first key signs cookies; all of them verify. */
   cookieKeys: readonly string[]
   counters: Counters
-  /** For client metadata documents alone. */
+  /** Used for client metadata documents only. */
   documents: Pick<HttpClient, 'send'>
   resources: Resources
-  visits: Visits
+  pendingAuthorizations: PendingAuthorizations
   isServer: (id: string) => Promise<boolean>
   isUser: (id: string) => Promise<boolean>
   findGrantId: (parties: { userId: string; clientId: string; serverId: string }) => Promise<string | undefined>
 }
 
-/** Ends the request for now; the page of the endpoint sends the browser to sign in. */
+/** Aborts the request; the page of the endpoint then redirects the browser to sign in. */
 export class SignInNeeded extends errors.OIDCProviderError {
   override readonly name = 'SignInNeeded'
   override allow_redirect = false
@@ -63,12 +63,12 @@ export class SignInNeeded extends errors.OIDCProviderError {
   }
 }
 
-/** The dashboard's session says who the browser is; the library's own only goes along with it. */
-const createPolicy = (visits: Visits) => {
+/** Makes the dashboard's session decide who the user is. The library's own session only follows it. */
+const createPolicy = (pendingAuthorizations: PendingAuthorizations) => {
   const policy = interactionPolicy.base()
   const check = new interactionPolicy.Check('other_user', 'sign in to Patchbay', 'login_required', ctx => {
     const { oidc, req } = ctx
-    const userId = visits.find(req)?.userId
+    const userId = pendingAuthorizations.find(req)?.userId
     if (userId === undefined && !oidc.prompts.has('none')) throw new SignInNeeded()
     return userId === undefined || userId !== oidc.session?.accountId
   })
@@ -84,17 +84,17 @@ const soleResourceOf = ({ oidc }: KoaContextWithOIDC): string | undefined => {
 const createResourceIndicators = ({ resources, isServer }: ProviderParts) => ({
   enabled: true,
   defaultResource: async (_ctx: KoaContextWithOIDC, _client: unknown, oneOf?: readonly string[]): Promise<never> => {
-    throw new errors.InvalidTarget(oneOf === undefined ? NAME_A_RESOURCE : 'ask for one resource at a time')
+    throw new errors.InvalidTarget(oneOf === undefined ? RESOURCE_REQUIRED : 'request one resource at a time')
   },
   getResourceServerInfo: async (ctx: KoaContextWithOIDC, resource: string) => {
-    if (Array.isArray(ctx.oidc.params?.resource)) throw new errors.InvalidTarget('ask for one resource at a time')
+    if (Array.isArray(ctx.oidc.params?.resource)) throw new errors.InvalidTarget('request one resource at a time')
     const { scope } = ctx.oidc.params ?? {}
     if (typeof scope === 'string' && !MCP_SCOPES.some(known => scope.split(' ').includes(known))) {
-      throw new errors.InvalidScope(`ask for ${MCP_SCOPES.join(', ')} or both`, scope)
+      throw new errors.InvalidScope(`request ${MCP_SCOPES.join(', ')} or both`, scope)
     }
     const serverId = resources.findServerId(resource)
     if (serverId === undefined || !(await isServer(serverId))) {
-      throw new errors.InvalidTarget('the resource is no server of this installation')
+      throw new errors.InvalidTarget('the resource is not a server of this installation')
     }
     return {
       scope: ALL_MCP_SCOPES,
@@ -106,16 +106,16 @@ const createResourceIndicators = ({ resources, isServer }: ProviderParts) => ({
   useGrantedResource: async () => true,
 })
 
-/** Writes down what went wrong, for the page of the endpoint to say. */
-const createErrorNote =
-  (visits: Visits): NonNullable<Configuration['renderError']> =>
+/** Records an error for the endpoint's page to show. */
+const createErrorRecorder =
+  (pendingAuthorizations: PendingAuthorizations): NonNullable<Configuration['renderError']> =>
   async (ctx, { error, error_description: description }, thrown) => {
-    const visit = visits.find(ctx.req)
-    if (visit === undefined) {
+    const pending = pendingAuthorizations.find(ctx.req)
+    if (pending === undefined) {
       ctx.body = { error, ...(description !== undefined && { error_description: description }) }
       return
     }
-    visit.outcome =
+    pending.outcome =
       thrown instanceof SignInNeeded
         ? { kind: 'sign_in', parameters: toParameters({ ...ctx.oidc.params }) }
         : { kind: 'error', status: ctx.status, error, description: description ?? '' }
@@ -123,7 +123,7 @@ const createErrorNote =
   }
 
 const buildConfiguration = (parts: ProviderParts): Configuration => {
-  const { adapter, signingKeys, cookieKeys, resources, visits } = parts
+  const { adapter, signingKeys, cookieKeys, resources, pendingAuthorizations } = parts
   const { fetch, allowFetch, allowClient } = createClientDocuments(parts.documents, parts.counters)
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true } as const
   return {
@@ -142,7 +142,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       jwks: '/oauth/jwks',
     },
     clientAuthMethods: [...AUTH_METHODS],
-    // What says nothing of itself may be a program on somebody's machine: such are asked about each time.
+    // A client without metadata may be a program on a user's machine. Native clients always need consent.
     clientDefaults: {
       application_type: 'native',
       token_endpoint_auth_method: 'none',
@@ -160,12 +160,13 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
     revokeGrantPolicy: () => true,
     clientBasedCORS: () => true,
     ttl: LIFETIMES,
-    interactions: { policy: createPolicy(visits), url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
+    interactions: { policy: createPolicy(pendingAuthorizations), url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
     findAccount: async (ctx, userId, token) => {
-      // At the token endpoint, whose form the library reads: the resource is compared right after this.
-      const asked = ctx.oidc.params?.resource
-      if (token !== undefined && typeof asked === 'string')
-        Object.assign(ctx.oidc.params ?? {}, { resource: resources.spell(asked) })
+      // The library compares the resource right after this. At the token endpoint it parses the form itself, so this is
+      // the only place to normalize it.
+      const requested = ctx.oidc.params?.resource
+      if (token !== undefined && typeof requested === 'string')
+        Object.assign(ctx.oidc.params ?? {}, { resource: resources.canonicalize(requested) })
       if (!(await parts.isUser(userId))) return undefined
       return { accountId: userId, claims: async () => ({ sub: userId }) }
     },
@@ -178,7 +179,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       const grantId = result?.consent?.grantId ?? (await parts.findGrantId(parties))
       return grantId === undefined ? undefined : provider.Grant.find(grantId)
     },
-    renderError: createErrorNote(visits),
+    renderError: createErrorRecorder(pendingAuthorizations),
     fetch,
     fetchResponseBodyLimits: { 'client_id metadata document': MAX_DOCUMENT_BYTES },
     features: {
@@ -200,13 +201,13 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
   }
 }
 
-/** The authorization server's engine, with all that it can do besides left out. Its issuer is the base URL. */
+/** Creates the authorization server's engine with all optional features off. Its issuer is the base URL. */
 export const createProvider = (parts: ProviderParts): Provider => {
   const provider = new Provider(parts.baseUrl, buildConfiguration(parts))
-  // We say ourselves where a request came from and to, as a proxy would.
+  // `createForwardToLibrary` sets the forwarding headers, as a proxy would.
   provider.proxy = true
   provider.use(async (ctx, next) => {
-    if (ctx.path === AUTHORIZE_PATH) ctx.query = normaliseRequest(ctx.query, parts.resources)
+    if (ctx.path === AUTHORIZE_PATH) ctx.query = normalizeRequest(ctx.query, parts.resources)
     await next()
   })
   return provider

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../kernel/index.ts'
-import { createMemoryCounters, networkOf } from '../platform/counters/index.ts'
+import { createMemoryCounters } from '../lib/db/counters.ts'
+import { networkOf } from '../lib/http/network.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 
 const WINDOW_MS = 60_000
-/** Requests of one address in a minute: many people's clients behind one address come to a few. */
+/** Requests per address and minute. Many users' clients behind one address make far fewer. */
 const MAX_REQUESTS = 1_000
 
-/** Coarse, in memory, and so cheaper than what it guards: what strangers can make the database do. */
-export const createFloodGate = () => {
+/** Limits requests before they reach the database. Counts in memory, so the check is cheaper than what it protects. */
+export const createRequestLimiter = () => {
   const counters = createMemoryCounters()
   const check = async ({ ip }: FastifyRequest): Promise<void> => {
     const { count, resetsInMs } = await counters.increment(networkOf(ip), WINDOW_MS)
@@ -17,10 +18,10 @@ export const createFloodGate = () => {
     })
   }
   return {
-    /** Counts every request of the scope. */
+    /** Counts every request in this Fastify scope. */
     guard: (app: FastifyInstance): void => {
       app.addHook('onRequest', check)
     },
   }
 }
-export type FloodGate = ReturnType<typeof createFloodGate>
+export type RequestLimiter = ReturnType<typeof createRequestLimiter>

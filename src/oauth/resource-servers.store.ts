@@ -1,10 +1,10 @@
-import type { Transaction } from '../platform/db/index.ts'
-import type { AccessPolicy } from '../servers/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { AccessPolicy } from '../servers/access/access.ts'
 
-/** A server as whoever grants access to it sees it. */
+/** A server as seen when granting access to it. */
 export type ResourceServer = { id: string; name: string; organizationName: string; policy: AccessPolicy }
 
-/** Across organizations: who may use a server is for its tier to say, not for the tenant. */
+/** Finds a server in any organization: its access tier, not its organization, decides who may use it. */
 export const findResourceServer = async (tx: Transaction, id: string): Promise<ResourceServer | undefined> => {
   const row = await tx.server.findFirst({
     where: { id, removedAt: null },

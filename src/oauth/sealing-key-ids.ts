@@ -1,8 +1,8 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { listClientSealingKeyIds } from './known-clients.store.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { listClientSealingKeyIds } from './clients/known-clients.store.ts'
 import { listSigningSealingKeyIds } from './signing-keys.store.ts'
 
-/** Ids of the master keys that sealed something of the authorization server: none of them may be dropped. */
+/** Lists the ids of the master keys that sealed data of the authorization server. None of them may be dropped. */
 export const listOAuthSealingKeyIds = async (tx: Transaction): Promise<string[]> => [
   ...(await listClientSealingKeyIds(tx)),
   ...(await listSigningSealingKeyIds(tx)),

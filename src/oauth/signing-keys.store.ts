@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Database, type Transaction, transact } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import { type Database, type Transaction, transact } from '../lib/db/client.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
 
 const ALGORITHM = 'ES256'
 
-/** A private EC key of the curve P-256 (RFC 7518 §6.2.2). */
+/** A private EC key on the curve P-256 (RFC 7518 §6.2.2). */
 const SigningKey = z.object({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -18,7 +18,7 @@ const SigningKey = z.object({
 })
 export type SigningKey = z.infer<typeof SigningKey>
 
-/** What a sealed key is bound to: in another row it does not open. */
+/** Binds a sealed key to its row: in another row it cannot be opened. */
 const contextOf = (id: string) => ({ purpose: 'oauth-signing-key', ownerId: 'installation', name: id })
 
 const generateSigningKey = (kid: string): SigningKey => {
@@ -26,11 +26,8 @@ const generateSigningKey = (kid: string): SigningKey => {
   return SigningKey.parse({ ...privateKey.export({ format: 'jwk' }), kid, alg: ALGORITHM, use: 'sig' })
 }
 
-/**
- * The keys of the authorization server, the newest first: that one signs, and all of them are published. The first
- * start makes one.
- */
-export const takeSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> => {
+/** Returns the signing keys, newest first. The newest signs; all are published. Creates one at the first start. */
+export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> => {
   return transact(db, async tx => {
     const rows = await tx.signingKey.findMany({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } })
     if (rows.length === 0) {
@@ -46,7 +43,7 @@ export const takeSigningKeys = async (db: Database, sealing: Sealing): Promise<S
   })
 }
 
-/** Ids of the master keys that sealed a signing key. */
+/** Lists the ids of the master keys that sealed signing keys. */
 export const listSigningSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.signingKey.groupBy({ by: ['keyId'] })
   return rows.map(({ keyId }) => keyId)

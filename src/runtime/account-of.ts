@@ -1,13 +1,12 @@
-import type { CallAccount } from '../call-account.ts'
-import { isLongText } from '../compiled-server.ts'
-import type { Masker } from '../masking.ts'
-import type { CallOutcome } from '../perform-call.ts'
-import { readText } from '../shape.ts'
-import type { NamedTool } from './tool-totals.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { readText } from '../results/shape/shape.ts'
+import type { CallAccount, NamedTool } from './call/call-account.ts'
+import { isLongText } from './call/compiled-server.ts'
+import type { CallOutcome } from './perform-call.ts'
 
 /**
- * What the ledger is told of a call to a tool of ours. `shaped`: what came of it, where the tool shapes its answers: the
- * text before that is the API's, secrets masked. Of an answer that was kept nothing but what is sent is at hand.
+ * Returns what the ledger needs to know about a call of an HTTP tool. `shaped` is the outcome if the tool shapes its
+ * results; the text before shaping is the API's, with secrets masked. A cached result has no such text.
  */
 export const accountOf = (
   executionId: string,

@@ -1,27 +1,28 @@
-import { newExecutionId, type Recorder } from '../history/index.ts'
-import type { Result } from '../kernel/index.ts'
-import type { PassthroughWay } from '../upstreams/index.ts'
-import type { CompiledPassthrough, Passage } from './compiled-passthrough.ts'
-import { createMasker } from './masking.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from './perform-call.ts'
-import { shortenRequest } from './shorten-request.ts'
+import { newExecutionId } from '../history/execution-id.ts'
+import type { Recorder } from '../history/execution-record.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import type { Result } from '../lib/kernel/result.ts'
+import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
+import { createMasker } from '../results/mask/masking.ts'
+import { shortenRequest } from '../results/shape/shorten-request.ts'
+import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
-/** As clients say of themselves in history. */
+/** Maximum length of a client's name in the history. */
 const CLIENT_CHARACTERS = 200
-/** No tool is called: the request says what was asked. */
+/** No tool is called; the request says what was asked for. */
 const NO_TOOL = ''
 
-const isFailure = ({ status, error }: Passage): boolean =>
+const isFailure = ({ status, error }: PassageRecord): boolean =>
   error !== undefined || (status !== undefined && status >= 400)
 
 export const compilePassthrough = (
   serverId: string,
-  way: Result<PassthroughWay, string>,
+  route: Result<PassthroughRoute, string>,
   recorder: Pick<Recorder, 'record'>,
 ): CompiledPassthrough => {
-  const masker = createMasker(way.ok ? way.value.secrets : [])
+  const masker = createMasker(route.ok ? route.value.secrets : [])
   return {
-    way,
+    route,
     holdsSecret: text => masker.text(text) !== text,
     record: passage => {
       const { method, url, caller, client, startedAt, durationMs, status, requestBytes, responseBytes, error } = passage

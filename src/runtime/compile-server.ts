@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto'
-import { mapInTurns } from '../context/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
+import { mapInTurns } from '../lib/worker/pause.ts'
+import { type BudgetParts, createAnswerBudget } from '../results/budget/answer-budget.ts'
 import {
-  type Global,
-  type Instance,
-  openGlobal,
-  policyOf,
-  type Server,
-  type ServerBlueprint,
-} from '../servers/index.ts'
-import { checkDefinition } from '../toolkits/index.ts'
-import type { Upstream, UpstreamOutages } from '../upstreams/index.ts'
-import { type BudgetParts, createAnswerBudget } from './budget/answer-budget.ts'
-import { type AnswerPlaceParts, addAnswerTools, groupAnswerTools, nameAnswersGroup } from './budget/answer-places.ts'
+  type AnswerPlaceParts,
+  addAnswerTools,
+  groupAnswerTools,
+  nameAnswersGroup,
+} from '../results/budget/answer-places.ts'
+import type { CallLedger } from '../results/ledger/call-ledger.ts'
+import { createMasker } from '../results/mask/masking.ts'
+import { policyOf } from '../servers/access/access.ts'
+import { openGlobal } from '../servers/globals/open-globals.ts'
+import type { Global, Instance, Server, ServerBlueprint } from '../servers/server.ts'
+import { checkDefinition } from '../tools/tool-definition.ts'
+import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import type { CompiledServer } from './call/compiled-server.ts'
+import { cutText, onOneLine } from './call/group-texts.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
-import type { CompiledServer } from './compiled-server.ts'
-import { explainMissing } from './explain-missing.ts'
-import { cutText, onOneLine } from './group-texts.ts'
-import { compileGroupedTools, GET_TOOLS } from './grouped-tools.ts'
-import type { CallLedger } from './ledger/call-ledger.ts'
-import { createMasker } from './masking.ts'
-import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './tool-groups.ts'
+import { explainMissing } from './presentation/explain-missing.ts'
+import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
+import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
 
-/** Of what an upstream failed with: it may quote whatever a process printed. */
+/** Maximum length of an upstream's error, which may quote any output of a process. */
 const MAX_OUTAGE_CHARS = 300
-/** Why a list lacks an upstream that nothing is known to be wrong with. */
-const NOT_HEARD = 'It has not answered yet.'
+/** Why an upstream is missing in a list although nothing is known to be wrong with it. */
+const NOT_FETCHED = 'It has not responded yet.'
 
-/** Of the rows as they are stored: secrets as they are sealed. */
+/** Computed from the stored rows, with sealed secrets. */
 const versionOf = (globals: readonly Global[]): (() => string) => {
   let version: string | undefined
   return () => {
@@ -39,7 +40,7 @@ const versionOf = (globals: readonly Global[]): (() => string) => {
   }
 }
 
-/** Opens the secrets of a server; throws SealError where one does not open. */
+/** Opens the secrets of a server. Throws SealError if one cannot be opened. */
 export const openGlobals = (globals: readonly Global[], sealing: Sealing): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
@@ -80,10 +81,10 @@ const compileInstances = async (
 }
 
 /**
- * What an upstream failed with, cleaned of secrets: it was told to us, and goes to everybody. Where a server has its
- * upstreams' changes reviewed, no model reads what one of them says by failing.
+ * Returns the errors of upstreams with secrets masked, because every client sees them. If the server reviews changes of
+ * its upstreams, models must not read texts from their errors either.
  */
-const tellOutages =
+const describeOutages =
   (outages: ServerParts['outages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
   (upstream: Upstream): string | undefined => {
     const outage = outages.find(upstream)
@@ -95,9 +96,9 @@ const explainGrouped: CompiledServer['explainMissing'] = (kind, name) =>
   kind === 'tools' ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}` : undefined
 
 /**
- * Makes one immutable value out of a server's rows, after which a call reads no database; with turns for everybody else,
- * as a large server takes its time.
- * `onSkipped` hears of tools that cannot be compiled, such as one that another version saved.
+ * Compiles a server's rows into one immutable value, so that calls need no database. Yields to other work in between,
+ * because large servers take a while. `onSkipped` receives tools that do not compile, such as one saved by another
+ * version.
  */
 export const compileServer = async (
   { server, globals, instances, toolkits }: ServerBlueprint,
@@ -114,8 +115,8 @@ export const compileServer = async (
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))
-  const outageOf = tellOutages(parts.outages, opened, server.reviewUpstreamChanges)
-  const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_HEARD }))
+  const outageOf = describeOutages(parts.outages, opened, server.reviewUpstreamChanges)
+  const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_FETCHED }))
   const explainUpstream = explainMissing(sources, missing)
   const common = {
     id: server.id,

@@ -1,28 +1,20 @@
-import { newExecutionId, type Recorder } from '../history/index.ts'
-import { DEFAULT_TOOL_TIMEOUT_MS } from '../kernel/index.ts'
-import type { HttpClient } from '../platform/net/index.ts'
-import {
-  type Bindings,
-  explainSecretAtRisk,
-  exposedSchemaOf,
-  findSecretAtRisk,
-  type Instance,
-  type Server,
-} from '../servers/index.ts'
-import {
-  type CompiledDefinition,
-  checkDefinition,
-  createSchemaCheck,
-  type ToolAnnotations,
-  type ToolDefinition,
-} from '../toolkits/index.ts'
-import type { CompiledTool, ToolResult } from './compiled-server.ts'
-import type { AnswerKeepings } from './kept/answer-keeping.ts'
-import { accountOf } from './ledger/account-of.ts'
-import type { Masker } from './masking.ts'
+import { newExecutionId } from '../history/execution-id.ts'
+import type { Recorder } from '../history/execution-record.ts'
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
+import type { HttpClient } from '../lib/outbound/http-client.ts'
+import type { AnswerKeepings } from '../results/cache/answer-keeping.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
+import type { Bindings, Instance, Server } from '../servers/server.ts'
+import { exposedSchemaOf } from '../servers/servers.view.ts'
+import { createSchemaCheck } from '../tools/json-schema.ts'
+import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import { accountOf } from './account-of.ts'
+import type { CompiledTool, ToolOutcome, ToolResult } from './call/compiled-server.ts'
 import { type CallOutcome, type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
-import { planShaping, type ShapingPlace } from './shape-by-rules.ts'
 
 export type ExecutionParts = {
   http: HttpClient
@@ -33,7 +25,7 @@ export type ExecutionParts = {
   onInternalError: (error: unknown) => void
 }
 
-/** A server's globals, opened. `version` is another with each change of any of them, and tells no value. */
+/** A server's globals with secrets opened. `version` changes with every change of a global and reveals no value. */
 export type OpenedGlobals = {
   values: GlobalValues
   secretKeys: ReadonlySet<string>
@@ -44,7 +36,7 @@ export type OpenedGlobals = {
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
-/** What an HTTP method says of a tool (RFC 9110 §9.2), unless the builder says otherwise. */
+/** Returns a tool's annotations: derived from the HTTP method (RFC 9110 §9.2) unless the builder set them. */
 const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnnotations => ({
   ...(title === undefined ? {} : { title }),
   readOnlyHint: READ_METHODS.has(method),
@@ -60,7 +52,7 @@ const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
   return origin => allowed.has(origin)
 }
 
-/** Everything about calling a tool with these bindings that does not depend on the arguments. */
+/** Prepares everything about a call that does not depend on its arguments. */
 export const planCall = (
   tool: ToolDefinition,
   compiled: CompiledDefinition,
@@ -70,7 +62,7 @@ export const planCall = (
   place: ShapingPlace,
 ): CallPlan => {
   const resolution = planResolution(compiled, bindings, globals.values)
-  // Refused when bound as well; here for what became dangerous later, such as an edited URL.
+  // Also checked when bindings are saved. Checked here again, because an edited URL may have made one dangerous later.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
@@ -87,24 +79,24 @@ export const planCall = (
   }
 }
 
-/** What a call is planned from. */
-type Recipe = { tool: ToolDefinition; bindings: Bindings }
+/** What a call plan is built from. */
+type PlanSource = { tool: ToolDefinition; bindings: Bindings }
 
-const follow = (
-  recipe: string,
+const buildPlan = (
+  source: string,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
   place: ShapingPlace,
 ): CallPlan => {
-  const { tool, bindings }: Recipe = JSON.parse(recipe)
+  const { tool, bindings }: PlanSource = JSON.parse(source)
   const compiled = checkDefinition(tool)
   if (!compiled.ok) throw new Error(`the tool ${tool.name} compiled before, and does not now`)
   return planCall(tool, compiled.value, bindings, globals, limits, place)
 }
 
 /**
- * Plans an instance's calls with the first of them. Until then all that is kept is one text, a tenth of what the plan
- * takes: most tools of a mounted server are never called.
+ * Builds the call plan on the first call. Until then only a JSON string is held, a tenth of the plan's size, because
+ * most tools of a mounted server are never called.
  */
 const planOnce = (
   { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
@@ -112,27 +104,27 @@ const planOnce = (
   limits: ExecutionParts['limits'],
   place: ShapingPlace,
 ): (() => CallPlan) => {
-  const recipe = JSON.stringify({ tool, bindings } satisfies Recipe)
+  const source = JSON.stringify({ tool, bindings } satisfies PlanSource)
   let plan: CallPlan | undefined
   return () => {
-    plan ??= follow(recipe, globals, limits, place)
+    plan ??= buildPlan(source, globals, limits, place)
     return plan
   }
 }
 
-/** What the API says that its answer is; an answer without a body is in our words. */
-const answerTypeOf = ({ response, again }: CallOutcome): string | undefined => {
+/** Returns the content type of the API's response. A response without a body is rendered in our words and has none. */
+const contentTypeOf = ({ response, again }: CallOutcome): string | undefined => {
   if (response === undefined) return again?.contentType
   const type = response.headers['content-type']
   return response.body.length > 0 && typeof type === 'string' ? type : undefined
 }
 
-/** A tool of ours, whose results are ours as well. */
+/** An HTTP tool. Its results are never refusals or results of upstreams. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
-  call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolResult>
+  call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
 }
 
-/** An instance as the runtime serves it. What describes it is for its caller to keep, or to let go: `call` does not. */
+/** Compiles an instance for the runtime. `call` does not hold on to the members that describe the tool. */
 export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
@@ -167,9 +159,11 @@ export const compileTool = (
           client,
         }),
       )
-      if (!isShaped) context.answerType = answerTypeOf(outcome)
-      context.account = accountOf(id, named, isShaped ? outcome : undefined, globals.masker)
-      return outcome.result
+      return {
+        result: outcome.result,
+        account: accountOf(id, named, isShaped ? outcome : undefined, globals.masker),
+        contentType: isShaped ? undefined : contentTypeOf(outcome),
+      }
     },
   }
 }

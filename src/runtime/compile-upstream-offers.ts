@@ -1,29 +1,25 @@
-import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import {
-  askUpstream,
-  type CallLink,
-  explainUpstreamFault,
-  findUpstreamRefusal,
-  type UpstreamSource,
-  type UpstreamState,
-} from '../upstreams/index.ts'
-import { withAccountHidden } from './account-masking.ts'
-import type { OpenedGlobals } from './compile-tool.ts'
-import type { UpstreamToolParts } from './compile-upstream-tools.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { withAccountHidden } from '../results/mask/account-masking.ts'
+import { maskResult } from '../results/mask/mask-json.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import type { CallLink } from '../upstreams/connection/call-link.ts'
+import { askUpstream, explainUpstreamFault, findUpstreamRefusal } from '../upstreams/connection/call-upstream-tool.ts'
+import type { UpstreamState } from '../upstreams/upstream.ts'
 import {
   type CallContext,
   type CompiledOffers,
   isRefused,
   type PassedAnswer,
   type RefusedAnswer,
-} from './compiled-server.ts'
+} from './call/compiled-server.ts'
+import type { OpenedGlobals } from './compile-tool.ts'
+import type { UpstreamToolParts } from './compile-upstream-tools.ts'
 import { maskedTell, withLink } from './linked-request.ts'
-import { maskResult } from './mask-json.ts'
-import type { Masker } from './masking.ts'
-import { canComplete, canSubscribe, offeredCapabilities } from './offer-capabilities.ts'
-import { nameAllOffers, type OfferNaming, type OfferOwner } from './offer-names.ts'
-import { listReaders, type OfferRoutes, routeOffers } from './offer-routes.ts'
-import { answerAddresses } from './pass-addresses.ts'
+import { askToOpenAddresses } from './pass-addresses.ts'
+import { canComplete, canSubscribe, offeredCapabilities } from './presentation/offer-capabilities.ts'
+import { nameAllOffers, type OfferNaming, type OfferOwner } from './presentation/offer-names.ts'
+import { listReaders, type OfferRoutes, routeOffers } from './presentation/offer-routes.ts'
 
 /** JSON-RPC 2.0 §5.1. */
 const METHOD_NOT_FOUND = -32_601
@@ -34,7 +30,7 @@ const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabl
 
 type OfferParts = Pick<UpstreamToolParts, 'connections' | 'exchange' | 'onInternalError'> & OfferNaming
 
-/** What was read, under the URI that it was asked for by. */
+/** Renames the contents of a resource to the URI under which it was requested. */
 const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedAnswer => {
   if (isRefused(answer) || own === uri || !Array.isArray(answer.passed.contents)) return answer
   const contents = answer.passed.contents.map(item =>
@@ -43,7 +39,9 @@ const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedA
   return { passed: { ...answer.passed, contents } }
 }
 
-/** Whose prompt or resource the `ref` of a completion names, and the ref as that upstream knows it. */
+/**
+ * Finds the upstream of the prompt or resource that a completion's `ref` names, and the ref in that upstream's names.
+ */
 const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string | undefined) => {
   if (!isJsonObject(ref)) return undefined
   if (ref.type === 'ref/prompt' && typeof ref.name === 'string') {
@@ -55,7 +53,7 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
   return route && { owner: route.owner, ref: { ...ref, uri: route.own } }
 }
 
-/** Resources, templates and prompts of upstreams, and how each is asked for. Undefined where no upstream offers any. */
+/** Compiles the resources, templates and prompts of upstreams. Returns undefined if no upstream offers any. */
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker: globalMasker }: OpenedGlobals,
@@ -79,7 +77,7 @@ export const compileUpstreamOffers = (
       return { passed: await maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
-      return answerAddresses(error, { link }, why.refused.message, masker) ?? why
+      return askToOpenAddresses(error, { link }, why.refused.message, masker) ?? why
     }
   }
   const explain = (
@@ -117,7 +115,7 @@ export const compileUpstreamOffers = (
       const found = findCompleted(params, routes, group)
       if (found === undefined) return undefined
       const { owner, ref } = found
-      // One of several upstreams may have nothing to suggest.
+      // Some of several upstreams may not support completions.
       if (!completers.has(owner.id)) return Promise.resolve({ passed: { completion: { values: [] } } })
       const { _meta, ...asked } = params
       return ask(owner, 'completion/complete', { ...asked, ref }, context)

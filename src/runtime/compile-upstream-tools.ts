@@ -1,25 +1,29 @@
-import { mapInTurns } from '../context/index.ts'
-import { newExecutionId } from '../history/index.ts'
-import { isJsonObject, type JsonObject, type JsonValue, type StopSignal } from '../kernel/index.ts'
+import { newExecutionId } from '../history/execution-id.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import type { StopSignal } from '../lib/kernel/stop-signal.ts'
+import { mapInTurns } from '../lib/worker/pause.ts'
+import type { AnswerBudget } from '../results/budget/answer-budget.ts'
+import { readTexts } from '../results/budget/answer-parts.ts'
+import { isAgain, type PassedFresh } from '../results/cache/answer-keeping.ts'
+import { withAccountHidden } from '../results/mask/account-masking.ts'
+import { maskResult } from '../results/mask/mask-json.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { shapePassed } from '../results/shape/shape-passed.ts'
+import { maskBeginning, shortenRequest } from '../results/shape/shorten-request.ts'
+import { type PresentedTool, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import type { CallLink } from '../upstreams/connection/call-link.ts'
 import {
-  type CallLink,
   callUpstreamTool,
   explainUpstreamFault,
   findConnectUrl,
-  type PresentedTool,
-  presentTools,
   toUpstreamToolCall,
-  type Upstream,
-  type UpstreamConnections,
-  type UpstreamExchange,
-  type UpstreamSource,
   type UpstreamToolCall,
-} from '../upstreams/index.ts'
-import { withAccountHidden } from './account-masking.ts'
-import type { AnswerBudget } from './budget/answer-budget.ts'
-import { readTexts } from './budget/answer-parts.ts'
-import type { CallAccount } from './call-account.ts'
-import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
+} from '../upstreams/connection/call-upstream-tool.ts'
+import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
+import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import type { CallAccount } from './call/call-account.ts'
 import {
   type BlocksResult,
   type CallContext,
@@ -27,31 +31,27 @@ import {
   isPassed,
   isRefused,
   type PassedAnswer,
-} from './compiled-server.ts'
+} from './call/compiled-server.ts'
+import { errorResult } from './call/faults.ts'
+import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import { connectResult } from './connect-result.ts'
-import { errorResult } from './faults.ts'
-import { isAgain, type PassedFresh } from './kept/answer-keeping.ts'
 import { withLink } from './linked-request.ts'
-import { maskResult } from './mask-json.ts'
-import type { Masker } from './masking.ts'
-import { answerAddresses } from './pass-addresses.ts'
-import { ERROR_CHARACTERS, markAgain, toMicroseconds } from './perform-call.ts'
-import { shapePassed } from './shape-passed.ts'
-import { maskBeginning, shortenRequest } from './shorten-request.ts'
+import { askToOpenAddresses } from './pass-addresses.ts'
+import { withCacheAge } from './perform-call.ts'
 import { planUpstreamAnswers, type UpstreamAnswerParts, type UpstreamAnswers } from './upstream-answers.ts'
 
-/** `absent`: upstreams that were never heard yet, so that the lists lack what they offer. */
+/** `absent` are upstreams that were never fetched, so their offers are missing in the lists. */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = UpstreamAnswerParts &
   Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
     connections: Pick<UpstreamConnections, 'findFor'>
     exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
-    /** Holds answers to the budget of their server, or to the tool's own. */
+    /** Limits results to the budget of the tool or the server. */
     limit: AnswerBudget['limit']
   }
 
-/** What a call takes; what describes the tool is not in it. */
+/** What a call needs, without what describes the tool. */
 type UpstreamTool = {
   upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
   item: UpstreamToolCall
@@ -63,7 +63,7 @@ const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** What the result says first, where it is an error. */
+/** Returns the first text of the result if it is an error. */
 const errorOf = (result: BlocksResult | PassedAnswer): string | undefined => {
   if (isRefused(result)) return result.refused.message.slice(0, ERROR_CHARACTERS)
   const { isError, content } = isPassed(result) ? result.passed : result
@@ -72,7 +72,7 @@ const errorOf = (result: BlocksResult | PassedAnswer): string | undefined => {
   return isJsonObject(first) && typeof first.text === 'string' ? first.text.slice(0, ERROR_CHARACTERS) : ''
 }
 
-/** A call as history keeps it: what was asked of which upstream, where an HTTP tool has its request. */
+/** Describes the call of an upstream for the history, which shows the request of HTTP tools in the same place. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
   shortenRequest({
     method: 'tools/call',
@@ -81,7 +81,7 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
     body,
   })
 
-/** What the ledger is told of an answer that was shaped: all that it was before. */
+/** Returns the result before shaping, for the ledger. */
 const toWhole = (answer: PassedFresh | { ageMs: number }): Pick<CallAccount, 'whole' | 'bytes'> | undefined => {
   if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
   const { shapedFrom, responseBytes } = answer
@@ -90,15 +90,20 @@ const toWhole = (answer: PassedFresh | { ageMs: number }): Pick<CallAccount, 'wh
 
 const failed = (why: string): PassedFresh => ({ result: errorResult(why), responseBytes: 0 })
 
-/** Whether a client comes back with what it was asked for: that is for the one call that waits for it. */
+/**
+ * Whether the client returns with input that an upstream asked for. Such a request belongs to the one call that waits
+ * for it and must not be cached.
+ */
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
 
-/** What says no more than which trace a request is part of: each has another. */
+/** Trace context differs with every request and must not be part of a cache key. */
 const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
 
-/** What the answer may depend on: the arguments, and what the client says beside them, such as where its user is. */
-const askedBy = (args: JsonObject, { link }: CallContext): JsonValue => [
+/**
+ * Everything that the result may depend on: the arguments, and the client's other `_meta`, such as its user's location.
+ */
+const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
   args,
   Object.entries(link?.meta ?? {}).filter(([key]) => !TRACE.has(key)),
 ]
@@ -110,7 +115,7 @@ const callOnce = async (
   globalMasker: Masker,
   { connections, exchange, onInternalError }: UpstreamToolParts,
 ): Promise<PassedFresh> => {
-  // By its id with each call: what it was when the server was mounted may be closed.
+  // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = connections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
   const masker = withAccountHidden(globalMasker, connection)
@@ -127,7 +132,7 @@ const callOnce = async (
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return failed(INTERNAL_FAULT)
-    const asked = answerAddresses(error, { link }, why, masker)
+    const asked = askToOpenAddresses(error, { link }, why, masker)
     if (asked !== undefined) return { result: asked, responseBytes: 0 }
     const connectUrl = findConnectUrl(error)
     return connectUrl === undefined
@@ -143,7 +148,7 @@ const compileOne = (
   parts: UpstreamToolParts,
 ): CompiledTool => {
   const { upstream, item, name, answers } = tool
-  // What a tool says of tasks holds between the upstream and us, where there are none.
+  // Task support applies between the upstream and us, and we do not use it.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   const named = { serverId: upstream.serverId, name }
   return {
@@ -165,7 +170,7 @@ const compileOne = (
       const keeping = isRepeated(context) ? undefined : answers.keepingFor?.(context)
       const answer = await (keeping === undefined
         ? callOnce(tool, args, context, masker, parts)
-        : keeping(askedBy(args, context), context.signal, send))
+        : keeping(cacheKeyOf(args, context), context.signal, send))
       const { result, responseBytes } = answer
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)
@@ -185,16 +190,15 @@ const compileOne = (
         requestBytes: Buffer.byteLength(body),
         responseBytes,
         error,
-        request: markAgain(requestOf(tool, maskBeginning(body, masker)), isAgain(answer) ? answer : undefined),
+        request: withCacheAge(requestOf(tool, maskBeginning(body, masker)), isAgain(answer) ? answer : undefined),
       })
-      // Whether there is a tool of that name, only an upstream that did not fail has said.
-      context.account = { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) }
-      return result
+      // Only a successful call proves that the tool exists.
+      return { result, account: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }
     },
   }
 }
 
-/** One tool of an upstream; `name`: as history knows it, and clients where each tool stands by itself. */
+/** Compiles a tool of an upstream. `name` is its name in the history, and for clients unless the server is grouped. */
 export const compileUpstreamTool = (
   presented: PresentedTool,
   globals: OpenedGlobals,
@@ -212,8 +216,8 @@ export const compileUpstreamTool = (
 }
 
 /**
- * The tools of upstreams, beside those of the server itself. Of two that would have one name the first stays: a tool of
- * the server, or of the upstream whose name comes first; `onSkipped` hears of the other.
+ * Compiles the tools of upstreams, in addition to the server's own. If two have the same name, the first stays: the
+ * server's own tool, or that of the upstream whose name comes first. `onSkipped` receives the other.
  */
 export const compileUpstreamTools = (
   sources: readonly UpstreamSource[],

@@ -1,10 +1,10 @@
-import type { Upstream } from '../upstreams/index.ts'
-import type { PassedResult } from './compiled-server.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import type { PassedResult } from './call/compiled-server.ts'
 
-/** Ours, of a result: where the caller connects an account of theirs. */
+/** Key in `_meta` of a result: where the caller connects an account. */
 const META_CONNECT = 'patchbay/connect'
 
-/** What a call answers whose caller has first to connect an account of theirs: in words, and for programs in `_meta`. */
+/** Returns the result for a caller who must first connect an account: as text, and in `_meta` for programs. */
 export const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: string): PassedResult => ({
   passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
 })

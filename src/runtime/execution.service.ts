@@ -1,41 +1,42 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createExecutionStore, type StoredExecution } from '../history/index.ts'
-import { type Actor, AppError, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
-import {
-  findPeople,
-  getServerFor,
-  type InstanceService,
-  listGlobals,
-  listNamesAtWork,
-  type Presentation,
-  readBlueprint,
-} from '../servers/index.ts'
-import { assertDefinition, findUsableToolkit, type Tool, type ToolService } from '../toolkits/index.ts'
-import type {
-  Passthroughs,
-  UpstreamCatalogues,
-  UpstreamConnections,
-  UpstreamExchange,
-  UpstreamOffers,
-  UpstreamOutages,
-  UpstreamReviews,
-} from '../upstreams/index.ts'
-import type { BudgetParts } from './budget/answer-budget.ts'
-import type { AnswerPlaceParts } from './budget/answer-places.ts'
+import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
+import type { Database } from '../lib/db/client.ts'
+import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
+import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
+import type { BudgetParts } from '../results/budget/answer-budget.ts'
+import type { AnswerPlaceParts } from '../results/budget/answer-places.ts'
+import type { CallLedger } from '../results/ledger/call-ledger.ts'
+import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { findPeople } from '../servers/access/people.store.ts'
+import { readBlueprint } from '../servers/blueprint.store.ts'
+import { listGlobals } from '../servers/globals/globals.store.ts'
+import type { Presentation } from '../servers/server.ts'
+import { getServerFor } from '../servers/servers.service.ts'
+import type { InstanceService } from '../servers/tools/instances.service.ts'
+import { listNamesAtWork } from '../servers/tools/instances.store.ts'
+import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
+import type { Tool } from '../tools/tool.ts'
+import { assertDefinition } from '../tools/tool-definition.ts'
+import { findUsableToolkit } from '../tools/toolkits.store.ts'
+import type { ToolService } from '../tools/tools.service.ts'
+import type { UpstreamCatalogues } from '../upstreams/catalogue/catalogues.ts'
+import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
+import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
+import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
+import type { UpstreamReviews } from '../upstreams/review/upstream-reviews.ts'
+import type { CallContext, CompiledServer, PresentedServers, ToolResult } from './call/compiled-server.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
-import type { CallContext, CompiledServer, PresentedServers, ToolResult } from './compiled-server.ts'
-import type { CallLedger } from './ledger/call-ledger.ts'
 import { performCall } from './perform-call.ts'
-import { type PresentingParts, presentTools } from './search/present-tools.ts'
-import type { ShapingPlace } from './shape-by-rules.ts'
-import { bindingsByName, createToolDrafts } from './tool-draft.ts'
-import { showTest, type ToolTest } from './tool-test.ts'
-import { createUpstreamPreviews } from './upstream-previews.ts'
+import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
+import { showTest, type ToolTest } from './try/tool-test.ts'
+import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
 export type ExecutionServiceParts = ExecutionParts &
   AnswerPlaceParts &
@@ -51,26 +52,26 @@ export type ExecutionServiceParts = ExecutionParts &
     outages: Pick<UpstreamOutages, 'find'>
     reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
     offers: Pick<UpstreamOffers, 'listPresented'>
-    passthroughs: Pick<Passthroughs, 'wayOf' | 'forget'>
-    /** Upstreams that a server's requests are passed on to; none of a server that answers them itself. */
-    loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['wayOf']>[1]>
+    passthroughs: Pick<Passthroughs, 'routeOf' | 'forget'>
+    /** Loads the upstreams of a passthrough server; none for other servers. */
+    loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['routeOf']>[1]>
     finder: PresentingParts['finder']
     embeddings: PresentingParts['embeddings']
     counting: PresentingParts['counting']
     onSkipped: (serverId: string, tool: string, reason: string) => void
   }
 
-/** How long a reader of history waits for records on their way to the database. */
+/** Maximum time that a reader of the history waits for records to be stored. */
 const SETTLE_MS = 1_000
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, sealing, tools, instances, http, recorder, limits, onInternalError } = parts
   const executions = createExecutionStore(db)
 
-  /** Whoever has just made a call finds it in the history. */
+  /** Waits until calls that have just been made are in the history. */
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
-  /** Those of which something is known: none is waited for. */
+  /** Returns the upstreams whose offers are known, without waiting for others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {
     const upstreams = (await parts.connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
     const known = await parts.catalogues.list(upstreams)
@@ -82,7 +83,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   const findPassthrough = async (serverId: string): Promise<CompiledServer['passthrough']> =>
-    compilePassthrough(serverId, parts.passthroughs.wayOf(serverId, await parts.loadPassedOnTo(serverId)), recorder)
+    compilePassthrough(serverId, parts.passthroughs.routeOf(serverId, await parts.loadPassedOnTo(serverId)), recorder)
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
@@ -99,7 +100,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return { ...(await presentTools(compiled, blueprint.server, { ...parts, onSkipped })), passthrough }
   }
 
-  /** What is known of upstreams, without asking any of them. */
+  /** Returns what is known about upstreams, without any request to them. */
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
     const sources = await parts.reviews.listLiveSources(serverId)
     const presented = await parts.offers.listPresented(serverId)
@@ -108,8 +109,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   /**
-   * The server as it would be under a presentation, to be looked at: no upstream is asked, and nothing is logged of
-   * what is left out. For who may see it; undefined when there is none.
+   * Compiles a server under another presentation, for display: no requests to upstreams, no log entries. Does not check
+   * access. Undefined if there is no such server.
    */
   const compileAs = async (serverId: string, presentation: Presentation): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId, presentation)
@@ -119,7 +120,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return presentTools(compiled, blueprint.server, silent)
   }
 
-  /** As `compileAs`, under each presentation whose lists are made here. */
+  /** Like `compileAs`, for each presentation with lists. */
   const compilePresented = async (serverId: string): Promise<PresentedServers | undefined> => {
     const forGroups = await readBlueprint(db, serverId, 'grouped')
     const blueprint = await readBlueprint(db, serverId)
@@ -134,7 +135,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return { flat, grouped, search, shownAs }
   }
 
-  /** Secrets stay within their organization, whatever others the actor belongs to. */
+  /** Secrets stay within their organization, even if the actor belongs to several. */
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
     if (serverId === undefined) return openGlobals([], sealing)
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
@@ -143,7 +144,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     return openGlobals(await listGlobals(db, serverId), sealing)
   }
 
-  /** Where a tool is tried: as the server sends answers, where there is one. */
+  /** Shapes results as the server would, if there is one. */
   const placeFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingPlace> => {
     const server = serverId === undefined ? undefined : await getServerFor(db, actor, serverId, 'build')
     return { shaper: parts.shaper, owner: actor.userId, compactTables: server?.compactTables ?? false }
@@ -153,14 +154,17 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ...createToolDrafts(parts),
     ...createUpstreamPreviews(parts),
 
-    /** Which presentation `auto` comes to for a server, and why; undefined when there is none. For who may see it. */
+    /**
+     * Returns which presentation `auto` chooses for a server, and why. Does not check access. Undefined if there is no
+     * such server.
+     */
     findShownAs: async (serverId: string) => (await compileAs(serverId, 'auto'))?.shownAs,
 
-    /** The whole server as one value; undefined when there is none. For the runtime's registry. */
+    /** Compiles a server for the registry. Undefined if there is no such server. */
     compile,
     compilePresented,
 
-    /** Sends a tool once, as the builder would have it called; nothing is recorded. */
+    /** Sends a tool's request once for its builder, without recording it. */
     testTool: async (
       actor: Actor,
       toolId: string,
@@ -178,7 +182,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker)
     },
 
-    /** Calls an instance as its server would, and records it. */
+    /** Calls an instance as its server would, and records the call. */
     callInstance: async (
       actor: Actor,
       instanceId: string,
@@ -191,8 +195,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const server = await getServerFor(db, actor, instance.serverId, 'build')
       const tool = compileTool(instance, compiled, globals, parts, server)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
-      const result = await tool.call(args, call)
-      parts.ledger.note(call, result)
+      const { result, account } = await tool.call(args, call)
+      parts.ledger.note({ account, signal }, result)
       return result
     },
 
@@ -210,7 +214,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       return { ...page, gaps }
     },
 
-    /** The names that a page of history needs: of the tools at work, and of those callers whom its readers may know. */
+    /**
+     * Returns the names that a page of the history needs: of current tools, and of callers whom its readers may know.
+     */
     listNames: async (
       actor: Actor,
       serverId: string,

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import type { CallLink, UpstreamExchange } from '../upstreams/index.ts'
-import { maskStrings } from './mask-json.ts'
-import type { Masker } from './masking.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { maskStrings } from '../results/mask/mask-json.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import type { CallLink } from '../upstreams/connection/call-link.ts'
+import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
 
 type Tell = (params: JsonObject) => void
 
@@ -13,7 +14,7 @@ const maskObject = (params: JsonObject, masker: Masker): JsonObject => {
   return isJsonObject(hidden) ? hidden : {}
 }
 
-/** What a client without a session is asked is in the result, and masked with it. */
+/** Clients without a session are asked in the result, which is masked anyway. */
 const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
   peer?.kind !== 'session'
     ? peer
@@ -23,7 +24,7 @@ const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
         tell: (method, params) => peer.tell(method, maskObject(params, masker)),
       }
 
-/** Nothing of a secret's value in what the client hears, and is asked. */
+/** Masks secrets in everything that the client receives over the link. */
 const maskLink = (link: CallLink, masker: Masker): CallLink =>
   masker.isEmpty
     ? link
@@ -34,7 +35,7 @@ const maskLink = (link: CallLink, masker: Masker): CallLink =>
         peer: maskPeer(link.peer, masker),
       }
 
-/** Runs a request to an upstream, to whose client log messages are told meanwhile where there is a link to it. */
+/** Runs a request to an upstream. Meanwhile its log messages go to the client, if there is a link. */
 export const withLink = async <T>(
   link: CallLink | undefined,
   upstreamId: string,
@@ -43,7 +44,7 @@ export const withLink = async <T>(
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   const own = link && route(upstreamId, maskLink(link, masker))
-  // What it logs for somebody who does not listen is for nobody else.
+  // Without a listener, its log messages must not go to anybody else.
   const end = logs.begin(upstreamId, own ?? { origin: {} })
   try {
     return await work(own)

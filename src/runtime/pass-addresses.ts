@@ -1,11 +1,14 @@
-import { isJsonObject } from '../kernel/index.ts'
-import { passAddressesOn } from '../upstreams/index.ts'
-import type { CallContext, PassedAnswer } from './compiled-server.ts'
-import { maskStrings } from './mask-json.ts'
-import type { Masker } from './masking.ts'
+import { isJsonObject } from '../lib/kernel/json.ts'
+import { maskStrings } from '../results/mask/mask-json.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { passAddressesOn } from '../upstreams/conversation/asked-addresses.ts'
+import type { CallContext, PassedAnswer } from './call/compiled-server.ts'
 
-/** What a client is told that can be asked to open the addresses that an upstream's error names; undefined otherwise. */
-export const answerAddresses = (
+/**
+ * If an upstream's error names addresses to open, and the client can be asked to open them, returns that request;
+ * otherwise undefined.
+ */
+export const askToOpenAddresses = (
   error: unknown,
   { link }: Pick<CallContext, 'link'>,
   said: string,

@@ -1,39 +1,42 @@
-import type { ExecutionRecord, MaskedRequest } from '../history/index.ts'
-import { failure, type JsonValue, type Result, type StopSignal } from '../kernel/index.ts'
-import { type HttpClient, OutboundError, type OutboundResponse } from '../platform/net/index.ts'
-import type { CompiledTemplate, RenderedRequest } from '../templates/index.ts'
-import type { SchemaCheck } from '../toolkits/index.ts'
-import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
-import { errorResult, faultText } from './faults.ts'
-import { type AnswerAgain, type AnswerKeeping, isAgain } from './kept/answer-keeping.ts'
-import type { Masker } from './masking.ts'
-import { boundError, type ResolutionPlan, resolveCall } from './resolve.ts'
-import { shapeAnswer } from './shape.ts'
-import { type PlannedShaping, shapeByRules } from './shape-by-rules.ts'
-import { maskBeginning, shortenRequest } from './shorten-request.ts'
+import type { ExecutionRecord, MaskedRequest } from '../history/execution-record.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result } from '../lib/kernel/result.ts'
+import type { StopSignal } from '../lib/kernel/stop-signal.ts'
+import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/http-client.ts'
+import { type AnswerAgain, type AnswerKeeping, isAgain } from '../results/cache/answer-keeping.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { shapeAnswer } from '../results/shape/shape.ts'
+import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
+import { maskBeginning, shortenRequest } from '../results/shape/shorten-request.ts'
+import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
+import type { SchemaCheck } from '../tools/json-schema.ts'
+import { type BlocksResult, isLongText, type ToolResult } from './call/compiled-server.ts'
+import { boundError, errorResult, faultText } from './call/faults.ts'
+import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
-/** All that is fixed about calling one tool before its arguments come. */
+/** Everything about calling a tool that does not depend on the arguments. */
 export type CallPlan = {
   resolution: ResolutionPlan
   template: CompiledTemplate
   masker: Masker
   timeoutMs: number
   maxResponseBytes: number
-  /** Of a tool with an input schema of the builder's own. */
+  /** Only for tools with an input schema of their own. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
-  /** What is done with answers before they are shown; undefined of most tools. */
+  /** How results are shaped; undefined for most tools. */
   shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
 }
 
-/** What came of one call: the result for the caller, and what history and the test of a tool show besides. */
+/** The outcome of a call: the result, and what the history and tests of tools show. */
 export type CallOutcome = {
   result: ToolResult
-  /** Undefined when the call ended before there was a request. */
+  /** Undefined if the call failed before there was a request. */
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
-  /** Where it was answered with what was kept, and nothing was sent. */
+  /** Set if the result came from the cache and nothing was sent. */
   again: AnswerAgain | undefined
   startedAt: Date
   durationMs: number
@@ -43,7 +46,7 @@ const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the
 
 const maskAll = (text: string, masker: Masker): string => masker.text(text)
 
-/** Hides secrets in a request that is to be shown or kept. */
+/** Masks secrets in a request that is shown or stored. */
 export const maskRequest = (
   { method, url, headers, body }: RenderedRequest,
   masker: Masker,
@@ -58,14 +61,11 @@ export const maskRequest = (
         body: body === undefined ? undefined : maskBody(body, masker),
       }
 
-/** Milliseconds to the microsecond: what lies beyond is noise. */
-export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000
-
-/** The request that these arguments make, or why they make none. */
+/** Builds the request for these arguments, or returns why that is impossible. */
 export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
   const mismatch = plan.inputCheck?.(args ?? {})
   if (mismatch !== undefined) return failure(boundError(`Wrong arguments: ${mismatch}.`))
-  // Not masked: made of names and declarations only. A mask in it would tell who guesses that the guess is a secret.
+  // Not masked: the text has names and declarations only. A mask would confirm a guessed secret.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
   const rendered = plan.template.render(values.value)
@@ -74,7 +74,7 @@ export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Res
 
 const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
 
-/** Sends for whom the answer is kept. */
+/** Sends a request whose result may be cached. */
 const sendingOf =
   (plan: CallPlan, http: HttpClient, request: RenderedRequest): Parameters<AnswerKeeping>[2] =>
   async signal => {
@@ -88,8 +88,8 @@ const sendingOf =
   }
 
 /**
- * The one way a tool runs: plan, resolve, render, send, shape. Never throws; `onInternalError` hears what should not
- * happen. `findPlan` is asked inside: a plan that is made with its first call may fail as the call may.
+ * Runs a tool: plan, resolve, render, send, shape. Never throws; `onInternalError` receives unexpected errors.
+ * `findPlan` is called inside, because building the plan may fail too.
  */
 export const performCall = async (
   findPlan: () => CallPlan,
@@ -140,17 +140,14 @@ export const performCall = async (
   }
 }
 
-/** Longest error text kept in history. */
-export const ERROR_CHARACTERS = 2_000
-
 const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
   first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
-/** The request of an answer that was kept says how old that was. */
-export const markAgain = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
+/** Adds the age of a cached result to its request. */
+export const withCacheAge = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
   again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
 
-/** The outcome as history keeps it. */
+/** Converts the outcome to a record of the history. */
 export const toExecutionRecord = (
   { result, request, response, again, startedAt, durationMs }: CallOutcome,
   masker: Masker,
@@ -164,5 +161,5 @@ export const toExecutionRecord = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? again?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && markAgain(shortenRequest(maskRequest(request, masker, maskBeginning)), again),
+  request: request && withCacheAge(shortenRequest(maskRequest(request, masker, maskBeginning)), again),
 })

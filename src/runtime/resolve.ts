@@ -1,17 +1,21 @@
-import { failure, isJsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import { type Bindings, bindingOf, fillFixedValue } from '../servers/index.ts'
-import type { CheckedParameter, Values } from '../templates/index.ts'
-import type { CompiledDefinition } from '../toolkits/index.ts'
+import { isJsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { bindingOf, fillFixedValue } from '../servers/bindings/bindings.ts'
+import type { Bindings } from '../servers/server.ts'
+import type { CheckedParameter } from '../templates/checked-parameters.ts'
+import type { Values } from '../templates/template.ts'
+import type { CompiledDefinition } from '../tools/tool-definition.ts'
+import { boundError } from './call/faults.ts'
 
-/** Where each parameter of one instance gets its value, worked out once: what is not exposed is a constant. */
+/** Where each parameter of an instance gets its value. Values that are not exposed are constants. */
 export type ResolutionPlan = {
   constants: readonly (readonly [name: string, value: JsonValue])[]
   exposed: ReadonlyMap<string, CheckedParameter>
-  /** Why no call can be resolved, whatever the arguments: a bound global is gone, or does not fit. */
+  /** Why no call can succeed, whatever the arguments: a bound global is missing or invalid. */
   problem: string | undefined
 }
 
-/** Keys and plain values of a server's globals. */
+/** Keys and plaintext values of a server's globals. */
 export type GlobalValues = ReadonlyMap<string, string>
 
 class MissingGlobal extends Error {
@@ -80,12 +84,10 @@ export const planResolution = (
   return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
 }
 
-/** How many names an error lists, and how much of each: arguments come from strangers, in any number and length. */
+/** Maximum number and length of names in an error, because callers can send any number of arguments. */
 const MAX_UNKNOWN_NAMES = 5
 const MAX_KNOWN_NAMES = 20
 const NAME_CHARACTERS = 64
-/** Longest text that says what is wrong with the arguments of a call. */
-const MAX_ERROR_CHARACTERS = 4_000
 
 const quoteName = (name: string): string => `"${name.slice(0, NAME_CHARACTERS)}"`
 
@@ -96,7 +98,7 @@ const hintOf = (exposed: ResolutionPlan['exposed']): string => {
   return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** A line for each of the first unknown names, the first with what there is instead, and how many more there are. */
+/** Returns a line for each of the first unknown names, the first with a suggestion, and how many more there are. */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
   const lines = unknown
@@ -106,15 +108,13 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
   return more > 0 ? [...lines, `Nor is there one for ${more} more arguments.`] : lines
 }
 
-/** An error about arguments, cut to what a model reads. */
-export const boundError = (text: string): string =>
-  (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
-
-/** What the patterns of one call may take together: nobody else has a turn meanwhile. */
+/** Time limit for all patterns of one call, which block the event loop. */
 const MAX_PATTERNS_MS = 100
 const TAKES_TOO_LONG = 'The arguments take too long to be matched with the patterns of this tool: send shorter ones.'
 
-/** Values of one call out of its arguments; the error names what is wrong, missing or unknown, and no value. */
+/**
+ * Resolves the values of a call from its arguments. Errors name what is wrong, missing or unknown, but never a value.
+ */
 export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
   const given = args ?? {}
@@ -124,7 +124,7 @@ export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): 
   let matchedSince: number | undefined
   for (const [name, { parameter, meta, check }] of plan.exposed) {
     const argument = Object.hasOwn(given, name) ? given[name] : undefined
-    // Models send null for what they leave out; only a json parameter can mean it.
+    // Models send null for arguments that they leave out. Only a json parameter can mean null.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
       else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)

@@ -1,15 +1,18 @@
-import { isToolAllowed, presentedName, removeHidden, type UpstreamSource } from '../upstreams/index.ts'
+import { removeHidden } from '../upstreams/catalogue/hidden-text.ts'
+import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import { presentedName } from '../upstreams/catalogue/presented-name.ts'
+import { isToolAllowed } from '../upstreams/catalogue/tool-patterns.ts'
+import type { CompiledTool, UnlistedTools } from './call/compiled-server.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
-import type { CompiledTool, UnlistedTools } from './compiled-server.ts'
 
-/** Longest name that is tried: tools have at most 128 characters in the newest protocol, and prefixes far fewer. */
+/** Maximum length of a name: the newest protocol allows tools 128 characters, and prefixes are far shorter. */
 const MAX_NAME_CHARS = 200
 
-/** Whether what it lists is called by the upstream's own names, as in a group, or by those that a server shows. */
+/** Whether tools are listed by the upstream's own names, as in a group, or by those that the server presents. */
 type Naming = 'own' | 'presented'
 
-/** As `compileUnlistedTools`, of one upstream, which is found by its own names. */
+/** Like `compileUnlistedTools`, for one upstream, by its own names. */
 export const compileUnlistedOf = (
   { upstream }: UpstreamSource,
   naming: Naming,
@@ -35,8 +38,8 @@ export const compileUnlistedOf = (
 }
 
 /**
- * Tools that upstreams have for clients alone that can be asked something, so that no kept list has them. Each client's
- * own connections tell which there are; until one has, a call by the name that it would have finds out.
+ * Compiles tools that upstreams offer only to clients that can be asked something, and that no stored list has. They
+ * are known from each client's own connections. Before there is one, calling a tool by its presumed name finds out.
  */
 export const compileUnlistedTools = (
   sources: readonly UpstreamSource[],

@@ -1,33 +1,38 @@
-import { isJsonObject } from '../kernel/index.ts'
-import type { SchemaCheck } from '../toolkits/index.ts'
-import { findToolAnswers, isPerCaller, type PresentedTool, type ToolAnswers } from '../upstreams/index.ts'
+import { isJsonObject } from '../lib/kernel/json.ts'
+import { type AnswerKeepings, stampOf, type UpstreamKeeping } from '../results/cache/answer-keeping.ts'
+import { type PlannedShaping, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { checkOfDeclared } from '../results/shape/shape-passed.ts'
+import type { SchemaCheck } from '../tools/json-schema.ts'
+import type { PresentedTool } from '../upstreams/catalogue/present-tools.ts'
+import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
+import { isPerCaller, type ToolAnswers } from '../upstreams/upstream.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
-import { type AnswerKeepings, stampOf, type UpstreamKeeping } from './kept/answer-keeping.ts'
-import { type PlannedShaping, planShaping, type ShapingPlace } from './shape-by-rules.ts'
-import { checkOfDeclared } from './shape-passed.ts'
 
 export type UpstreamAnswerParts = Pick<ExecutionParts, 'limits'> & {
   keepings: Pick<AnswerKeepings, 'ofUpstreamTool'>
-  /** Where answers are shaped, and how the server sends them. */
+  /** Where results are shaped, and how the server sends them. */
   place: ShapingPlace
 }
 
-/** What becomes of the answers of an upstream's tool, fixed before there are any. */
+/** How the results of an upstream's tool are treated. */
 export type UpstreamAnswers = {
-  /** What is done with them; undefined of most tools. */
+  /** Undefined for most tools. */
   shaping: { planned: PlannedShaping; outputCheck: SchemaCheck | undefined } | undefined
-  /** Undefined where none is kept for the next call. */
+  /** Undefined if results are not cached. */
   keepingFor: UpstreamKeeping | undefined
-  /** Tokens of one that are sent, in place of the server's. */
+  /** Token budget in place of the server's. */
   responseTokens: number | undefined
   isReadOnly: boolean
 }
 
-/** By the upstream's word or the builder's: who asks for answers to be kept has looked at the tool. */
+/**
+ * Requires a read-only tool, according to the upstream or to the builder, who has checked the tool before enabling the
+ * cache.
+ */
 const mayKeep = ({ declared: { annotations } }: PresentedTool['item'], { readOnly }: ToolAnswers): boolean =>
   readOnly === true || (isJsonObject(annotations) && annotations.readOnlyHint === true)
 
-/** How it keeps answers for the next call; undefined where it keeps none. */
+/** Returns the cache of the tool's results, or undefined if they are not cached. */
 const findKeeping = (
   { upstream, item }: PresentedTool,
   answers: ToolAnswers,
@@ -38,7 +43,7 @@ const findKeeping = (
   if (cacheSeconds === undefined || !mayKeep(item, answers)) return undefined
   const { id, serverId, config } = upstream
   const stamp = stampOf(id, config, item, answers, globals.version(), compactTables)
-  // What comes by the account of one caller is for nobody else, whatever the builder says.
+  // Results obtained with one caller's account must not reach others, whatever the builder set.
   return keepings.ofUpstreamTool({
     serverId,
     stamp,
@@ -47,7 +52,7 @@ const findKeeping = (
   })
 }
 
-/** Held to the schema that clients are shown: one with a budget of its own is shown without. */
+/** Checked against the schema that clients see. A tool with its own budget is shown without one. */
 const findShaping = (
   { declared: { outputSchema } }: PresentedTool['item'],
   { response, responseTokens }: ReturnType<typeof findToolAnswers>,
@@ -59,7 +64,7 @@ const findShaping = (
   return planned && { planned, outputCheck: schema && checkOfDeclared(schema) }
 }
 
-/** By what the builder has said of the tool, and the upstream of itself. */
+/** Combines the builder's settings with what the upstream declares. */
 export const planUpstreamAnswers = (
   presented: PresentedTool,
   globals: OpenedGlobals,

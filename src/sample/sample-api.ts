@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue } from '../kernel/index.ts'
-import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../platform/net/index.ts'
+import { isJsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../lib/outbound/http-client.ts'
 import { CONTACTS, RATES } from './sample-data.ts'
 
-/** Answered in this process, never by the network. */
+/** Origin of the sample API. Requests to it are handled in this process and never reach the network. */
 export const SAMPLE_ORIGIN = 'http://sample.patchbay.internal'
 
 type Answer = { status: number; body: JsonValue }
@@ -16,9 +16,9 @@ const convert = (query: URLSearchParams): Answer => {
   const amount = Number(query.get('amount') ?? 1)
   const [fromRate, toRate] = [RATES[from], RATES[to]]
   if (fromRate === undefined || toRate === undefined) {
-    return notFound(`unknown currency; there are ${Object.keys(RATES).join(', ')}`)
+    return notFound(`unknown currency; available: ${Object.keys(RATES).join(', ')}`)
   }
-  if (!Number.isFinite(amount)) return badRequest('amount is no number')
+  if (!Number.isFinite(amount)) return badRequest('amount is not a number')
   const rate = toRate / fromRate
   return { status: 200, body: { from, to, amount, rate: round(rate, 6), result: round(amount * rate, 2) } }
 }
@@ -29,7 +29,7 @@ const contacts = (path: string, query: URLSearchParams): Answer => {
   const id = /^\/contacts\/(.+)$/.exec(path)?.[1]
   if (id !== undefined) {
     const contact = CONTACTS.find(candidate => candidate.id === Number(id))
-    return contact === undefined ? notFound(`there is no contact ${id}`) : { status: 200, body: { ...contact } }
+    return contact === undefined ? notFound(`contact ${id} not found`) : { status: 200, body: { ...contact } }
   }
   const words = (query.get('q') ?? '').toLowerCase()
   const found = CONTACTS.filter(contact => Object.values(contact).join(' ').toLowerCase().includes(words))
@@ -64,12 +64,12 @@ const route = (request: OutboundRequest): Answer => {
   if (pathname === '/convert') return convert(searchParams)
   if (pathname === '/contacts' || pathname.startsWith('/contacts/')) return contacts(pathname, searchParams)
   if (pathname === '/echo') return echo(request, url)
-  return notFound('there are /rates, /convert, /contacts, /contacts/{id} and /echo')
+  return notFound('not found; available paths: /rates, /convert, /contacts, /contacts/{id} and /echo')
 }
 
 const STATUS_TEXT: Readonly<Record<number, string>> = { 200: 'OK', 400: 'Bad Request', 404: 'Not Found' }
 
-/** A currency table, an address book and an echo, for the first minute and for trying things out. */
+/** Handles requests to the sample API: a currency converter, an address book and an echo. */
 export const sampleApi: InProcessOrigin = async (request): Promise<OutboundResponse> => {
   const { status, body } = route(request)
   return {

@@ -1,4 +1,4 @@
-/** Euro reference rates of a fixed day: the sample API must answer the same everywhere, offline. */
+/** Euro reference rates of a fixed day, so that results are reproducible and available offline. */
 export const RATES: Readonly<Record<string, number>> = {
   EUR: 1,
   USD: 1.0842,

@@ -1,9 +1,9 @@
-import type { ToolDefinition } from '../toolkits/index.ts'
+import type { ToolDefinition } from '../tools/tool.ts'
 import { SAMPLE_ORIGIN } from './sample-api.ts'
 
 export const SAMPLE_TITLE = 'Sample API'
 
-/** Tools for the sample API, one for each thing a template can do. */
+/** Tools of the sample API. Together they use every feature of request templates. */
 export const SAMPLE_TOOLS: readonly ToolDefinition[] = [
   {
     name: 'convert_currency',
@@ -25,7 +25,7 @@ export const SAMPLE_TOOLS: readonly ToolDefinition[] = [
     method: 'GET',
     url: `${SAMPLE_ORIGIN}/contacts?q={{query?}}`,
     headers: [],
-    parameters: { query: { description: 'Part of a name, address, city or role; everybody when left out' } },
+    parameters: { query: { description: 'Part of a name, address, city or role; omit to list everyone' } },
   },
   {
     name: 'get_contact',
@@ -39,7 +39,7 @@ export const SAMPLE_TOOLS: readonly ToolDefinition[] = [
   {
     name: 'echo',
     title: 'Echo',
-    description: 'Returns the request it got: shows what a tool really sends.',
+    description: 'Returns the request it received. Shows exactly what a tool sends.',
     method: 'POST',
     url: `${SAMPLE_ORIGIN}/echo`,
     headers: [{ name: 'X-Sample', value: 'patchbay' }],

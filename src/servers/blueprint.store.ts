@@ -1,8 +1,8 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { listGlobals } from './globals.store.ts'
-import { listAllInstances } from './instances.store.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { listGlobals } from './globals/globals.store.ts'
 import type { Presentation, ServerBlueprint } from './server.ts'
 import { toServer } from './servers.store.ts'
+import { listAllInstances } from './tools/instances.store.ts'
 
 const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
   const rows = await tx.toolkit.findMany({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../context/index.ts'
-import { wholeNumberRule } from '../kernel/index.ts'
+import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
+import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/response-tokens.ts'
 
 /** How a server spends the context of the models that use it. */
 export type ContextRules = {

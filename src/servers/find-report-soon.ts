@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CatalogueReport, FindCatalogueReport } from '../context/index.ts'
+import type { CatalogueReport, FindCatalogueReport } from '../tools/lint/catalogue-report.ts'
 
 /**
  * The report of a server's catalogue, or undefined where it takes longer than a page may: it is made meanwhile, and

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { containing, type Database } from '../platform/db/index.ts'
-import { decodeCursor, type Page, toPage } from '../platform/http/index.ts'
+import type { Database } from '../lib/db/client.ts'
+import { containing } from '../lib/db/containing.ts'
+import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import type { AccessTier } from './server.ts'
 
 /** A server as a list shows it. */

@@ -1,6 +1,6 @@
-import type { Database } from '../platform/db/index.ts'
-import type { EventBus } from '../platform/events/index.ts'
-import { listServerIdsUsing } from './toolkit-uses.store.ts'
+import type { Database } from '../lib/db/client.ts'
+import type { EventBus } from '../lib/events/event-bus.ts'
+import { listServerIdsUsing } from './sources/toolkit-uses.store.ts'
 
 /** Turns the change of a toolkit or an upstream into a change of each server that uses it: the runtime only knows servers. */
 export const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void => {

@@ -1,4 +1,4 @@
-import type { Database } from '../platform/db/index.ts'
+import type { Database } from '../lib/db/client.ts'
 
 /** Every server of an organization. */
 export const listServerNames = (db: Database, organizationId: string): Promise<{ id: string; name: string }[]> =>

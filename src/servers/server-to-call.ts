@@ -1,6 +1,6 @@
-import { type Actor, organizationIdsOf } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { isLetIn, policyOf } from './access.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { isLetIn, policyOf } from './access/access.ts'
 import type { Server } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
 

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../kernel/index.ts'
-import type { Sealed } from '../platform/sealing.ts'
-import type { Tool } from '../toolkits/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
+import type { Sealed } from '../lib/process/sealing.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { ContextRules } from './context-rules.ts'
 
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { responseTokens } from '../context/index.ts'
-import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, nameUpTo, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
+import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
+import { responseTokens } from '../tools/response/response-tokens.ts'
 import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
-import { ShownAsView } from './shown-as.ts'
+import { ShownAsView } from './settings/shown-as.ts'
 
 /** Whom a server lets in by name: more are an organization. */
 export const MAX_ALLOWED_USERS = 1_000

@@ -1,19 +1,13 @@
-import { countExecutions } from '../history/index.ts'
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  organizationForNew,
-  organizationIdsOf,
-  type Permission,
-} from '../kernel/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Announce, Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import { approveWhatIsKept } from '../upstreams/index.ts'
+import { countExecutions } from '../history/executions.store.ts'
+import type { Database, Transaction } from '../lib/db/client.ts'
+import type { Announce, Changes } from '../lib/events/changes.ts'
+import type { IdPage } from '../lib/http/id-paging.ts'
+import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import type { Permission } from '../lib/kernel/roles.ts'
+import { approveWhatIsKept } from '../upstreams/review/upstream-reviews.ts'
+import { findPeople, type Person } from './access/people.store.ts'
 import type { ContextWish } from './context-rules.ts'
-import { assertCanPassThrough } from './passthrough-rules.ts'
-import { findPeople, type Person } from './people.store.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 import {
   accessChange,
@@ -23,9 +17,10 @@ import {
   auditNewServer,
   auditRemovedServer,
 } from './server-audit.ts'
-import type { ServerRemoval } from './server-removal.ts'
 import { MAX_ALLOWED_USERS } from './servers.schema.ts'
 import * as store from './servers.store.ts'
+import { assertCanPassThrough } from './settings/passthrough-rules.ts'
+import type { ServerRemoval } from './settings/server-removal.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
 

@@ -1,5 +1,5 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
 import { type ContextWish, toContextColumns, toContextRules } from './context-rules.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 

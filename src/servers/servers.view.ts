@@ -1,8 +1,10 @@
 import type { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue, serverUrl } from '../kernel/index.ts'
-import { inputSchemaOf } from '../templates/index.ts'
-import { type CompiledDefinition, checkDefinition, type ToolDefinition } from '../toolkits/index.ts'
-import { bindingOf } from './bindings.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import { serverUrl } from '../lib/kernel/server-url.ts'
+import { inputSchemaOf } from '../templates/input-schema.ts'
+import type { ToolDefinition } from '../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import { bindingOf } from './bindings/bindings.ts'
 import { toContextView } from './context-rules.ts'
 import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
 import type {
@@ -13,8 +15,8 @@ import type {
   ServerView,
   UsedToolkitView,
 } from './servers.schema.ts'
-import { type ShownAs, toShownAsView } from './shown-as.ts'
-import type { UsedToolkit } from './toolkit-uses.service.ts'
+import { type ShownAs, toShownAsView } from './settings/shown-as.ts'
+import type { UsedToolkit } from './sources/toolkit-uses.service.ts'
 
 const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
   createdAt: createdAt.toISOString(),

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Hole } from './plan.ts'
 
 /** What WHATWG URL would silently drop or turn into something else. */

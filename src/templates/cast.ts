@@ -1,4 +1,6 @@
-import { failure, type JsonValue, MAX_JSON_DEPTH, parseJson, type Result, success } from '../kernel/index.ts'
+import { type JsonValue, parseJson } from '../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { parseHttpUrl } from './base-url.ts'
 import type { ParameterType } from './template.ts'
 

@@ -1,4 +1,5 @@
-import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import type { FieldError } from '../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { MAX_PARAMETERS_MS } from './limits.ts'
 import { compileParameterCheck, type MetaProblem, type ParameterCheck, type ParameterMeta } from './parameter-check.ts'
 import type { TemplateParameter } from './template.ts'

@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { type BodyPlan, planBody } from './body-template.ts'
 import { buildField } from './fill.ts'
 import { planHeader, refuseHeaderName } from './header-template.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
 import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
 import type { Field } from './parameters.ts'
 import type { Hole, Outcome, Part } from './plan.ts'

@@ -1,4 +1,4 @@
-import { isReservedHeader } from '../kernel/index.ts'
+import { isReservedHeader } from '../lib/kernel/http-headers.ts'
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
 import { type FieldPlan, line } from './plan.ts'
 import { HOLE, type Scan } from './scan.ts'

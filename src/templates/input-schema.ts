@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './parameter-check.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 

@@ -1,4 +1,5 @@
-import { failure, MAX_JSON_DEPTH, type Result, success } from '../kernel/index.ts'
+import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { HOLE } from './scan.ts'
 
 /** Text as written, the number of a place, or an array or object that may lose members. */

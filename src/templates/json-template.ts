@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { jsonHole, jsonStringHole } from './encodings.ts'
 import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
 import { type FieldPlan, joined, type Part, sequence } from './plan.ts'

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
-import { failure, type JsonValue, type Result, success } from '../kernel/index.ts'
-import { isDoneWithin } from '../platform/time-limit.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { isDoneWithin } from '../lib/process/time-limit.ts'
 import { castValue, EXPECTED, type Mismatch, type ValueSource } from './cast.ts'
 import {
   FREE_PATTERN_STEPS,

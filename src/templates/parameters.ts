@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
 import { castValue } from './cast.ts'
 import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
 import type { FieldPlan, Hole } from './plan.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
 import { type Complaint, HOLE } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 

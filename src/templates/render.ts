@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
 import type { Part } from './plan.ts'
 import type { RenderError, RenderedRequest, Values } from './template.ts'

@@ -1,4 +1,5 @@
-import { MAX_JSON_DEPTH, parseJson } from '../kernel/index.ts'
+import { parseJson } from '../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
 import { writtenBases } from './base-url.ts'
 
 /** An array or object as a `json` place writes it: other JSON stands there as it is. */

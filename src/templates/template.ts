@@ -1,4 +1,5 @@
-import type { JsonValue, Result } from '../kernel/index.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
+import type { Result } from '../lib/kernel/result.ts'
 
 export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]

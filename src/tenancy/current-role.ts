@@ -1,10 +1,11 @@
-import { type Actor, assertMay, type Permission } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type Actor, assertMay } from '../lib/kernel/actor.ts'
+import type { Permission } from '../lib/kernel/roles.ts'
 import { findRole } from './members.store.ts'
 
 /**
- * As `assertMay`, by the role that the actor has in this very transaction: one that was taken away since the request
- * came in decides nothing about others.
+ * Like `assertMay`, but reads the actor's role in this transaction, because it may have changed since the request
+ * arrived.
  */
 export const assertStillMay = async (
   tx: Transaction,

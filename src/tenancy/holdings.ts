@@ -1,22 +1,22 @@
-import type { Actor } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 
 export type HeldServer = { id: string; name: string; organizationId: string; ownerId: string }
 
 /**
- * What an organization holds and this folder cannot know: servers, and who may use them. Supplied by `services.ts`.
- * Where ids of servers are answered, those are the ones that changed.
+ * Operations on an organization's servers and toolkits, which this folder must not import. Supplied by `services.ts`.
+ * Operations that return server IDs return those of the changed servers.
  */
 export type Holdings = {
-  /** Of one owner, in all organizations or in one. */
+  /** Lists an owner's servers in all organizations, or in one. */
   listServersOwnedBy: (tx: Transaction, ownerId: string, organizationId?: string) => Promise<HeldServer[]>
-  /** Organizations where somebody's servers are, also such as are on their way out. */
+  /** Lists the organizations in which a user owns servers, including servers that are being deleted. */
   listOrganizationIdsOfOwner: (tx: Transaction, ownerId: string) => Promise<string[]>
   countServers: (tx: Transaction, organizationId: string) => Promise<number>
   countToolkits: (tx: Transaction, organizationId: string) => Promise<number>
   giveServers: (tx: Transaction, gift: { organizationId: string; from: string; to: string }) => Promise<string[]>
-  /** Nobody names this user for a server of the organization any more, and no client goes on in their name there. */
+  /** Removes a user from the allowed users of the organization's servers, and revokes their clients' access there. */
   withdrawUser: (tx: Transaction, organizationId: string, userId: string) => Promise<string[]>
-  /** From here on nobody uses the organization's servers; what is kept of them stays. Written down of each, once. */
+  /** Stops the organization's servers without deleting their data. Records each in the audit log, once. */
   stopServers: (tx: Transaction, actor: Actor, organizationId: string) => Promise<string[]>
 }

@@ -1,8 +1,10 @@
-import { type Actor, AppError, assertMay, mayRole, permissionOver, type Role } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Announce, Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import { writeAudit } from '../identity/audit/audit.store.ts'
+import type { Database, Transaction } from '../lib/db/client.ts'
+import type { Announce, Changes } from '../lib/events/changes.ts'
+import type { IdPage } from '../lib/http/id-paging.ts'
+import { type Actor, assertMay } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { mayRole, permissionOver, type Role } from '../lib/kernel/roles.ts'
 import { assertStillMay } from './current-role.ts'
 import type { HeldServer, Holdings } from './holdings.ts'
 import * as store from './members.store.ts'
@@ -16,16 +18,19 @@ const getMember = async (tx: Transaction, organizationId: string, userId: string
   return member
 }
 
-/** Transactions hold as if alone: of two owners who leave at once the second finds nobody left. */
+/** Transactions are serializable, so if two owners leave at once, the second one fails here. */
 const assertOtherOwner = async (tx: Transaction, organizationId: string, { userId }: Member): Promise<void> => {
   if ((await store.findOldestOwnerBut(tx, organizationId, userId)) !== undefined) return
   throw new AppError(
     'conflict',
-    'This is the last owner of the organization: make somebody else an owner first, or remove the organization.',
+    'This is the last owner of the organization. Make someone else an owner first, or delete the organization.',
   )
 }
 
-/** Who gets the servers of somebody who goes. Throws `invalid_request` for one who could not look after them. */
+/**
+ * Returns the member who gets the servers of a leaving member. Throws `invalid_request` if their role does not allow
+ * building.
+ */
 const getHeir = async (
   tx: Transaction,
   organizationId: string,
@@ -33,12 +38,15 @@ const getHeir = async (
 ): Promise<Member> => {
   const heir = heirId === leavingId ? undefined : await store.findMember(tx, organizationId, heirId)
   if (heir !== undefined && mayRole(heir.role, 'build')) return heir
-  throw new AppError('invalid_request', 'The servers of who goes can only be given to a member who may build.', {
-    errors: [{ path: 'serversTo', message: 'is no other member whose role allows building' }],
+  throw new AppError('invalid_request', 'Servers can only be transferred to a member who can build.', {
+    errors: [{ path: 'serversTo', message: 'is not another member whose role allows building' }],
   })
 }
 
-/** Who they go to when nobody says: to whoever removes the member, or to the oldest owner when one leaves. */
+/**
+ * Returns the default recipient of the servers: the user who removes the member, or the oldest owner if the member
+ * leaves.
+ */
 const defaultHeirId = async (
   tx: Transaction,
   actor: Actor,
@@ -49,7 +57,7 @@ const defaultHeirId = async (
   return (await store.findOldestOwnerBut(tx, organizationId, leavingId))?.userId ?? actor.userId
 }
 
-/** Writes down that a member has another role, in the transaction that gives it. */
+/** Changes a member's role and records it in the same transaction. */
 const giveRole = async (
   tx: Transaction,
   announce: Announce,
@@ -70,7 +78,7 @@ const giveRole = async (
   return changed
 }
 
-/** What a removal would mean, before anybody decides. `heirId`: who gets the servers where nobody says. */
+/** What removing a member would change. `heirId` is the default recipient of the servers. */
 export type RemovalPreview = {
   member: Member
   servers: readonly HeldServer[]
@@ -78,7 +86,7 @@ export type RemovalPreview = {
   heirId: string
 }
 
-/** Members who could get the servers of one who goes, to choose from. */
+/** Members offered as recipients of the servers. */
 const MAX_HEIRS_SHOWN = 200
 
 export const createMemberService = ({ db, changes, holdings }: MemberServiceParts) => ({
@@ -87,7 +95,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
     return store.listMembers(db, organizationId, page)
   },
 
-  /** Owners answer to owners alone. Throws `conflict` where the last one would step down. */
+  /** Changes a role. Only owners can change owners. Throws `conflict` if it would remove the last owner. */
   changeRole: (actor: Actor, organizationId: string, userId: string, role: Role): Promise<Member> =>
     changes.commit(async (tx, announce) => {
       await assertStillMay(tx, actor, organizationId, 'manage')
@@ -99,14 +107,14 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       return giveRole(tx, announce, actor, organizationId, member, role)
     }),
 
-  /** Makes another member an owner and the actor, who is one, an admin. */
+  /** Makes another member an owner, and the actor an admin instead of an owner. */
   transferOwnership: (actor: Actor, organizationId: string, userId: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       await assertStillMay(tx, actor, organizationId, 'own')
       const heir = userId === actor.userId ? undefined : await store.findMember(tx, organizationId, userId)
       if (heir === undefined) {
-        throw new AppError('invalid_request', 'Only another member can be the next owner.', {
-          errors: [{ path: 'userId', message: 'is no other member' }],
+        throw new AppError('invalid_request', 'Only another member can become the owner.', {
+          errors: [{ path: 'userId', message: 'is not another member' }],
         })
       }
       const self = await getMember(tx, organizationId, actor.userId)
@@ -114,7 +122,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       await giveRole(tx, announce, actor, organizationId, self, 'admin')
     }),
 
-  /** For who may remove the member, or is it. */
+  /** Previews a removal, for users who may remove the member and for the member. */
   previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
     const isLeaving = userId === actor.userId
     await assertStillMay(db, actor, organizationId, isLeaving ? 'read' : 'manage')
@@ -130,8 +138,8 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
   },
 
   /**
-   * Removes a member, or lets one leave; their servers go to `serversTo`, or to who removes them, or to the oldest owner.
-   * Throws `conflict` where the last owner would go.
+   * Removes a member, or lets one leave. Their servers go to `serversTo`; by default to the user who removes them, or
+   * to the oldest owner if they leave. Throws `conflict` for the last owner.
    */
   removeMember: (actor: Actor, organizationId: string, userId: string, serversTo?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {

@@ -1,6 +1,6 @@
-import type { Role } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
+import type { Role } from '../lib/kernel/roles.ts'
 import type { Member } from './organization.ts'
 
 const WITH_EMAIL = { user: { select: { email: true } } } as const
@@ -43,7 +43,7 @@ export const findMemberByEmail = async (
   return row === null ? undefined : toMember(row)
 }
 
-/** Somebody's role in an organization; undefined where they do not belong to it. */
+/** Returns a user's role in an organization; undefined if they are not a member. */
 export const findRole = async (tx: Transaction, organizationId: string, userId: string): Promise<Role | undefined> => {
   const row = await tx.membership.findUnique({ where: keyOf(organizationId, userId), select: { role: true } })
   return row?.role
@@ -55,7 +55,7 @@ export const listMembers = async (tx: Transaction, organizationId: string, page:
   return rows.map(toMember)
 }
 
-/** Those who joined first come first. */
+/** Lists the members except one, longest membership first. */
 export const listMembersBut = async (
   tx: Transaction,
   organizationId: string,
@@ -69,7 +69,7 @@ export const listMembersBut = async (
 export const listMemberIds = async (tx: Transaction, organizationId: string): Promise<string[]> =>
   (await tx.membership.findMany({ where: { organizationId }, select: { userId: true } })).map(row => row.userId)
 
-/** The owner who has been a member for longest, besides this user. */
+/** Returns the owner with the longest membership, except this user. */
 export const findOldestOwnerBut = async (
   tx: Transaction,
   organizationId: string,
@@ -80,7 +80,7 @@ export const findOldestOwnerBut = async (
   return row === null ? undefined : toMember(row)
 }
 
-/** Organizations that the user belongs to. */
+/** Lists the organizations that the user belongs to. */
 export const listMembershipsOf = async (
   tx: Transaction,
   userId: string,

@@ -1,17 +1,17 @@
-import type { Role } from '../kernel/index.ts'
+import type { Role } from '../lib/kernel/roles.ts'
 
 /** An organization as one of its members sees it. */
 export type Organization = {
   id: string
   name: string
-  /** Of whoever asks. */
+  /** The requesting user's role. */
   role: Role
   createdAt: Date
   updatedAt: Date
 }
 
 export type Member = {
-  /** Of the membership. */
+  /** ID of the membership. */
   id: string
   userId: string
   email: string
@@ -20,7 +20,7 @@ export type Member = {
   updatedAt: Date
 }
 
-/** What was offered to an e-mail address, without the link that it was sent. */
+/** An invitation, without the token of its link. */
 export type Invitation = {
   id: string
   organizationId: string
@@ -31,5 +31,5 @@ export type Invitation = {
   updatedAt: Date
 }
 
-/** An invitation as who holds its link sees it. */
+/** An invitation as shown to the holder of its link. */
 export type OpenInvitation = Invitation & { organizationName: string; invitedBy: string | undefined }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { Email } from '../accounts/index.ts'
-import { ROLES } from '../kernel/index.ts'
-import { nameSchema, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { Email } from '../identity/accounts.schema.ts'
+import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
+import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
+import { ROLES } from '../lib/kernel/roles.ts'
 import type { Invitation, Member, Organization } from './organization.ts'
 
 const role = z.enum(ROLES)
@@ -26,7 +27,7 @@ export const RemoveOrganization = z.strictObject({
 })
 
 export const OrganizationView = z
-  .object({ id: z.uuid(), name: z.string(), role: role.describe('of who asks'), ...times })
+  .object({ id: z.uuid(), name: z.string(), role: role.describe('role of the requesting user'), ...times })
   .meta({ id: 'Organization' })
 
 export const toOrganizationView = (organization: Organization): z.infer<typeof OrganizationView> => ({
@@ -43,7 +44,7 @@ export const RemoveMember = z
     serversTo: z
       .uuid()
       .optional()
-      .describe('the member who gets their servers; left out: who removes them, or the oldest owner when one leaves'),
+      .describe('member who gets their servers; default: the user who removes them, or the oldest owner if they leave'),
   })
   .nullish()
 
@@ -61,7 +62,7 @@ export const toMemberView = (member: Member): z.infer<typeof MemberView> => ({
 
 export const CreateInvitation = z.strictObject({ email: Email, role })
 
-export const AcceptInvitation = z.strictObject({ token: z.string().max(256).describe('of the link in the letter') })
+export const AcceptInvitation = z.strictObject({ token: z.string().max(256).describe('from the link in the email') })
 
 export const InvitationView = z
   .object({ id: z.uuid(), organizationId: z.uuid(), email: z.string(), role, expiresAt: timeSchema, ...times })

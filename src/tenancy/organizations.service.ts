@@ -1,14 +1,15 @@
-import { type Actor, AppError, assertMay } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import { writeAudit } from '../identity/audit/audit.store.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { IdPage } from '../lib/http/id-paging.ts'
+import { type Actor, assertMay } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 import { assertStillMay } from './current-role.ts'
+import { assertNotTheOnly, createOrganizationRemoval, type RemovalParts } from './deletion/removal.ts'
 import { countMemberships } from './members.store.ts'
 import type { Organization } from './organization.ts'
 import * as store from './organizations.store.ts'
-import { assertNotTheOnly, createOrganizationRemoval, type RemovalParts } from './removal.ts'
 
-/** Organizations that one person may belong to and go on making more: all of them are read with every request. */
+/** Users in this many organizations cannot create more, because all memberships are read with every request. */
 const MAX_ORGANIZATIONS_PER_USER = 100
 
 const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> => {
@@ -19,28 +20,28 @@ const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promi
 
 const assertConfirmed = ({ name }: Organization, confirm: string): void => {
   if (confirm === name) return
-  throw new AppError('invalid_request', 'To remove an organization, confirm it by its name.', {
+  throw new AppError('invalid_request', 'To delete an organization, confirm its name.', {
     errors: [{ path: 'confirm', message: 'is not the name of this organization' }],
   })
 }
 
 const assertRoomForAnother = async (tx: Transaction, actor: Actor): Promise<void> => {
   if ((await countMemberships(tx, actor.userId)) < MAX_ORGANIZATIONS_PER_USER) return
-  throw new AppError('limit_exceeded', `Nobody makes more than ${MAX_ORGANIZATIONS_PER_USER} organizations.`)
+  throw new AppError(
+    'limit_exceeded',
+    `You cannot create another organization: the limit is ${MAX_ORGANIZATIONS_PER_USER}.`,
+  )
 }
 
-/** Nobody is left without any: where would what they make go? */
+/** Throws `conflict` for the user's last organization, because everything they create needs one. */
 const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   if ((await countMemberships(tx, actor.userId)) > 1) return
-  throw new AppError(
-    'conflict',
-    'This is your only organization: it goes with your account, or after you made another.',
-  )
+  throw new AppError('conflict', 'This is your only organization. Create another one first, or delete your account.')
 }
 
 export type RemovalPreview = { servers: number; toolkits: number; refusal: string | undefined }
 
-/** What an assertion says against it; undefined where it says nothing. */
+/** Returns the error message of a failed assertion; undefined if it passes. */
 const refusalOf = async (assertion: () => Promise<void>): Promise<string | undefined> => {
   try {
     await assertion()
@@ -67,7 +68,10 @@ export const createOrganizationService = (parts: RemovalParts) => {
   return {
     createOrganization: (actor: Actor, name: string): Promise<Organization> => {
       if (tenancy === 'single') {
-        throw new AppError('forbidden', 'There is one organization here, for everybody (PATCHBAY_TENANCY=single).')
+        throw new AppError(
+          'forbidden',
+          'This installation has a single organization for everyone (PATCHBAY_TENANCY=single).',
+        )
       }
       return changes.commit(async (tx, announce) => {
         await assertRoomForAnother(tx, actor)
@@ -100,7 +104,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
         return getOrganization(tx, actor, id)
       }),
 
-    /** What would go with it, for who owns it; `refusal`: why it cannot go. */
+    /** Previews a deletion, for owners. `refusal` is why the organization cannot be deleted. */
     previewRemoval: async (actor: Actor, id: string): Promise<RemovalPreview> => {
       await assertStillMay(db, actor, id, 'own')
       return {
@@ -113,7 +117,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
       }
     },
 
-    /** `confirm` is its name. Throws `conflict` for the only organization of who asks. */
+    /** Deletes an organization. `confirm` must be its name. Throws `conflict` for the user's only organization. */
     removeOrganization: async (actor: Actor, id: string, confirm: string): Promise<void> => {
       const serverIds = await changes.commit(async (tx, announce) => {
         await getForRemoval(tx, actor, id, confirm)
@@ -121,7 +125,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
       })
       await removal.finish(serverIds)
       await changes.commit(async (tx, announce) => {
-        // Asked anew: another may have removed it meanwhile, or taken this one's role or other organizations away.
+        // Checked again: the organization, the actor's role or their other organizations may be gone by now.
         await removal.drop(tx, announce, actor, await getForRemoval(tx, actor, id, confirm))
       })
     },

@@ -1,6 +1,6 @@
-import type { Role } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
+import type { Role } from '../lib/kernel/roles.ts'
 import type { Organization } from './organization.ts'
 
 type OrganizationRow = { id: string; name: string; createdAt: Date; updatedAt: Date }
@@ -19,14 +19,14 @@ type RowWithRole = OrganizationRow & { memberships: { role: Role }[] }
 
 const toOwn = (row: RowWithRole): Organization[] => row.memberships.map(({ role }) => toOrganization(row, role))
 
-/** Makes an organization with its owner. */
+/** Creates an organization with its owner. */
 export const createOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Organization> =>
   toOrganization(
     await tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } }),
     'owner',
   )
 
-/** One that the user belongs to. */
+/** Returns an organization that the user belongs to. */
 export const findOrganization = async (
   tx: Transaction,
   id: string,
@@ -49,11 +49,11 @@ export const renameOrganization = async (tx: Transaction, id: string, name: stri
   await tx.organization.update({ where: { id }, data: { name } })
 }
 
-/** With all that belongs to it. */
+/** Deletes an organization and everything that belongs to it. */
 export const removeOrganization = async (tx: Transaction, id: string): Promise<void> => {
   await tx.organization.delete({ where: { id } })
 }
 
-/** The first one made: with PATCHBAY_TENANCY=single the one that everybody joins. */
+/** Returns the ID of the first organization, which everyone joins with PATCHBAY_TENANCY=single. */
 export const findOldestOrganizationId = async (tx: Transaction): Promise<string | undefined> =>
   (await tx.organization.findFirst({ select: { id: true }, orderBy: { id: 'asc' } }))?.id

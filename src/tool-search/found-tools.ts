@@ -1,18 +1,18 @@
-import type { TokenWork } from '../../context/index.ts'
-import type { JsonValue } from '../../kernel/index.ts'
-import type { CompiledTool, ToolResult } from '../compiled-server.ts'
-import { cutText, listNames } from '../group-texts.ts'
+import type { JsonValue } from '../lib/kernel/json.ts'
+import type { TokenWork } from '../lib/tokens/token-work.ts'
+import type { CompiledTool, ToolResult } from '../runtime/call/compiled-server.ts'
+import { cutText, listNames } from '../runtime/call/group-texts.ts'
 
-/** Of each tool's description, in an answer to a question: what is longer is for who reads the API's documentation. */
+/** Maximum characters of a tool's description in a search result. */
 const MAX_DESCRIPTION_CHARS = 2_000
-/** Names of tools that have no place in the answer. */
+/** Maximum names listed of tools that did not fit the budget. */
 const MAX_LEFT_NAMED = 5
-/** Room for these, in tokens. */
+/** Tokens reserved for those names. */
 const LEFT_TOKENS = 120
 
 export type FoundBudget = {
   serverId: string
-  /** Tokens of one answer; 0: as many as it takes. */
+  /** Token budget of one result; 0 means unlimited. */
   maxTokens: number
   counting: Pick<TokenWork, 'sumTokens'>
 }
@@ -27,7 +27,7 @@ const renderFound = ({ name, title, description, inputSchema }: Described): stri
     inputSchema,
   })
 
-/** How many of the first ones are within the budget; one at least, which could not be called otherwise. */
+/** Counts the leading texts that fit the budget: at least one, since a tool that is not shown cannot be called. */
 const countWithin = async (
   texts: readonly string[],
   { serverId, maxTokens, counting }: FoundBudget,
@@ -45,11 +45,11 @@ const toLongText = (texts: readonly string[]): ToolResult => ({
   structuredAs: 'tools',
 })
 
-/** The tools that fit, the best first, as many as the budget has room for; of the others it is said what they are called. */
+/** Renders the found tools, best first, as many as fit the budget, and names the rest. */
 export const renderFoundTools = async (found: readonly Described[], budget: FoundBudget): Promise<ToolResult> => {
   const texts = found.map(renderFound)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  // No token has less than a byte.
+  // A token is at least one byte.
   const isWithin = budget.maxTokens === 0 || bytes + LEFT_TOKENS <= budget.maxTokens
   const count = isWithin ? texts.length : await countWithin(texts, budget)
   if (count === texts.length) return toLongText(texts)
@@ -57,7 +57,7 @@ export const renderFoundTools = async (found: readonly Described[], budget: Foun
   const names = found.slice(count).map(({ name }) => name)
   const more = names.length - MAX_LEFT_NAMED
   const named = listNames('These fit as well', names.slice(0, MAX_LEFT_NAMED)).replace(/\.$/, '')
-  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. There was no room for them: ask with limit 1 in the words of one of them.`
+  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. They exceed the budget: search with limit 1 and the words of one of them.`
   const tools: JsonValue = JSON.parse(shown)
   return {
     content: [

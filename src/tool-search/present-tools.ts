@@ -1,13 +1,17 @@
-import { mapInTurns, type TokenWork, type ToolEmbeddings, type ToolFinder } from '../../context/index.ts'
-import { RESERVED_TOOL_PREFIX } from '../../kernel/index.ts'
-import type { Server, ShownAs } from '../../servers/index.ts'
-import type { CompiledServer, CompiledTool } from '../compiled-server.ts'
-import { renderToolJson } from '../tool-json.ts'
+import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
+import type { TokenWork } from '../lib/tokens/token-work.ts'
+import { mapInTurns } from '../lib/worker/pause.ts'
+import type { CompiledServer, CompiledTool } from '../runtime/call/compiled-server.ts'
+import { renderToolJson } from '../runtime/call/tool-json.ts'
+import type { Server } from '../servers/server.ts'
+import type { ShownAs } from '../servers/settings/shown-as.ts'
+import type { ToolEmbeddings } from './embeddings/tool-embeddings.ts'
+import type { ToolFinder } from './ranking/tool-finder.ts'
 import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './search-tools.ts'
 
 export type PresentingParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  /** Undefined where no endpoint is set, and for a server that is only looked at. */
+  /** Undefined if no endpoint is set, and for a server that is compiled only to be inspected. */
   embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   counting: Pick<TokenWork, 'sumTokens'>
   onSkipped: (tool: string, reason: string) => void
@@ -15,7 +19,7 @@ export type PresentingParts = {
 
 type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'>
 
-/** Our own tools about answers: each model needs them that gets one that is cut. */
+/** Patchbay's own tools that continue from cut results: listed always, because any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
@@ -24,7 +28,8 @@ const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, 
   tools.filter(tool => {
     if (isAlwaysShown(tool)) return true
     if (!pinned.has(tool.name)) return false
-    if (OWN_NAMES.has(tool.name)) parts.onSkipped(tool.name, 'a tool of this name cannot be pinned: search needs it')
+    if (OWN_NAMES.has(tool.name))
+      parts.onSkipped(tool.name, 'a tool with this name cannot be pinned: the name is reserved for search')
     return !OWN_NAMES.has(tool.name)
   })
 
@@ -51,8 +56,8 @@ const countList = async ({ id, tools }: CompiledServer, { counting }: Presenting
   counting.sumTokens(id, await mapInTurns(tools, tool => renderToolJson(tool)))
 
 /**
- * A server whose tools each stand by themselves, as clients are shown it: flat, or behind a search where the builder
- * says so, or where they cost more tokens than the builder lets a list cost.
+ * Returns the server as clients see it: flat, or behind a search if the builder chose that or the list of tools costs
+ * more tokens than the builder allows.
  */
 export const presentTools = async (
   compiled: CompiledServer,

@@ -1,9 +1,15 @@
-import { failure, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
-import { type CallContext, type CompiledTool, onlyReads, type ToolResult } from '../compiled-server.ts'
-import { errorResult } from '../faults.ts'
-import { listNames, onOneLine, quoteName } from '../group-texts.ts'
-import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../own-tool-arguments.ts'
-import { boundError } from '../resolve.ts'
+import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { type CallContext, type CompiledTool, onlyReads, type ToolResult } from '../runtime/call/compiled-server.ts'
+import { boundError, errorResult } from '../runtime/call/faults.ts'
+import { listNames, onOneLine, quoteName } from '../runtime/call/group-texts.ts'
+import {
+  checkArguments,
+  objectSchema,
+  readInnerArguments,
+  readText,
+  TOOLS_OUTPUT,
+} from '../runtime/call/own-tool-arguments.ts'
 import { type FoundBudget, renderFoundTools } from './found-tools.ts'
 import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 
@@ -12,26 +18,31 @@ export const CALL_TOOL = 'call_tool'
 
 const DEFAULT_FOUND = 5
 const MAX_FOUND = 20
-/** Names that are offered in place of one that nobody has. */
+/** How many similar names are suggested for an unknown one. */
 const NEAREST = 3
 
 const FIND_SCHEMA = objectSchema(
   {
-    query: { type: 'string', description: 'What is to be done, in a few words' },
-    limit: { type: 'integer', minimum: 1, maximum: MAX_FOUND, description: `At most so many (${DEFAULT_FOUND})` },
+    query: { type: 'string', description: 'The task, in a few words' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_FOUND,
+      description: `Maximum number of tools (default ${DEFAULT_FOUND})`,
+    },
   },
   ['query'],
 )
 const CALL_SCHEMA = objectSchema(
   {
     name: { type: 'string', description: 'The name of a tool' },
-    arguments: { type: 'object', description: 'Its arguments, by its inputSchema' },
+    arguments: { type: 'object', description: 'Its arguments, matching its inputSchema' },
   },
   ['name'],
 )
 
 type SearchParts = ToolSearchParts & {
-  /** Why there is no tool of a name, where more is known than that. */
+  /** Explains why there is no tool with this name; undefined if nothing more is known. */
   explain: (name: string) => string | undefined
   budget: FoundBudget
 }
@@ -41,9 +52,9 @@ type Question = { query: string; limit: number }
 const readQuestion = (given: JsonValue | undefined): Result<Question, string> => {
   const checked = checkArguments(given, ['query', 'limit'])
   if (!checked.ok) return checked
-  const query = readText(checked.value, 'query', 'Say in a few words what is to be done.')
+  const query = readText(checked.value, 'query', 'Describe the task in a few words.')
   if (!query.ok) return query
-  if (query.value.trim() === '') return failure('"query" is empty. Say in a few words what is to be done.')
+  if (query.value.trim() === '') return failure('"query" is empty. Describe the task in a few words.')
   const limit = checked.value.limit ?? DEFAULT_FOUND
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
     return failure(`"limit" must be a whole number from 1 to ${MAX_FOUND}.`)
@@ -55,7 +66,7 @@ const nothingFound = (query: string): ToolResult => ({
   content: [
     {
       type: 'text',
-      text: `No tool has anything of ${quoteName(query)}. Other words may help: what is to be done, and to what.`,
+      text: `No tool matches ${quoteName(query)}. Try other words: the action and the object.`,
     },
   ],
   structuredContent: { tools: [] },
@@ -64,7 +75,7 @@ const nothingFound = (query: string): ToolResult => ({
 const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, count: number): CompiledTool => ({
   name: FIND_TOOLS,
   title: undefined,
-  description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Ask in the words of the task.`,
+  description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Search in the words of the task.`,
   inputSchema: FIND_SCHEMA,
   outputSchema: TOOLS_OUTPUT,
   annotations: { readOnlyHint: true, openWorldHint: false },
@@ -72,16 +83,15 @@ const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, coun
   isLinked: unlisted !== undefined,
   call: async (given, context) => {
     const question = readQuestion(given)
-    if (!question.ok) return errorResult(boundError(question.error))
+    if (!question.ok) return { result: errorResult(boundError(question.error)) }
     const { query, limit } = question.value
     const found = await search.find(query, limit, context)
-    if (found.length === 0) return nothingFound(query)
-    return renderFoundTools(found, budget)
+    return { result: found.length === 0 ? nothingFound(query) : await renderFoundTools(found, budget) }
   },
 })
 
 type Inner = { tool: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall' | 'call'>; args: JsonObject }
-/** Why nothing is called; a name that nobody has is told with those that are near. */
+/** Why no tool is called. `unknown`: the name to suggest similar ones for. */
 type Refused = { text: string; unknown?: string }
 
 const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: SearchParts): CompiledTool => {
@@ -93,7 +103,7 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
     if (!name.ok) return failure({ text: name.error })
     const tool = byName.get(name.value) ?? (peer && parts.unlisted?.find(name.value))
     if (tool === undefined && (name.value === FIND_TOOLS || name.value === CALL_TOOL)) {
-      return failure({ text: `${name.value} is no tool for ${CALL_TOOL}: it is called by itself.` })
+      return failure({ text: `${name.value} cannot be called through ${CALL_TOOL}: call it directly.` })
     }
     if (tool === undefined) {
       const why = parts.explain(name.value) ?? `There is no tool ${quoteName(name.value)}`
@@ -130,14 +140,14 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
       if (found.ok) return found.value.tool.call(found.value.args, context)
-      return errorResult(boundError(await explain(found.error, context)))
+      return { result: errorResult(boundError(await explain(found.error, context))) }
     },
   }
 }
 
 /**
- * The two tools that stand for all others: one finds them, the other calls them. What a call of the second brings is the
- * inner tool's own. `findable`: those that are found; `hiddenCount`: how many no list has beside them.
+ * Compiles the two tools that stand for all others: one finds them, the other calls them and returns the inner tool's
+ * result. `findable`: the tools that a search finds; `hiddenCount`: how many of them are not listed.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],
@@ -149,6 +159,6 @@ export const compileSearchTools = (
   return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
 }
 
-/** A name as an explanation of what is missing quotes it. */
+/** Explains an unknown tool name to a client of a searched server. */
 export const explainSearch = (name: string): string =>
-  `Unknown tool: ${onOneLine(name)}. The tools of this server are found with ${FIND_TOOLS}, and called with ${CALL_TOOL}`
+  `Unknown tool: ${onOneLine(name)}. Find the tools of this server with ${FIND_TOOLS} and call them with ${CALL_TOOL}`

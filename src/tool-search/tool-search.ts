@@ -1,24 +1,20 @@
-import {
-  fuseOrders,
-  NEAREST_TOOLS,
-  type ToolEmbeddings,
-  type ToolFinder,
-  type ToolIndex,
-  type ToolMeanings,
-} from '../../context/index.ts'
-import type { CallContext, CompiledTool, UnlistedTools } from '../compiled-server.ts'
+import type { CallContext, CompiledTool, UnlistedTools } from '../runtime/call/compiled-server.ts'
+import { fuseOrders } from './embeddings/fuse.ts'
+import { NEAREST_TOOLS, type ToolEmbeddings, type ToolMeanings } from './embeddings/tool-embeddings.ts'
+import type { ToolFinder } from './ranking/tool-finder.ts'
+import type { ToolIndex } from './ranking/tool-index.ts'
 
 export type ToolSearchParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  /** Where the operator has set an endpoint: what tools mean stands beside their words. */
+  /** Search by meaning beside search by words; undefined if no endpoint is set. */
   embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   unlisted: UnlistedTools | undefined
 }
 
-/** What is left of a tool that is found: what calls take, and what describes it. */
+/** A found tool: what describes it and what a call needs. */
 export type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
 
-/** Whether the caller's token lets them call what changes something. */
+/** Whether the caller's token allows this tool: a read-only token sees read-only tools. */
 const maySee =
   ({ caller }: Pick<CallContext, 'caller'>) =>
   ({ isReadOnly }: Found): boolean =>
@@ -45,7 +41,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   const meanings = embeddings?.prepare(tools)
   const findByAll = meanings === undefined ? findByWords : findByBoth(findByWords, meanings)
 
-  /** Those that an upstream has for this client alone: few, so that they are read anew each time. */
+  /** Tools that an upstream offers this client only. They are few, so they are indexed for each search. */
   const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
     const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
     if (own.length === 0) return []
@@ -59,7 +55,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       return tool !== undefined && isAllowed(tool)
     }
     const found = (await findPlaces(query, limit, isThere)).flatMap(place => tools[place] ?? [])
-    // One that only this client has would never be among many: each second place is theirs, until there are no more.
+    // A tool that only this client has would drown among many, so these take every second place until they run out.
     return found
       .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
       .concat(own.slice(found.length))
@@ -67,7 +63,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   }
   return {
     find: (query: string, limit: number, context: CallContext) => findWith(findByAll, query, limit, context),
-    /** By words alone: of a name it is how it is written that may be wrong. */
+    /** Searches by words only: an unknown name is usually misspelled. */
     findNamed: (name: string, limit: number, context: CallContext) => findWith(findByWords, name, limit, context),
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LINT_FIELDS, LINT_LEVELS } from '../context/index.ts'
+import { LINT_FIELDS, LINT_LEVELS } from './lint/finding.ts'
 
 /** What speaks against a tool, or against all of a server. */
 export const FindingView = z.object({

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { isDoneWithin } from '../platform/time-limit.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import { isDoneWithin } from '../lib/process/time-limit.ts'
 
 /** Says where a value does not fit; undefined when it does. */
 export type SchemaCheck = (value: JsonValue) => string | undefined

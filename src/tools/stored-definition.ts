@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { StoredResponse } from '../context/index.ts'
-import type { RequestTemplate } from '../templates/index.ts'
+import type { RequestTemplate } from '../templates/template.ts'
+import { StoredResponse } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /**

@@ -1,24 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { responseErrors } from '../context/index.ts'
-import {
-  AppError,
-  type FieldError,
-  failure,
-  isJsonObject,
-  type JsonObject,
-  MAX_TOOL_DEFINITION_BYTES,
-  MAX_TOOL_SCHEMA_BYTES,
-  type Result,
-  success,
-} from '../kernel/index.ts'
-import {
-  type CheckedParameter,
-  type CompiledTemplate,
-  compileParameters,
-  compileTemplate,
-  refusedValues,
-} from '../templates/index.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { MAX_TOOL_DEFINITION_BYTES, MAX_TOOL_SCHEMA_BYTES } from '../lib/kernel/limits.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { type CheckedParameter, compileParameters } from '../templates/checked-parameters.ts'
+import { compileTemplate, refusedValues } from '../templates/compile.ts'
+import type { CompiledTemplate } from '../templates/template.ts'
 import { schemaProblem } from './json-schema.ts'
+import { responseErrors } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /** A definition whose every part was checked. */

@@ -1,5 +1,6 @@
-import { createNewestEntries } from '../platform/newest-entries.ts'
-import { compileTemplate, type ParameterType } from '../templates/index.ts'
+import { createNewestEntries } from '../lib/process/newest-entries.ts'
+import { compileTemplate } from '../templates/compile.ts'
+import type { ParameterType } from '../templates/template.ts'
 import { templateOf } from './stored-definition.ts'
 
 type Version = { id: string; updatedAt: Date }

@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
 
 /** What a model reads of a tool to choose by. */
 export type ToolText = { id: string; name: string; description: string | undefined }

@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../lib/db/client.ts'
 import { toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 import { toTool } from './tools.store.ts'

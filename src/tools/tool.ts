@@ -1,6 +1,6 @@
-import type { AnswerShaping } from '../context/index.ts'
-import type { JsonObject } from '../kernel/index.ts'
-import type { ParameterMeta } from '../templates/index.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
+import type { ParameterMeta } from '../templates/parameter-check.ts'
+import type { AnswerShaping } from './response/answer-shaping.ts'
 
 /** MCP tool annotations (specification, server/tools): what a builder may override of what the method implies. */
 export type ToolAnnotations = {

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { keepingRules, ResponseRules } from '../context/index.ts'
-import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, nameUpTo, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
+import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
+import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
+import { keepingRules } from './response/keeping-rules.ts'
+import { ResponseRules } from './response/response-rules.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 

@@ -1,16 +1,12 @@
 import { hash } from 'node:crypto'
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  type JsonObject,
-  organizationForNew,
-  organizationIdsOf,
-} from '../kernel/index.ts'
-import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import { writeAudit } from '../identity/audit/audit.store.ts'
+import type { AuditAction } from '../identity/audit/audit-entry.ts'
+import type { Database, Transaction } from '../lib/db/client.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import type { IdPage } from '../lib/http/id-paging.ts'
+import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
 import type { Toolkit, Visibility } from './tool.ts'
 import * as store from './toolkits.store.ts'
 

@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  MAX_TOOLS_PER_TOOLKIT,
-  organizationForNew,
-  organizationIdsOf,
-} from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import { writeAudit } from '../identity/audit/audit.store.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { isUniqueViolation } from '../lib/db/failures.ts'
+import type { IdPage } from '../lib/http/id-paging.ts'
+import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import { assertDefinition, assertDefinitionSize, type CompiledDefinition } from './tool-definition.ts'

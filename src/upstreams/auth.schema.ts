@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { readOnlyField, timeSchema } from '../platform/http/index.ts'
+import { readOnlyField } from '../lib/http/pages/read-only.ts'
+import { timeSchema } from '../lib/http/schemas.ts'
 import { MAX_OAUTH_CLIENT_CHARS, MAX_OAUTH_SCOPE_CHARS, MAX_OAUTH_SCOPES } from './limits.ts'
 
 /** RFC 6749 §A.1, §A.2: visible characters and blanks. */

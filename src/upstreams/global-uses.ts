@@ -1,6 +1,7 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { compileConfig, globalsIn } from './resolve-config.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { compileConfig, globalsIn } from './config/resolve-config.ts'
 import { listAllUpstreams } from './upstreams.store.ts'
 
 /** An upstream that a global stands in. */

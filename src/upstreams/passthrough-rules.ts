@@ -1,5 +1,5 @@
-import { AppError, type FieldError } from '../../kernel/index.ts'
-import type { Upstream, UpstreamTransport } from '../upstream.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
+import type { Upstream, UpstreamTransport } from './upstream.ts'
 
 const refuse = (error: FieldError): AppError =>
   new AppError('conflict', `This server passes its requests on: ${error.path} ${error.message}.`, { errors: [error] })

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Actor, JsonObject } from '../kernel/index.ts'
-import { type AuditAction, writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { removeHidden } from './catalogue/index.ts'
+import { writeAudit } from '../identity/audit/audit.store.ts'
+import type { AuditAction } from '../identity/audit/audit-entry.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
+import { removeHidden } from './catalogue/hidden-text.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
 /** The server that an upstream belongs to, as an entry names it. */

@@ -1,6 +1,7 @@
-import { AppError, type FieldError, type Result } from '../kernel/index.ts'
-import { isUniqueViolation } from '../platform/db/index.ts'
-import { toolAnswersErrors } from './tool-answers.ts'
+import { isUniqueViolation } from '../lib/db/failures.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
+import type { Result } from '../lib/kernel/result.ts'
+import { toolAnswersErrors } from './catalogue/tool-answers.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
 /** The one who changes it saw it as it was then; left out, whatever it became since is written over. */

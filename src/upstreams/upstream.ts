@@ -1,4 +1,4 @@
-import type { AnswerShaping } from '../context/index.ts'
+import type { AnswerShaping } from '../tools/response/answer-shaping.ts'
 
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { responseTokens } from '../context/index.ts'
-import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../kernel/index.ts'
-import { absentable, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
+import { absentable, timeSchema } from '../lib/http/schemas.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
+import { responseTokens } from '../tools/response/response-tokens.ts'
 import { authView, authWish } from './auth.schema.ts'
+import { ToolAnswersRules } from './catalogue/tool-answers.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
-import { ToolAnswersRules } from './tool-answers.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
 /** Tool names and URIs begin with it; `proxy_` is what our own tools are called. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { JsonObject } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import { StoredAnswersByTool } from './tool-answers.ts'
+import type { Transaction } from '../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
+import { StoredAnswersByTool } from './catalogue/tool-answers.ts'
 import type { Upstream, UpstreamConfig, UpstreamTransport } from './upstream.ts'
 
 const texts = z.record(z.string(), z.string())

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadSettings } from '../../src/platform/settings.ts'
+import { loadSettings } from '../../src/lib/process/settings.ts'
 
 it('.env.example lists every setting with its default', async () => {
   const text = await readFile(join(import.meta.dirname, '../../.env.example'), 'utf8')

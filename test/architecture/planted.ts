@@ -18,33 +18,36 @@ const modules = {
 }
 
 const keeping = {
-  'src/mcp/good.ts': "import { execution } from '../execution/index.ts'\nexport const good = execution\n",
-  'src/platform/net/good.ts': "import { request } from 'undici'\nimport net from 'node:net'\nexport { net, request }\n",
+  'src/mcp/good.ts': "import { runtime } from '../runtime/thing.ts'\nexport const good = runtime\n",
+  'src/lib/outbound/good.ts': "import { request } from 'undici'\nimport net from 'node:net'\nexport { net, request }\n",
   'src/upstreams/connection/good.ts': "import { spawn } from 'node:child_process'\nexport const good = spawn\n",
   'src/mcp/typed.ts': "import type { Socket } from 'node:net'\nexport type Client = Socket\n",
-  'src/accounts/users.store.ts': "export { client } from '../platform/db/generated/client.ts'\n",
+  'src/identity/users.store.ts': "export { client } from '../lib/db/generated/client.ts'\n",
   'src/upstreams/typed.ts':
     "import type { Client } from '@modelcontextprotocol/client'\nexport type Typed = typeof Client\n",
   'src/oauth/provider.ts': "import { Provider } from 'oidc-provider'\nexport const provider = Provider\n",
   'src/oauth/load.ts': "export const load = () => import('./provider.ts')\n",
+  'src/results/good.ts': "import { runtimecall } from '../runtime/call/thing.ts'\nexport const good = runtimecall\n",
   'src/cli/serve.ts': "import { main } from '../main.ts'\nexport const serve = main\n",
-  'src/services.ts': "import { mcp } from './mcp/index.ts'\nexport const services = mcp\n",
+  'src/services.ts': "import { mcp } from './mcp/thing.ts'\nexport const services = mcp\n",
 }
 
-/** Folders of the same rank or above never import each other: each tries the command line, that one the sample. */
-const breachOfRank = (folder: string) => ({
-  from: `src/${folder}/rank.ts`,
-  target: folder === 'cli' ? 'sample' : 'cli',
+/** Folders of the same layer never import each other: each tries the command line, which tries a folder without a layer. */
+const breachOfLayer = (folder: string) => ({
+  from: `src/${folder}/upward.ts`,
+  target: folder === 'cli' ? 'planted' : 'cli',
 })
 
 /** What the folder of this name exports. */
-const exportOf = (folder: string): string => folder.replaceAll('-', '')
+const exportOf = (folder: string): string => folder.replaceAll(/[-/]/g, '')
 
-const filesOfRank = (folder: string): [string, string][] => {
-  const { from, target } = breachOfRank(folder)
+const upTo = (folder: string): string => '../'.repeat(folder.split('/').length)
+
+const filesOfLayer = (folder: string): [string, string][] => {
+  const { from, target } = breachOfLayer(folder)
   return [
-    [`src/${folder}/index.ts`, `export const ${exportOf(folder)} = 1\n`],
-    [from, `import { ${target} } from '../${target}/index.ts'\nexport const rank = ${target}\n`],
+    [`src/${folder}/thing.ts`, `export const ${exportOf(folder)} = 1\n`],
+    [from, `import { ${target} } from '${upTo(folder)}${target}/thing.ts'\nexport const upward = ${target}\n`],
   ]
 }
 
@@ -53,28 +56,23 @@ export const plant = (folders: readonly string[]) => ({
   files: {
     'package.json': packageJson,
     ...modules,
-    ...Object.fromEntries(folders.flatMap(filesOfRank)),
+    ...Object.fromEntries(folders.flatMap(filesOfLayer)),
     ...keeping,
     'src/main.ts': 'export const main = 1\n',
-    'src/platform/db/index.ts': 'export const db = 1\n',
-    'src/platform/db/sqlite.ts': 'export const sqlite = 1\n',
-    'src/platform/db/generated/client.ts': 'export const client = 1\n',
-    'src/stray/thing.ts': "import { kernel } from '../kernel/index.ts'\nexport const thing = kernel\n",
-    'src/toolkits/inside.ts': 'export const inside = 1\n',
-    'src/servers/reaching.ts': "import { inside } from '../toolkits/inside.ts'\nexport const reaching = inside\n",
-    'src/platform/net/reaching.ts': "import { sqlite } from '../db/sqlite.ts'\nexport const reaching = sqlite\n",
-    'src/discovery/composing.ts': "import { services } from '../services.ts'\nexport const composing = services\n",
-    'src/servers/service.ts':
-      "import { client } from '../platform/db/generated/client.ts'\nexport const service = client\n",
-    'src/execution/dialling.ts': "import net from 'node:net'\nexport const dial = net.connect\n",
-    'src/execution/fetching.ts': "import { request } from 'undici'\nexport const send = request\n",
+    'src/planted/thing.ts': 'export const planted = 1\n',
+    'src/lib/db/generated/client.ts': 'export const client = 1\n',
+    'src/stray/thing.ts': "import { lib } from '../lib/thing.ts'\nexport const thing = lib\n",
+    'src/api/composing.ts': "import { services } from '../services.ts'\nexport const composing = services\n",
+    'src/servers/service.ts': "import { client } from '../lib/db/generated/client.ts'\nexport const service = client\n",
+    'src/runtime/dialling.ts': "import net from 'node:net'\nexport const dial = net.connect\n",
+    'src/runtime/fetching.ts': "import { request } from 'undici'\nexport const send = request\n",
     'src/upstreams/hasty.ts': "import { Client } from '@modelcontextprotocol/client'\nexport const client = Client\n",
     'src/oauth/hasty.ts': "import { provider } from './provider.ts'\nexport const hasty = provider\n",
-    'src/execution/starting.ts': "import { spawn } from 'node:child_process'\nexport const start = spawn\n",
-    'src/execution/reading.ts': "import { env } from 'node:process'\nexport const key = env.KEY\n",
+    'src/runtime/starting.ts': "import { spawn } from 'node:child_process'\nexport const start = spawn\n",
+    'src/runtime/reading.ts': "import { env } from 'node:process'\nexport const key = env.KEY\n",
     'src/mcp/hen.ts': "import { egg } from './egg.ts'\nexport const hen = () => egg\n",
     'src/mcp/egg.ts': "import { hen } from './hen.ts'\nexport const egg = () => hen\n",
-    'src/mcp/utils.ts': "import { kernel } from '../kernel/index.ts'\nexport const anything = kernel\n",
+    'src/mcp/utils.ts': "import { lib } from '../lib/thing.ts'\nexport const anything = lib\n",
     'src/mcp/taking.ts': "import { anything } from './utils.ts'\nexport const taking = anything\n",
     'src/mcp/testing.ts': "import { it } from 'vitest'\nexport const testing = it\n",
     'src/mcp/borrowing.ts': "import { support } from '../../test/support.ts'\nexport const borrowing = support\n",
@@ -85,23 +83,21 @@ export const plant = (folders: readonly string[]) => ({
   allowed: Object.keys(keeping),
   breaches: [
     ...folders.map(folder => {
-      const { from, target } = breachOfRank(folder)
-      return `rank-of-${folder}: ${from} → src/${target}/index.ts`
+      const { from, target } = breachOfLayer(folder)
+      return `layer-of-${folder}: ${from} → src/${target}/thing.ts`
     }),
-    'known-folder: src/stray/thing.ts → src/kernel/index.ts',
-    'through-index: src/servers/reaching.ts → src/toolkits/inside.ts',
-    'through-index-of-platform: src/platform/net/reaching.ts → src/platform/db/sqlite.ts',
-    'composition-is-for-cli: src/discovery/composing.ts → src/services.ts',
-    'generated-client-is-for-stores: src/servers/service.ts → src/platform/db/generated/client.ts',
-    'sockets-are-for-platform: src/execution/dialling.ts → net',
-    'sockets-are-for-platform: src/execution/fetching.ts → node_modules/undici/index.js',
+    'known-folder: src/stray/thing.ts → src/lib/thing.ts',
+    'composition-is-for-cli: src/api/composing.ts → src/services.ts',
+    'generated-client-is-for-stores: src/servers/service.ts → src/lib/db/generated/client.ts',
+    'outgoing-connections: src/runtime/dialling.ts → net',
+    'outgoing-connections: src/runtime/fetching.ts → node_modules/undici/index.js',
     'sdk-when-needed: src/upstreams/hasty.ts → node_modules/@modelcontextprotocol/client/index.js',
     'oauth-library-when-needed: src/oauth/hasty.ts → src/oauth/provider.ts',
-    'processes-are-for-upstreams: src/execution/starting.ts → child_process',
-    'environment-is-for-settings: src/execution/reading.ts → process',
+    'processes-are-for-upstreams: src/runtime/starting.ts → child_process',
+    'environment-is-for-settings: src/runtime/reading.ts → process',
     'no-circle: src/mcp/egg.ts → src/mcp/hen.ts',
     'no-drawer: src/mcp/taking.ts → src/mcp/utils.ts',
-    'no-drawer-importing: src/mcp/utils.ts → src/kernel/index.ts',
+    'no-drawer-importing: src/mcp/utils.ts → src/lib/thing.ts',
     'declared-dependency: src/mcp/testing.ts → node_modules/vitest/index.js',
     'production-only: src/mcp/borrowing.ts → test/support.ts',
     'resolvable: src/mcp/guessing.ts → ./nowhere.ts',

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { turnOn } from '../accounts/second-factor.ts'
+import { turnOn } from '../identity/second-factor.ts'
 import { callTool } from '../process/calls.ts'
 import { createApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { type Patchbay, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { type Patchbay, runSharedCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -12,20 +12,20 @@ const password = 'correct horse battery'
 const Me = z.object({ user: z.looseObject({}), organizations: z.array(z.looseObject({})) })
 const NewToken = z.looseObject({ token: z.string().startsWith('pbk_') })
 
-/** The one JSON value that a command prints. */
-const runJson = async (args: readonly string[], options: Parameters<typeof runCommand>[1]): Promise<unknown> => {
-  const { code, stdout, stderr } = await runCommand([...args, '--json'], options)
+/** Runs a command and parses the one JSON value that it prints. */
+const runJson = async (args: readonly string[], options: Parameters<typeof runSharedCommand>[1]): Promise<unknown> => {
+  const { code, stdout, stderr } = await runSharedCommand([...args, '--json'], options)
   expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
   return JSON.parse(stdout)
 }
 
-describe('at the command line of an installation without a server', () => {
-  it('the first account is the operator and owns the organization it names; another joins it as builder', async () => {
+describe('at the command line of an installation that is not running', () => {
+  it('the first account becomes the operator and owns the organization it names; another joins it as builder', async () => {
     const options = { directory: temporaryDirectory() }
     const account = (email: string) => ['user', 'create', '--email', email, '--password', password]
     const ada = await runJson([...account('ada@example.com'), '--organization', 'Lovelace'], options)
     const bob = await runJson(account('bob@example.com'), options)
-    const taken = await runCommand(account('bob@example.com'), options)
+    const taken = await runSharedCommand(account('bob@example.com'), options)
     expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: .*already[^\n]*\n$/) })
     const patchbay = await startPatchbay(options)
     const meOf = async (email: string): Promise<unknown> => {
@@ -41,13 +41,13 @@ describe('at the command line of an installation without a server', () => {
   })
 })
 
-describe('at the command line beside a running server', () => {
+describe('at the command line next to a running server', () => {
   let patchbay: Patchbay
   beforeAll(async () => {
     patchbay = await startPatchbay()
   })
 
-  it('a token is made that works there at once, for the API and for MCP, and is shaped as there', async () => {
+  it('a created token works at once in the API and in MCP, and looks the same there', async () => {
     const builder = await signUp(patchbay.origin)
     const tools = [{ name: 'echo', method: 'GET', url: 'http://sample.patchbay.internal/echo' }]
     const { url } = await makeServer(builder, tools, { server: { access: 'private' } })
@@ -64,34 +64,34 @@ describe('at the command line beside a running server', () => {
       .object({ items: z.array(z.looseObject({ name: z.string() })) })
       .parse((await api.send('GET', '/tokens')).body)
     const listed = items.find(({ name }) => name === 'ci')
-    // It has been used meanwhile.
+    // It has been used in the meantime.
     expect({ ...listed, lastUsedAt: null, updatedAt: view.updatedAt }).toEqual(view)
     expect(view).toMatchObject({ scopes: ['read', 'write', 'mcp'], lastUsedAt: null })
   })
 
-  it('a token can do what its scopes say, and is all that is printed without --json', async () => {
+  it('a token allows what its scopes allow, and is all that is printed without --json', async () => {
     const { email } = await signUp(patchbay.origin)
     const args = ['token', 'create', '--email', email, '--name', 'reader', '--scopes', 'read']
-    const { code, stdout } = await runCommand(args, patchbay.settings)
+    const { code, stdout } = await runSharedCommand(args, patchbay.settings)
     expect(code).toBe(0)
     const api = createApiClient(patchbay.origin, stdout.trimEnd())
     expect((await api.send('GET', '/toolkits')).status).toBe(200)
     expect((await api.send('POST', '/toolkits', { title: 'No' })).status).toBe(403)
   })
 
-  it('an account is made that can sign in there at once', async () => {
+  it('a created account can sign in at once', async () => {
     const args = ['user', 'create', '--email', 'eve@example.com', '--password', password, '--operator']
     const user = await runJson(args, patchbay.settings)
     expect((await createBrowser(patchbay.origin).signIn('eve@example.com', password)).json()).toMatchObject({ user })
     expect(user).toMatchObject({ isOperator: true })
   })
 
-  it('the second factor of who has lost everything is removed, and the password alone signs in there at once', async () => {
+  it('resetting the second factor lets the user sign in with the password only, at once', async () => {
     const email = 'lost@example.com'
     const reset = ['user', 'reset-second-factor', '--email', email]
     const browser = createBrowser(patchbay.origin)
     const user = z.object({ id: z.string() }).parse((await browser.signUp(email, password)).json())
-    const none = await runCommand(reset, patchbay.settings)
+    const none = await runSharedCommand(reset, patchbay.settings)
     expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: .*no second factor/) })
     await turnOn(browser, password)
     expect((await browser.signIn(email, password)).status).toBe(401)

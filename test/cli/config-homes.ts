@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { temporaryDirectory } from '../support/process.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
-/** Where applications keep their settings, below the home of their user. */
+/** Folder for application settings, below the user's home. */
 const APPLICATIONS = process.platform === 'darwin' ? 'Library/Application Support' : '.config'
 
-/** A home with the configuration of ten tools, and a project in it; all in a folder of its own, gone after the tests. */
+/** Creates a home with the configuration of ten tools and a project, in a folder that is deleted after the tests. */
 export const makeHome = (): { home: string; project: string } => {
   const home = join(temporaryDirectory(), 'home')
   const project = join(home, 'project')
@@ -17,7 +17,7 @@ export const makeHome = (): { home: string; project: string } => {
   return { home, project }
 }
 
-/** A home without anything, and files in the folder that the command runs in. */
+/** Creates an empty home, and files in the folder that the command runs in. */
 export const makeFiles = (files: Record<string, string>): { home: string; project: string } => {
   const project = temporaryDirectory()
   for (const [name, text] of Object.entries(files)) {

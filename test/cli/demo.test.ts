@@ -1,10 +1,16 @@
 import Sqlite from 'better-sqlite3'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { answerJson, startFakeApi } from '../support/fake-api.ts'
-import { type CommandOptions, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import {
+  type CommandOptions,
+  runCommand,
+  runSharedCommand,
+  startPatchbay,
+  temporaryDirectory,
+} from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -16,24 +22,25 @@ const Demo = z.object({
   answer: z.string(),
 })
 
-const runDemo = async (options: CommandOptions) => {
-  const { code, stdout, stderr } = await runCommand(['demo', '--json'], options)
+const runDemo = async (options: CommandOptions, run: typeof runSharedCommand = runSharedCommand) => {
+  const { code, stdout, stderr } = await run(['demo', '--json'], options)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return Demo.parse(JSON.parse(stdout))
 }
 
-it.concurrent('the demo works with no server running, and the second time finds what the first made', async () => {
+it('the demo works without a running server, and reuses on its second run what the first created', async () => {
   const options = { directory: temporaryDirectory(), env: { PATCHBAY_BASE_URL: 'https://patchbay.example.com' } }
-  const demo = await runDemo(options)
+  // A process of its own: what the demo starts must let it end.
+  const demo = await runDemo(options, runCommand)
   expect(demo.tools).toContain(demo.call.name)
   expect(JSON.parse(demo.answer)).toMatchObject({ from: 'EUR', to: 'JPY', result: expect.any(Number) })
   expect(demo.url).toBe(`https://patchbay.example.com/s/${demo.id}`)
-  const { code, stdout } = await runCommand(['demo'], options)
+  const { code, stdout } = await runSharedCommand(['demo'], options)
   expect(code).toBe(0)
   for (const text of [demo.url, demo.answer, ...demo.tools]) expect(stdout).toContain(text)
 })
 
-it.concurrent('the demo calls the server that is running, and what it made becomes the first account’s', async () => {
+it('the demo calls the running server, and the first account takes over what it created', async () => {
   const patchbay = await startPatchbay()
   const demo = await runDemo(patchbay.settings)
   expect(demo.url).toBe(`${patchbay.origin}/s/${demo.id}`)
@@ -49,14 +56,14 @@ it.concurrent('the demo calls the server that is running, and what it made becom
   await patchbay.stop()
 })
 
-it.concurrent('the demo is not taken in by another program on the port', async ({ onTestFinished }) => {
+it('the demo recognizes another program on the port', async () => {
   const other = await startFakeApi((_request, response) => answerJson(response, { status: 'ok' }))
   onTestFinished(other.close)
   const demo = await runDemo({ env: { PATCHBAY_PORT: new URL(other.origin).port } })
   expect(JSON.parse(demo.answer)).toMatchObject({ to: 'JPY' })
 })
 
-it.concurrent('the demo makes what a run that was cut short left out', async () => {
+it('the demo creates what an interrupted run left out', async () => {
   const options = { directory: temporaryDirectory() }
   const demo = await runDemo(options)
   const db = new Sqlite(`${options.directory}/data/patchbay.db`)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { generateMasterKey } from '../../src/platform/sealing.ts'
-import { type CommandOptions, runCommand, temporaryDirectory } from '../support/process.ts'
+import { generateMasterKey } from '../../src/lib/process/sealing.ts'
+import { type CommandOptions, runSharedCommand, temporaryDirectory } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -14,28 +14,28 @@ const Diagnosis = z.object({
   settings: z.array(z.object({ name: z.string(), value: z.string(), from: z.string() })),
 })
 
-/** What doctor says as JSON; its exit code is held to it. */
+/** Runs doctor with --json, and checks its exit code against its findings. */
 const examine = async (options: CommandOptions) => {
-  const { code, stdout, stderr } = await runCommand(['doctor', '--json'], options)
+  const { code, stdout, stderr } = await runSharedCommand(['doctor', '--json'], options)
   const { ok, findings, settings } = Diagnosis.parse(JSON.parse(stdout))
   expect({ code, stderr }).toEqual({ code: ok ? 0 : 1, stderr: '' })
   expect(ok).toBe(findings.every(({ state }) => state !== 'mend'))
   return {
     text: stdout,
     settings: new Map(settings.map(({ name, value, from }) => [name, `${value} (${from})`])),
-    /** What is not as it should be. */
+    /** Findings that are not ok. */
     unwell: findings.flatMap(({ check, state, detail }) => (state === 'ok' ? [] : [`${state} ${check}: ${detail}`])),
   }
 }
 
 describe.concurrent('doctor before the first start', () => {
-  it('finds all well and makes nothing', async () => {
+  it('finds no problems and creates nothing', async () => {
     const directory = temporaryDirectory()
     expect((await examine({ directory })).unwell).toEqual([])
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('shows each setting, where it comes from and what it comes to', async () => {
+  it('shows each setting with its value and origin', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, '.env'), 'PATCHBAY_SIGNUP=closed\nPATCHBAY_TENANCY=single\n')
     const env = { PATCHBAY_PORT: '9999', PATCHBAY_TENANCY: 'multi' }
@@ -44,11 +44,11 @@ describe.concurrent('doctor before the first start', () => {
     expect(settings.get('PATCHBAY_TENANCY')).toBe('multi (environment)')
     expect(settings.get('PATCHBAY_SIGNUP')).toBe('closed (.env)')
     expect(settings.get('PATCHBAY_BASE_URL')).toBe('http://localhost:9999 (default)')
-    const { stdout } = await runCommand(['doctor'], { directory, env })
+    const { stdout } = await runSharedCommand(['doctor'], { directory, env })
     for (const [name, value] of settings) expect(stdout).toContain(`${name}=${value}\n`)
   })
 
-  it('shows no secret, also where a database cannot be reached', async () => {
+  it('shows no secret, even if a database cannot be reached', async () => {
     const canary = 'canary/0123456789'
     const key = generateMasterKey()
     const { text, settings, unwell } = await examine({
@@ -64,12 +64,12 @@ describe.concurrent('doctor before the first start', () => {
     expect(unwell).toEqual(expect.arrayContaining([expect.stringMatching(/^mend database: PostgreSQL/)]))
   })
 
-  it('advises, and does not fail, where the defaults of a container suit this machine only', async () => {
+  it('gives advice, without failing, when the defaults of a container only suit this machine', async () => {
     const { unwell } = await examine({ env: { PATCHBAY_HOST: '0.0.0.0' } })
     expect(unwell).toEqual([expect.stringMatching(/^advice base URL: .*0\.0\.0\.0.*PATCHBAY_BASE_URL/)])
   })
 
-  it('advises where a base URL is not encrypted, or a name is no setting', async () => {
+  it('gives advice when a base URL is not encrypted or a setting is unknown', async () => {
     const { unwell } = await examine({
       env: { PATCHBAY_BASE_URL: 'http://patchbay.example.com', PATCHBAY_PROT: '80' },
     })
@@ -79,7 +79,7 @@ describe.concurrent('doctor before the first start', () => {
     ])
   })
 
-  it('names every bad setting', async () => {
+  it('names every invalid setting', async () => {
     const { unwell } = await examine({ env: { PATCHBAY_PORT: 'x', PATCHBAY_SIGNUP: 'y' } })
     expect(unwell).toEqual([
       expect.stringMatching(/^mend settings: PATCHBAY_PORT /),
@@ -87,7 +87,7 @@ describe.concurrent('doctor before the first start', () => {
     ])
   })
 
-  it('says that a file stands where its folder should be', async () => {
+  it('reports that its data folder is a file', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'data'), '')
     const { unwell } = await examine({ directory })
@@ -100,7 +100,7 @@ describe('doctor of an installation in use', () => {
   beforeAll(async () => {
     directory = temporaryDirectory()
     const args = ['user', 'create', '--email', 'ada@example.com', '--password', 'correct horse battery']
-    expect(await runCommand(args, { directory })).toMatchObject({ code: 0 })
+    expect(await runSharedCommand(args, { directory })).toMatchObject({ code: 0 })
   })
   const change = (sql: string): void => {
     const db = new Sqlite(join(directory, 'data/patchbay.db'))
@@ -108,22 +108,22 @@ describe('doctor of an installation in use', () => {
     db.close()
   }
 
-  it('finds all well', async () => {
+  it('finds no problems', async () => {
     const { unwell, text } = await examine({ directory })
     expect(unwell).toEqual([])
-    expect(text).toContain('opens what is sealed')
+    expect(text).toContain('matches the sealed values')
   })
 
-  it('names the key when another is given', async () => {
+  it('names the required master key when a different one is set', async () => {
     const { unwell } = await examine({ directory, env: { PATCHBAY_MASTER_KEY: generateMasterKey() } })
     expect(unwell).toEqual([expect.stringMatching(/^mend master key: .*sealed with master key [0-9a-f]{8}/)])
   })
 
-  it('says how migrations that wait are applied, and what to do about a newer database', async () => {
+  it('says how to apply pending migrations, and what to do about a newer database', async () => {
     change('CREATE TABLE "Kept" AS SELECT * FROM "_prisma_migrations"; DELETE FROM "_prisma_migrations"')
     const waiting = await examine({ directory })
     change('INSERT INTO "_prisma_migrations" SELECT * FROM "Kept"; DROP TABLE "Kept"')
-    expect(waiting.unwell).toEqual([expect.stringMatching(/^advice database: .*migrations wait.*patchbay migrate/)])
+    expect(waiting.unwell).toEqual([expect.stringMatching(/^advice database: .*pending migrations.*patchbay migrate/)])
     change(`UPDATE "_prisma_migrations" SET "migration_name" = '9999_of_the_future'`)
     expect((await examine({ directory })).unwell).toEqual([expect.stringMatching(/^mend database: .*newer Patchbay/)])
   })

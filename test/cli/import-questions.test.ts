@@ -5,18 +5,18 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { runCommand, startPatchbay } from '../support/process.ts'
+import { runSharedCommand, startPatchbay } from '../support/process.ts'
 import { makeFiles } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
-/** What gives a program a terminal; with these arguments on Linux alone. */
+/** Gives a program a terminal. The arguments are those of Linux. */
 const TERMINAL = '/usr/bin/script'
 
 const quoted = (text: string): string => `'${text}'`
 
-/** Runs the command at a terminal, where somebody answers each question once it is there. */
+/** Runs the command at a terminal and answers each question once it appears. */
 const talk = async (
   args: readonly string[],
   { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
@@ -49,12 +49,15 @@ const ENTER = '\r'
 const DOWN = '\u001b[B'
 
 it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
-  'at a terminal, what to take is chosen, its features, its server and its values; what is typed of a secret is hidden',
+  'at a terminal, import asks for servers, features, a target and values, and hides secrets as they are typed',
   async () => {
     const patchbay = await startPatchbay()
     const email = 'operator@example.com'
-    await runCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], patchbay.settings)
-    const { stdout } = await runCommand(['token', 'create', '--email', email, '--name', 't'], patchbay.settings)
+    await runSharedCommand(
+      ['user', 'create', '--email', email, '--password', 'correct horse battery'],
+      patchbay.settings,
+    )
+    const { stdout } = await runSharedCommand(['token', 'create', '--email', email, '--name', 't'], patchbay.settings)
     const token = stdout.trim()
     const header = (name: string) => ({ headers: { 'X-Api-Key': `\${env:${name}}` } })
     const input = { headers: { 'X-Fourth': `\${input:fourth}` } }
@@ -62,7 +65,7 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
     const servers = {
       first: { url: 'https://first.example.com/mcp', ...header('GIVEN_KEY') },
       second: { url: 'https://second.example.com/mcp', ...header('TYPED_KEY') },
-      // What it says of itself must not steer the terminal, nor what it asks for.
+      // Neither its description nor its input may steer the terminal.
       fourth: { url: 'https://fourth.example.com/mcp', ...input },
       third: { url: 'https://third.example.com/mcp', disabled: true },
     }
@@ -75,13 +78,13 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
     }
     const shown = await talk(['import', './mcp.json'], { directory: project, env }, [
       ['Which MCP servers', ENTER],
-      ['is to be passed on', `${DOWN} ${ENTER}`],
+      ['to pass on', `${DOWN} ${ENTER}`],
       ['Which server', ENTER],
-      ['to be called', ENTER],
-      ['Take the values of GIVEN_KEY', ENTER],
-      ['TYPED_KEY (a secret', `fixture-secret-typed${ENTER}`],
+      ['Name of the new server', ENTER],
+      ['Use the values of GIVEN_KEY', ENTER],
+      ['TYPED_KEY (secret', `fixture-secret-typed${ENTER}`],
       ['Key\ufffd]0;owned\ufffd\ufffdyek (', ENTER],
-      [`Attach 3 to "My tools" at ${patchbay.origin}`, ENTER],
+      [`Attach 3 MCP servers to "My tools" at ${patchbay.origin}`, ENTER],
     ])
     expect(shown).toContain('Attached second')
     expect(shown).not.toContain('fixture-secret')

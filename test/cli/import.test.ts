@@ -3,14 +3,18 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { type Ended, type Patchbay, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { type Patchbay, runSharedCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { makeFiles, makeHome } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 type Place = { home: string; project: string }
-const run = (args: readonly string[], { home, project }: Place, env: NodeJS.ProcessEnv = {}): Promise<Ended> =>
-  runCommand(['import', ...args], {
+const run = (
+  args: readonly string[],
+  { home, project }: Place,
+  env: NodeJS.ProcessEnv = {},
+): ReturnType<typeof runSharedCommand> =>
+  runSharedCommand(['import', ...args], {
     directory: project,
     env: { HOME: home, XDG_CONFIG_HOME: undefined, CODEX_HOME: undefined, ...env },
   })
@@ -54,8 +58,8 @@ const upstreamsOf = async (api: ApiClient, serverId: string) => {
 const globalsOf = async (api: ApiClient, serverId: string) =>
   Globals.parse((await api.expectOk('GET', `/servers/${serverId}/globals?limit=200`)).body).items
 
-describe('looking for MCP servers', () => {
-  it('finds those of ten tools and of the project, shows each, no secret, and takes none', async () => {
+describe('finding MCP servers', () => {
+  it('finds those of ten tools and of the project, shows each without secrets, and imports none', async () => {
     const place = makeHome()
     const shown = await run([], place)
     expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('--yes') })
@@ -90,40 +94,40 @@ describe('looking for MCP servers', () => {
       ['opencode', 'files', 'stdio', 'files-server --root .', true],
     ])
     expect(files.flatMap(({ unusable }) => unusable)).toEqual([
-      { name: 'socket', why: expect.stringContaining('socket of this machine') },
+      { name: 'socket', why: expect.stringContaining('local socket') },
       { name: 'from-extension', why: expect.stringContaining('extension') },
     ])
   })
 
-  it('says what of a server is not taken along, and what it is called here', async () => {
+  it('says what is not imported of a server, and under which name it would be', async () => {
     const { files } = await foundBy([], makeHome())
     const notes = Object.fromEntries(
       files.flatMap(({ servers }) => servers.map(({ name, notes: all }) => [name, all.join(' ')])),
     )
     expect(notes).toMatchObject({
-      'shell tools': expect.stringMatching(/called "shell-tools".*envFile is not read/),
-      "project's own": expect.stringContaining('called "project-s-own"'),
+      'shell tools': expect.stringMatching(/Renamed to "shell-tools".*envFile is not read/),
+      "project's own": expect.stringContaining('Renamed to "project-s-own"'),
       workspace: expect.stringMatching(/\$\{command:pickPort\}, which only VS Code can fill in/),
-      library: expect.stringMatching(/timeout is 300000 ms/),
+      library: expect.stringMatching(/timeout is limited to 300000 ms/),
       notes: '',
     })
     const trackers = files.flatMap(({ servers }) => servers.filter(({ name }) => name === 'tracker'))
-    expect(trackers.map(({ notes: all }) => all)).toEqual([[], ['It is called "tracker-2" here.']])
+    expect(trackers.map(({ notes: all }) => all)).toEqual([[], ['Renamed to "tracker-2".']])
   })
 
-  it('looks only where it is told to: a tool by name, a file by path', async () => {
+  it('reads only what it is given: a tool by name, a file by path', async () => {
     const place = makeHome()
     expect((await foundBy(['codex'], place)).files.map(({ tool }) => tool)).toEqual(['codex'])
     const { files } = await foundBy(['~/.gemini/settings.json', '.vscode/mcp.json'], place)
     expect(files.map(({ tool }) => tool)).toEqual(['gemini-cli', 'vscode'])
     expect(await run(['emacs'], place)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^patchbay: There is no tool "emacs"[^\n]*opencode[^\n]*\n$/),
+      stderr: expect.stringMatching(/^patchbay: Unknown tool "emacs"[^\n]*opencode[^\n]*\n$/),
     })
   })
 
   it.each([
-    ['absent', 'absent.json', undefined, /absent\.json is not there/],
+    ['absent', 'absent.json', undefined, /absent\.json does not exist/],
     [
       'broken',
       'broken.json',
@@ -131,36 +135,36 @@ describe('looking for MCP servers', () => {
       /line 3, column 22: colon expected/,
     ],
     ['broken TOML', 'broken.toml', '[mcp_servers.a]\ncommand = \n', /line 2, column \d+/],
-    ['no object', 'list.json', '[1]', /line 1, column 1: it is no object/],
+    ['no object', 'list.json', '[1]', /line 1, column 1: it is not an object/],
     ['nested without end', 'deep.json', '['.repeat(100_000), /nested more than 200 deep/],
     ['a folder', '.', undefined, /is a folder/],
-  ])('says of a file that is %s what is wrong with it, and ends with 1', async (_what, name, text, why) => {
+  ])('reports what is wrong with a file that is %s, and exits with 1', async (_what, name, text, why) => {
     const place = makeFiles(text === undefined ? {} : { [name]: text })
     const { code, stderr } = await run([`./${name}`], place)
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 1, lines: 2 })
     expect(stderr).toMatch(why)
   })
 
-  it('shows control characters of a file as signs, so that it cannot steer the terminal', async () => {
+  it('replaces control characters from a file, so that it cannot steer the terminal', async () => {
     const servers = { 'a\u001b[2Jb': { command: 'x', args: ['\u0007', 'line\nbreak', '\u202eback\u2066'] } }
     const { stdout } = await run(['./a.json'], makeFiles({ 'a.json': JSON.stringify({ mcpServers: servers }) }))
     expect(stdout).toContain('a\ufffd[2Jb: stdio x \ufffd line\ufffdbreak \ufffdback\ufffd\n')
     expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 
-  it.skipIf(!existsSync('/dev/zero'))('reads neither a device nor what a file says that one holds', async () => {
+  it.skipIf(!existsSync('/dev/zero'))('reads neither a device nor a value that a file says is in one', async () => {
     const value = `\${file:/dev/zero}`
     const servers = { one: { url: 'https://one.example.com/', headers: { 'X-Key': value } } }
     const place = makeFiles({ 'good.json': JSON.stringify({ mcpServers: servers }) })
     symlinkSync('/dev/zero', join(place.project, 'endless.json'))
     const { code, stderr } = await run(['./endless.json'], place)
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('endless.json is no file to be read') })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('endless.json is not a regular file') })
     const nowhere = { PATCHBAY_TOKEN: 'pb_x', PATCHBAY_BASE_URL: 'http://127.0.0.1:1' }
     const taken = await run(['./good.json', '--yes', '--new', 'x', '--from-environment'], place, nowhere)
-    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('gave no answer') })
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('No response from Patchbay') })
   })
 
-  it('does not read a file that is too large, and takes what the others hold', async () => {
+  it('skips a file that is too large, and reads the others', async () => {
     const place = makeFiles({ 'small.json': '{"mcpServers": {"one": {"command": "x"}}}' })
     writeFileSync(join(place.project, 'huge.json'), '')
     truncateSync(join(place.project, 'huge.json'), 33 * 1_024 * 1_024)
@@ -169,7 +173,7 @@ describe('looking for MCP servers', () => {
     expect(stdout).toContain('one: stdio x')
   })
 
-  it('takes names that are odd, twice, or properties of every object for what they are', async () => {
+  it('handles names that are unusual, repeated, or properties of every object', async () => {
     const servers = `{"mcpServers": {
       "a": {"command": "first"}, "a": {"command": "second"},
       "__proto__": {"command": "p"}, "constructor": {"command": "c"}, "日本": {"url": "https://x.example.com/"},
@@ -178,25 +182,25 @@ describe('looking for MCP servers', () => {
     }}`
     const { files } = await foundBy(['./odd.json'], makeFiles({ 'odd.json': servers }))
     const [file] = files
-    expect(file?.notes).toEqual(['"a" is there twice: the last one holds.'])
+    expect(file?.notes).toEqual(['"a" occurs twice: the last one is used.'])
     expect(file?.servers.map(({ name, place, notes }) => [name.slice(0, 12), place, notes.join()])).toEqual([
       ['a', 'second', ''],
       ['__proto__', 'p', ''],
       ['constructor', 'c', ''],
-      ['日本', 'https://x.example.com/', 'It is called "server" here.'],
-      ['nnnnnnnnnnnn', 'n', `It is called "${'n'.repeat(64)}" here.`],
-      ['proxy', 'q', 'It is called "upstream-proxy" here.'],
-      ['', 'e', 'It is called "server-2" here.'],
+      ['日本', 'https://x.example.com/', 'Renamed to "server".'],
+      ['nnnnnnnnnnnn', 'n', `Renamed to "${'n'.repeat(64)}".`],
+      ['proxy', 'q', 'Renamed to "upstream-proxy".'],
+      ['', 'e', 'Renamed to "server-2".'],
     ])
     expect(file?.unusable).toEqual([
-      { name: 'number', why: 'is no object' },
-      { name: 'typed', why: 'has a field "args" that is no list of texts' },
+      { name: 'number', why: 'is not an object' },
+      { name: 'typed', why: 'has a field "args" that is not a list of texts' },
       { name: 'empty', why: 'has neither a command nor a URL' },
     ])
   })
 })
 
-describe('taking MCP servers into a running Patchbay', () => {
+describe('importing MCP servers into a running Patchbay', () => {
   let patchbay: Patchbay
   let operator: ApiClient & { email: string }
   let builder: ApiClient & { email: string }
@@ -212,7 +216,7 @@ describe('taking MCP servers into a running Patchbay', () => {
     return { code, stderr, stdout, ...Outcome.parse(JSON.parse(stdout)) }
   }
 
-  it('makes every one an upstream, its variables and secrets globals, and prints no secret', async () => {
+  it('creates an upstream for each, with globals for variables and secrets, and prints no secret', async () => {
     const place = makeHome()
     writeFileSync(join(place.home, 'signature.txt'), 'fixture-secret-signature\n')
     const env = { TRACKER_TOKEN: 'fixture-secret-tracker', WIKI_TEAM: 'red', LIBRARY_READER: 'ann', DOCS_TOKEN: 't' }
@@ -282,13 +286,13 @@ describe('taking MCP servers into a running Patchbay', () => {
     )
   })
 
-  it('takes no value out of the environment that nobody said it may', async () => {
+  it('uses no value from the environment without permission', async () => {
     const env = { TRACKER_TOKEN: 'fixture-secret-tracker' }
     const taken = await takeJson(['--only', 'claude-code/tracker', '--new', 'x'], makeHome(), operator, env)
     expect(taken.missingGlobals).toEqual(['TRACKER_TOKEN'])
   })
 
-  it('takes those that are named, with the features that are wanted, into a server that is there; not twice', async () => {
+  it('imports the named servers with the chosen features into an existing server, and not twice', async () => {
     const place = makeHome()
     const { id } = await builder.create('/servers', { name: 'Holder' })
     const args = ['--only', 'designs,cline/weather', '--features', 'tools,prompts', '--server', id]
@@ -298,24 +302,28 @@ describe('taking MCP servers into a running Patchbay', () => {
       designs: { features: { tools: true, resources: false, prompts: true } },
     })
     const again = await takeJson(args, place, builder)
-    expect(again).toMatchObject({ code: 1, imported: [], stderr: 'patchbay: 2 of 2 MCP servers could not be taken.\n' })
-    expect(again.skipped[0]?.why).toContain('"designs" already')
+    expect(again).toMatchObject({
+      code: 1,
+      imported: [],
+      stderr: 'patchbay: 2 of 2 MCP servers could not be imported.\n',
+    })
+    expect(again.skipped[0]?.why).toContain('already has an upstream "designs"')
     expect(await take(['--only', 'nothing', '--server', id], place, builder)).toMatchObject({
       code: 1,
       stderr: 'patchbay: No MCP server called "nothing" was found.\n',
     })
   })
 
-  it('refuses commands to everybody but the operator, says so, and takes the rest', async () => {
+  it('rejects commands from everybody but the operator, says so, and imports the rest', async () => {
     const taken = await takeJson(['cursor', '--yes', '--new', 'Mine'], makeHome(), builder)
     expect(taken).toMatchObject({ code: 1, imported: [{ name: 'wiki' }] })
     expect(taken.skipped).toEqual([
-      { name: 'shell tools', why: expect.stringMatching(/^Refused \(403\): Only the operator/) },
+      { name: 'shell tools', why: expect.stringMatching(/^Forbidden \(403\): Only the operator/) },
     ])
     expect((await globalsOf(builder, taken.server.id)).map(({ key }) => key)).not.toContain('shell-tools_api-key')
   })
 
-  it('keeps two values apart that are called the same', async () => {
+  it('keeps two values with the same name apart', async () => {
     const server = (value: string) => ({ command: 'x', env: { SERVICE_KEY: value } })
     const text = JSON.stringify({ mcpServers: { a: server('one'), b: server('two'), c: server('one') } })
     const place = makeFiles({ 'mcp.json': text })
@@ -327,7 +335,7 @@ describe('taking MCP servers into a running Patchbay', () => {
     })
   })
 
-  it('says of whom a secret would be told in the clear', async () => {
+  it('warns about a secret that would be sent unencrypted', async () => {
     const headers = { Authorization: 'Bearer fixture-secret-plain' }
     const far = { url: 'http://tracker.example.com/mcp', headers }
     const text = JSON.stringify({ mcpServers: { far, near: { ...far, url: 'http://localhost:9/mcp' } } })
@@ -342,7 +350,7 @@ describe('taking MCP servers into a running Patchbay', () => {
     ])
   })
 
-  it("says that the token is not good, that the server is nobody's, and that nothing answers there", async () => {
+  it('reports an invalid token, an unknown server, and a Patchbay that does not respond', async () => {
     const place = makeFiles({ 'mcp.json': '{"mcpServers": {"a": {"url": "https://a.example.com/mcp"}}}' })
     const wanted = ['./mcp.json', '--yes', '--server', '00000000-0000-4000-8000-000000000000']
     expect(await take(wanted, place, builder)).toMatchObject({
@@ -360,7 +368,7 @@ describe('taking MCP servers into a running Patchbay', () => {
     })
   })
 
-  it('works on this installation for an account, beside the running server, and leaves no token', async () => {
+  it('works on this installation for an account, next to the running server, and leaves no token behind', async () => {
     const place = makeFiles({ 'mcp.json': '{"mcpServers": {"a": {"url": "https://a.example.com/mcp"}}}' })
     const { directory, env } = patchbay.settings
     const args = [
@@ -373,7 +381,7 @@ describe('taking MCP servers into a running Patchbay', () => {
       builder.email,
       '--json',
     ]
-    const { code, stdout } = await runCommand(args, { directory, env })
+    const { code, stdout } = await runSharedCommand(args, { directory, env })
     expect(code).toBe(0)
     const { server } = Outcome.parse(JSON.parse(stdout))
     expect(await upstreamsOf(builder, server.id)).toMatchObject({ a: { url: 'https://a.example.com/mcp' } })
@@ -384,17 +392,17 @@ describe('taking MCP servers into a running Patchbay', () => {
   })
 })
 
-describe('taking commands where they are not allowed', () => {
-  it('is refused to the operator as well, with the setting that forbids it', async () => {
+describe('importing commands where they are not allowed', () => {
+  it('is rejected for the operator as well, with the setting that forbids it', async () => {
     const directory = temporaryDirectory()
     const email = 'operator@example.com'
-    await runCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], { directory })
+    await runSharedCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], { directory })
     const place = makeFiles({
       'mcp.json': '{"mcpServers": {"a": {"command": "x"}, "b": {"url": "https://b.example.com/"}}}',
     })
     const args = ['import', join(place.project, 'mcp.json'), '--yes', '--new', 'Here', '--email', email]
-    const { code, stdout, stderr } = await runCommand(args, { directory })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'patchbay: 1 of 2 MCP servers could not be taken.\n' })
-    expect(stdout).toMatch(/Attached b\n[\s\S]*Not taken: a: Refused \(403\): .*PATCHBAY_ALLOW_STDIO/)
+    const { code, stdout, stderr } = await runSharedCommand(args, { directory })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'patchbay: 1 of 2 MCP servers could not be imported.\n' })
+    expect(stdout).toMatch(/Attached b\n[\s\S]*Skipped a: Forbidden \(403\): .*PATCHBAY_ALLOW_STDIO/)
   })
 })

@@ -18,6 +18,6 @@ const Report = z.object({
   pid: z.number(),
 })
 
-/** What the reporter said, out of the result of its tool. */
+/** Returns the report in a tool result of the reporter. */
 export const reportIn = (result: unknown): z.infer<typeof Report> =>
   Report.parse(JSON.parse(Result.parse(result).content[0]?.text ?? ''))

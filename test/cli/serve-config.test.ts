@@ -9,7 +9,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
-import { runCommand, startCommand, temporaryDirectory } from '../support/process.ts'
+import { runSharedCommand, startCommand, temporaryDirectory } from '../support/process.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
 
@@ -25,7 +25,7 @@ const Ready = z.object({
 const foldersOf = (pid: number): string[] =>
   readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${pid}-`))
 
-/** Nothing of it is left when the test is over: a folder would be, where it was killed. */
+/** Ends the process after the test. Killing it at once would leave its folder behind. */
 const stopAfterTest = ({ kill, ended }: ReturnType<typeof startCommand>): void => {
   onTestFinished(async () => {
     kill('SIGTERM')
@@ -33,7 +33,7 @@ const stopAfterTest = ({ kill, ended }: ReturnType<typeof startCommand>): void =
   })
 }
 
-/** Serves a file with this content; what is written to it later takes its place at once, as editors do. */
+/** Serves a file with this content. `write` replaces the file atomically, as editors do. */
 const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.json') => {
   const directory = temporaryDirectory()
   const file = join(directory, name)
@@ -57,19 +57,21 @@ const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.
   return { ...running, file, write, port, ready }
 }
 
-/** Names of the tools of what is served; others go on from long answers of these. */
-const servedNames = async (client: Pick<Client, 'listTools'>): Promise<string[]> =>
+/** Returns the names of the served tools, without the tools that continue long results. */
+const servedNames = async (client: Pick<Client | OlderClient, 'listTools'>): Promise<string[]> =>
   (await client.listTools()).tools.map(({ name }) => name).filter(name => !name.startsWith('proxy_'))
 
-const connect = async (url: string): Promise<Client> => {
+/** Connects a client and waits until these tools are listed. Serving starts before the upstreams have responded. */
+const connect = async (url: string, ...tools: string[]): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   onTestFinished(() => client.close())
+  await expect.poll(() => servedNames(client)).toEqual(expect.arrayContaining(tools))
   return client
 }
 
-/** A client of sessions, which counts what it is told of the list of tools. */
-const connectSession = async (url: string) => {
+/** Connects a client with a session, which counts notifications about the list of tools. */
+const connectSession = async (url: string, ...tools: string[]) => {
   const client = new OlderClient({ name: 'test', version: '1' })
   const changes: (() => void)[] = []
   let told = 0
@@ -83,17 +85,17 @@ const connectSession = async (url: string) => {
   }
   await client.connect(new OlderTransport(new URL(url)))
   onTestFinished(() => client.close())
+  await expect.poll(() => servedNames(client)).toEqual(expect.arrayContaining(tools))
   return {
     client,
     isClosed: () => isClosed,
     told: () => told,
     changed: () => new Promise<void>(resolve => changes.push(resolve)),
-    toolNames: async () =>
-      (await client.listTools()).tools.map(({ name }) => name).filter(name => !name.startsWith('proxy_')),
+    toolNames: () => servedNames(client),
   }
 }
 
-/** What a request is answered with that names this host, as a page behind a name of its own would send it. */
+/** Returns the status of a request with this host name, as a page under its own host name would send it. */
 const statusFor = (url: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const headers = { host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -106,8 +108,8 @@ const statusFor = (url: string, host: string): Promise<number | undefined> =>
     sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }))
   })
 
-describe('a configuration file that is served', () => {
-  it('is one server at a printed address, without an account, with what each of its servers offers', async () => {
+describe('a served configuration file', () => {
+  it('is one server at a printed address, without an account, with the features of all its servers', async () => {
     const served = await serve({
       mcpServers: {
         one: reporter(['a']),
@@ -117,14 +119,14 @@ describe('a configuration file that is served', () => {
       },
     })
     expect(served.ready.upstreams).toEqual(['one', 'number-two', 'off'])
-    expect(served.ready.skipped).toEqual([{ name: 'bad', why: 'It is no object.' }])
+    expect(served.ready.skipped).toEqual([{ name: 'bad', why: 'It is not an object.' }])
     expect(served.ready.url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${served.port}/s/[0-9a-f-]{36}$`))
-    const client = await connect(served.ready.url)
+    const client = await connect(served.ready.url, 'number-two_report', 'one_report')
     expect((await servedNames(client)).toSorted()).toEqual(['number-two_report', 'one_report'])
     expect(reportIn(await client.callTool({ name: 'number-two_report' })).args).toEqual(['b'])
   })
 
-  it("may be VS Code's, or TOML, and fills in what the environment has; the rest stays as it is written", async () => {
+  it("may be in VS Code's format or TOML, and uses variables from the environment; unknown ones stay as written", async () => {
     const env = { REPORTED_ELSEWHERE: 'from outside', HIDDEN_TOKEN: 'fixture-secret' }
     const args = [
       `\${REPORTED_ELSEWHERE}`,
@@ -136,7 +138,7 @@ describe('a configuration file that is served', () => {
     ]
     const variables = { REPORTED: `\${env:REPORTED_ELSEWHERE}!`, REPORTED_TOKEN: `\${HIDDEN_TOKEN}` }
     const served = await serve({ servers: { it: { type: 'stdio', ...reporter(args, variables) } } }, env)
-    const client = await connect(served.ready.url)
+    const client = await connect(served.ready.url, 'it_report')
     const report = reportIn(await client.callTool({ name: 'it_report' }))
     expect(report.args).toEqual([
       'from outside',
@@ -147,26 +149,27 @@ describe('a configuration file that is served', () => {
       '$HOME',
     ])
     expect(report.REPORTED).toBe('from outside!')
-    // It got the secret; what it says of it is masked, as of any secret of a server.
+    // It received the secret. Its report is masked, like any secret of a server.
     expect(report.REPORTED_TOKEN).not.toBe(null)
     expect(report.REPORTED_TOKEN).not.toContain('fixture-secret')
     expect(served.stdout() + served.stderr()).not.toContain('fixture-secret')
 
     const toml = `[mcp_servers.it]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(reporter(['x']).args)}\n`
     const other = await serve(toml, {}, 'config.toml')
-    expect(reportIn(await (await connect(other.ready.url)).callTool({ name: 'it_report' })).args).toEqual(['x'])
+    expect(reportIn(await (await connect(other.ready.url, 'it_report')).callTool({ name: 'it_report' })).args).toEqual([
+      'x',
+    ])
   })
 
-  it('reaches servers on this machine, which tenants may not', async () => {
+  it('may reach servers on this machine, unlike tenants', async () => {
     const inner = await serve({ mcpServers: { inner: reporter() } })
     const outer = await serve({ mcpServers: { outer: { url: inner.ready.url } } })
-    const client = await connect(outer.ready.url)
-    expect(await servedNames(client)).toContain('outer_inner_report')
+    const client = await connect(outer.ready.url, 'outer_inner_report')
     expect(reportIn(await client.callTool({ name: 'outer_inner_report' })).args).toEqual([])
   })
 
   it('is for this machine alone: other hosts and origins are refused, and nobody can sign up', async () => {
-    const served = await serve({ mcpServers: { one: reporter() } })
+    const served = await serve({ mcpServers: {} })
     const { url } = served.ready
     const post = (headers: Record<string, string>) =>
       fetch(url, {
@@ -186,29 +189,23 @@ describe('a configuration file that is served', () => {
     expect(served.stdout()).not.toContain('0.0.0.0')
   })
 
-  it('is served at the same address whenever it is', async () => {
-    const first = await serve({ mcpServers: {} })
-    first.kill('SIGTERM')
-    await first.ended
-    const second = startCommand(['serve', '--config', first.file], { env: { PATCHBAY_PORT: String(first.port) } })
-    stopAfterTest(second)
-    await second.said(`Patchbay serves ${first.file} at ${first.ready.url}`)
-  })
-
-  it('leaves no process and no folder behind when it is told to stop', async () => {
+  it('leaves no process and no folder behind when it is told to stop, and is served at the same address again', async () => {
     const served = await serve({ mcpServers: { one: reporter() } })
-    const client = await connect(served.ready.url)
+    const client = await connect(served.ready.url, 'one_report')
     const { pid } = reportIn(await client.callTool({ name: 'one_report' }))
     expect(foldersOf(served.pid)).toHaveLength(1)
     served.kill('SIGTERM')
     expect(await served.ended).toMatchObject({ code: 0, stderr: '' })
     expect(isAlive(pid)).toBe(false)
     expect(foldersOf(served.pid)).toEqual([])
+    const second = startCommand(['serve', '--config', served.file], { env: { PATCHBAY_PORT: String(served.port) } })
+    stopAfterTest(second)
+    await second.said(`Patchbay serves ${served.file} at ${served.ready.url}`)
   })
 
-  it('is cleared away by the next that is served, where the process was killed', async () => {
+  it('is cleaned up by the next one that is served, if its process was killed', async () => {
     const served = await serve({ mcpServers: { one: reporter() } })
-    const client = await connect(served.ready.url)
+    const client = await connect(served.ready.url, 'one_report')
     await client.callTool({ name: 'one_report' })
     served.kill('SIGKILL')
     await served.ended
@@ -217,7 +214,7 @@ describe('a configuration file that is served', () => {
     expect(foldersOf(served.pid)).toEqual([])
   })
 
-  it('touches nothing that others left where its folders are, nor what a link of theirs leads to', async () => {
+  it('leaves alone what other users put next to its folders, and what their links point to', async () => {
     const folder = temporaryDirectory()
     const victim = temporaryDirectory()
     mkdirSync(join(victim, 'processes'))
@@ -229,18 +226,18 @@ describe('a configuration file that is served', () => {
     if (process.getuid?.() === 0) chownSync(foreign, 65_534, 65_534)
     await serve({ mcpServers: {} }, { TMPDIR: folder })
     expect(existsSync(join(victim, 'processes', 'kept.json'))).toBe(true)
-    // Only root can make what another user owns.
+    // Only root can create what another user owns.
     expect(existsSync(join(foreign, 'processes', 'kept.json'))).toBe(process.getuid?.() === 0)
   })
 
   it.each([
-    ['is not there', undefined, /^patchbay: The file .*absent\.json is not there\.\n$/],
+    ['does not exist', undefined, /^patchbay: The file .*absent\.json does not exist\.\n$/],
     ['is broken', '{"mcpServers": {', /^patchbay: The file .* cannot be read at line 1, column 17: [^\n]+\n$/],
-  ])('that %s is not served, and says why', async (_what, text, why) => {
+  ])('that %s is rejected with the reason', async (_what, text, why) => {
     const directory = temporaryDirectory()
     if (text !== undefined) writeFileSync(join(directory, 'broken.json'), text)
     const name = text === undefined ? 'absent.json' : 'broken.json'
-    expect(await runCommand(['serve', '--config', name], { directory })).toMatchObject({
+    expect(await runSharedCommand(['serve', '--config', name], { directory })).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(why),
@@ -249,9 +246,9 @@ describe('a configuration file that is served', () => {
 })
 
 describe('a configuration file that changes while it is served', () => {
-  it('is taken over as it is saved: clients are told, and keep their sessions and the processes that are the same', async () => {
+  it('applies when it is saved: clients are notified, and their sessions and unchanged processes go on', async () => {
     const served = await serve({ mcpServers: { one: reporter(['1']), two: reporter() } })
-    const session = await connectSession(served.ready.url)
+    const session = await connectSession(served.ready.url, 'one_report', 'two_report')
     expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report'])
     const { pid } = reportIn(await session.client.callTool({ name: 'one_report' }))
 
@@ -275,17 +272,17 @@ describe('a configuration file that changes while it is served', () => {
     expect(session.isClosed()).toBe(false)
   })
 
-  it('keeps what it said before while it cannot be read, and says why; a server that cannot be stays as it was', async () => {
+  it('keeps its previous content while it is unreadable, with the reason; a server that is rejected stays as it was', async () => {
     const served = await serve({ mcpServers: { one: reporter(['good']) } })
-    const session = await connectSession(served.ready.url)
+    const session = await connectSession(served.ready.url, 'one_report')
     served.write('{"mcpServers": {\n  "one": {"command" }\n}')
     await served.said('cannot be read at line 2, column')
     expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['good'])
-    // As an editor that writes into the file itself leaves it for a moment.
+    // An editor that writes in place leaves the file empty for a moment.
     served.write('')
-    await served.said('The file names no servers')
+    await served.said('The file contains no servers')
     rmSync(served.file)
-    await served.said('The file is not there')
+    await served.said('The file does not exist')
     served.write({ mcpServers: { one: { command: '' }, two: reporter() } })
     await served.said('"added":["two"]')
     await vi.waitFor(async () => expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report']), {
@@ -295,17 +292,16 @@ describe('a configuration file that changes while it is served', () => {
     expect(session.isClosed()).toBe(false)
   })
 
-  it('that is saved without a change tells nobody', async () => {
+  it('notifies nobody if it is saved without a change', async () => {
     const content = { mcpServers: { one: reporter() } }
     const served = await serve(content)
-    const session = await connectSession(served.ready.url)
-    await session.toolNames()
+    const session = await connectSession(served.ready.url, 'one_report')
     const before = session.told()
     served.write(`// a comment\n${JSON.stringify(content)}`)
     const changed = session.changed()
     served.write({ mcpServers: { ...content.mcpServers, two: reporter() } })
     await changed
-    expect(served.stdout().match(/was read again/g)).toHaveLength(1)
+    expect(served.stdout().match(/reloaded the configuration file/g)).toHaveLength(1)
     expect(session.told()).toBeGreaterThan(before)
   })
 })

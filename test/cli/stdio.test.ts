@@ -35,7 +35,7 @@ const commandOf = ({ args, env = {} }: Start) => ({
   stderr: 'pipe' as const,
 })
 
-/** The clients of both lines and eras. */
+/** Clients of both SDK lines, with and without sessions. */
 const CLIENTS = [
   {
     name: 'the older line',
@@ -67,7 +67,7 @@ const CLIENTS = [
 const Text = z.object({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })).min(1) })
 const textOf = (result: unknown): string => Text.parse(result).content[0]?.text ?? ''
 
-/** A process that is spoken to line by line, as no client would. */
+/** Starts a process for line-by-line tests that no client would produce. */
 const startRaw = (start: Start) => {
   const { command, args, env, cwd } = commandOf(start)
   const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -93,7 +93,7 @@ const startRaw = (start: Start) => {
     write: (text: string) => child.stdin.write(text),
     end: () => child.stdin.end(),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    /** Every line that came, parsed: what is no JSON fails. */
+    /** Parses every line received, and fails for one that is not JSON. */
     messages: () =>
       stdout
         .split('\n')
@@ -110,7 +110,7 @@ const INITIALIZE = {
 }
 const lines = (...messages: unknown[]): string => messages.map(message => `${JSON.stringify(message)}\n`).join('')
 
-describe('a server of a running Patchbay over standard input and output', () => {
+describe('a server of a running Patchbay over stdio', () => {
   let patchbay: Patchbay
   let api: ApiClient
   let made: Awaited<ReturnType<typeof makeServer>>
@@ -133,7 +133,7 @@ describe('a server of a running Patchbay over standard input and output', () => 
     expect(textOf(result)).toContain('"a":"ä"')
   })
 
-  it('tells its client of changed lists, by its whole address as well', async () => {
+  it('notifies its client of changed lists, also when it is given by its address', async () => {
     const own = await makeServer(api, [echo])
     const client = new OlderClient({ name: 'test', version: '1' })
     let told = 0
@@ -141,7 +141,7 @@ describe('a server of a running Patchbay over standard input and output', () => 
     await client.connect(new OlderTransport(commandOf({ args: ['--server', own.url] })))
     onTestFinished(() => client.close())
     expect((await client.listTools()).tools).toHaveLength(1)
-    // When the stream that it is told by is open, nobody says: until then there is nobody to be told.
+    // Nothing says when the notification stream is open. Changes before that are not notified.
     let names = 0
     await vi.waitFor(
       async () => {
@@ -154,14 +154,14 @@ describe('a server of a running Patchbay over standard input and output', () => 
   })
 
   it.each([
-    ['without a token', { PATCHBAY_TOKEN: '' }, /asks for a personal access token.*PATCHBAY_TOKEN/],
-    ['with a wrong token', { PATCHBAY_TOKEN: 'pbk_wrong' }, /does not take the token of PATCHBAY_TOKEN/],
+    ['without a token', { PATCHBAY_TOKEN: '' }, /needs a personal access token.*PATCHBAY_TOKEN/],
+    ['with a wrong token', { PATCHBAY_TOKEN: 'pbk_wrong' }, /rejected the token in PATCHBAY_TOKEN/],
     [
       'where no Patchbay runs',
       { PATCHBAY_BASE_URL: 'http://127.0.0.1:9' },
-      /gave no answer at http:\/\/127\.0\.0\.1:9/,
+      /No response from Patchbay at http:\/\/127\.0\.0\.1:9/,
     ],
-  ])('says %s what is missing, as the answer to the first request', async (_what, env, why) => {
+  ])('reports %s what is missing, as the response to the first request', async (_what, env, why) => {
     const raw = startRaw(toServer(env))
     raw.write(lines(INITIALIZE))
     raw.end()
@@ -171,7 +171,7 @@ describe('a server of a running Patchbay over standard input and output', () => 
     ])
   })
 
-  it('passes on what the server itself says of a request that it refuses', async () => {
+  it('passes on the error of the server for a request that it rejects', async () => {
     const raw = startRaw({ ...toServer(), args: ['--server', '00000000-0000-4000-8000-000000000000'] })
     raw.write(lines(INITIALIZE))
     raw.end()
@@ -181,7 +181,7 @@ describe('a server of a running Patchbay over standard input and output', () => 
     ])
   })
 
-  it('answers what is no message, and goes on; nothing but messages is on standard output', async () => {
+  it('responds to invalid messages and continues, with nothing but messages on standard output', async () => {
     const raw = startRaw(toServer())
     raw.write('this is no JSON\n[]\n\n{"jsonrpc":"1.0"}\n')
     raw.write(`"${'x'.repeat(5 * 1_024 * 1_024)}"\n`)
@@ -199,7 +199,7 @@ describe('a server of a running Patchbay over standard input and output', () => 
     ])
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s, while its input is open', async signal => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, while its input is open', async signal => {
     const raw = startRaw(toServer())
     raw.write(lines(INITIALIZE))
     await vi.waitFor(() => expect(raw.messages()).toHaveLength(1), { timeout: 20_000 })
@@ -208,8 +208,8 @@ describe('a server of a running Patchbay over standard input and output', () => 
   })
 })
 
-describe('a server that talks back, over standard input and output', () => {
-  it('gets the answers to its own requests, and its progress and log messages arrive', async () => {
+describe('a server that sends requests and notifications, over stdio', () => {
+  it('receives responses to its own requests, and its progress and log messages arrive', async () => {
     const server = await startTalkingServer()
     const client = new OlderClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
@@ -227,7 +227,7 @@ describe('a server that talks back, over standard input and output', () => {
     expect(logged).toEqual(['asking'])
   })
 
-  it('is told that a request is cancelled: by a notification in a session', async () => {
+  it('learns that a request was cancelled by a notification in a session', async () => {
     const server = await startTalkingServer()
     const client = new OlderClient({ name: 'test', version: '1' })
     await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
@@ -240,7 +240,7 @@ describe('a server that talks back, over standard input and output', () => {
     await server.cancelled()
   })
 
-  it('is told that a request is cancelled: by the end of its stream where there are no sessions', async () => {
+  it('learns that a request was cancelled by the end of its stream without sessions', async () => {
     const server = await startTalkingServer()
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StdioClientTransport(commandOf({ args: ['--server', server.newerUrl] })))
@@ -255,7 +255,7 @@ describe('a server that talks back, over standard input and output', () => {
   })
 })
 
-describe('a configuration file over standard input and output', () => {
+describe('a configuration file over stdio', () => {
   const fileOf = (content: unknown): string => {
     const file = join(temporaryDirectory(), 'mcp.json')
     writeFileSync(file, JSON.stringify(content))
@@ -272,7 +272,7 @@ describe('a configuration file over standard input and output', () => {
     await vi.waitFor(() => expect(isAlive(report.pid)).toBe(false), { timeout: 10_000 })
   })
 
-  it('ends with its input: exit code 0, no folder, and its log is on standard error', async () => {
+  it('ends with its input: exit code 0, no folder left, and the log on standard error', async () => {
     const raw = startRaw({
       args: ['--config', fileOf({ mcpServers: { it: reporter(), bad: {} } })],
       env: { PATCHBAY_LOG_LEVEL: 'info' },
@@ -282,7 +282,7 @@ describe('a configuration file over standard input and output', () => {
     await vi.waitFor(() => expect(raw.messages()).toHaveLength(2), { timeout: 20_000 })
     raw.end()
     expect(await raw.ended).toEqual({ code: 0, signal: null })
-    expect(raw.stderr()).toMatch(/patchbay: "bad" is not taken: It has neither a command nor a URL\./)
+    expect(raw.stderr()).toMatch(/patchbay: Skipped "bad": It has neither a command nor a URL\./)
     expect(raw.stderr()).toContain('Server listening')
     expect(readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${raw.pid}-`))).toEqual([])
   })

@@ -4,14 +4,14 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { McpServer as OlderServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
-import { startApi } from '../net/apis.ts'
+import { startApi } from '../lib/outbound/apis.ts'
 
 const NONE = fromJsonSchema<Record<string, never>>({ type: 'object' })
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 
 /**
- * A server of the SDK over HTTP that asks, tells and waits: of the older line with sessions at `/old`, of the newest
- * without at `/new`.
+ * Starts an SDK server over HTTP that sends requests, notifications and delayed responses: the older line with sessions
+ * at `/old`, the newest without at `/new`.
  */
 export const startTalkingServer = async () => {
   const waiting = Promise.withResolvers<void>()

@@ -2,21 +2,26 @@ import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
-import { runCommand, temporaryDirectory } from '../support/process.ts'
+import { runCommand, runSharedCommand, temporaryDirectory } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-/** `user create` and the like: what stands behind `patchbay`. */
+/** Returns the command lines without `patchbay`, such as `user create`. */
 const namesOf = (command: Command, before: readonly string[] = []): string[][] =>
   command.commands.flatMap(child => {
     const name = [...before, child.name()]
     return [name, ...namesOf(child, name)]
   })
-const commands = namesOf(await buildProgram())
+const loadCommand = async (name: string): Promise<Command[]> =>
+  (await buildProgram([name])).commands.filter(command => command.name() === name)
+const names = (await buildProgram([])).commands.map(command => command.name())
+const commands = (await Promise.all(names.map(loadCommand)))
+  .flat()
+  .flatMap(command => [[command.name()], ...namesOf(command, [command.name()])])
 const runnable = commands.filter(name => !commands.some(other => other.length > name.length && other[0] === name[0]))
 
 describe('the command line', () => {
-  it('has the commands of this step', () => {
+  it('has the expected commands', () => {
     expect(runnable.map(name => name.join(' ')).sort()).toEqual(
       [
         'demo',
@@ -34,9 +39,9 @@ describe('the command line', () => {
   })
 
   it.concurrent.each([[], ...commands].map(name => ({ name })))(
-    'explains $name when asked for --help, and exits 0',
+    'explains $name with --help, and exits with 0',
     async ({ name }) => {
-      const { code, stdout, stderr } = await runCommand([...name, '--help'])
+      const { code, stdout, stderr } = await runSharedCommand([...name, '--help'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toContain(`Usage: ${['patchbay', ...name].join(' ')}`)
       if (runnable.includes(name)) expect(stdout).toContain('--json')
@@ -53,19 +58,32 @@ describe('the command line', () => {
     [['stdio', '--server', '00000000-0000-4000-8000-000000000000', '--config', 'mcp.json']],
     [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--scopes', 'read,everything']],
     [['token', 'create', '--email', 'ada@example.com', '--name', 'x', '--expires-in-days', 'soon']],
-  ])('answers bad usage with one line and exit code 2: %j', async args => {
-    const { code, stdout, stderr } = await runCommand(args)
+  ])('responds to bad usage with one line and exit code 2: %j', async args => {
+    const { code, stdout, stderr } = await runSharedCommand(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^patchbay: [^\n]+\n$/)
   })
 
-  it.concurrent.each([[[]], [['user']]])('shows its commands and exits with 2 when none is named: %j', async args => {
+  it.concurrent.each([[[]], [['user']]])('shows its commands and exits with 2 if none is given: %j', async args => {
     const { code, stdout, stderr } = await runCommand(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^Usage: patchbay/)
   })
 
-  it.concurrent('answers a failure with one line and exit code 1, the same with --json', async () => {
+  it.concurrent('lists every command with a description', async () => {
+    const { code, stdout } = await runCommand(['--help'])
+    expect(code).toBe(0)
+    for (const name of names) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\w`, 'm'))
+  })
+
+  it.concurrent('shows the same text for `help serve` and `serve --help`', async () => {
+    const asked = await runSharedCommand(['help', 'serve'])
+    const direct = await runSharedCommand(['serve', '--help'])
+    expect(asked.stdout).toContain('--config <file>')
+    expect(asked.stdout).toBe(direct.stdout)
+  })
+
+  it.concurrent('reports a failure with one line and exit code 1, also with --json', async () => {
     const args = ['token', 'create', '--email', 'nobody@example.com', '--name', 'x']
     for (const flags of [[], ['--json']]) {
       const { code, stdout, stderr } = await runCommand([...args, ...flags])
@@ -74,7 +92,7 @@ describe('the command line', () => {
     }
   })
 
-  it.concurrent('does not mind when nobody reads its output', async () => {
+  it.concurrent('ignores that nobody reads its output', async () => {
     const program = new URL('../../src/cli/main.ts', import.meta.url).pathname
     const line = `"${process.execPath}" "${program}" doctor | true; exit 0`
     const child = spawn('sh', ['-c', line], { cwd: temporaryDirectory(), stdio: ['ignore', 'ignore', 'pipe'] })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCallFigureStore, type ExecutionRecord } from '../../src/history/index.ts'
+import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
+import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer, type HistoryWorld } from './history-world.ts'

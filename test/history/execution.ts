@@ -1,4 +1,5 @@
-import { type ExecutionRecord, newExecutionId } from '../../src/history/index.ts'
+import { newExecutionId } from '../../src/history/execution-id.ts'
+import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 
 /** A call of a server that went well, but for what is said otherwise. */
 export const buildExecution = (serverId: string, changes: Partial<ExecutionRecord> = {}): ExecutionRecord => ({

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ExecutionRecord, newExecutionId } from '../../src/history/index.ts'
+import { newExecutionId } from '../../src/history/execution-id.ts'
+import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { createTimeWriter } from '../../src/history/sqlite-time.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newExecutionId, removeHistoryOf } from '../../src/history/index.ts'
-import { transact } from '../../src/platform/db/index.ts'
+import { newExecutionId } from '../../src/history/execution-id.ts'
+import { removeHistoryOf } from '../../src/history/history-removal.store.ts'
+import { transact } from '../../src/lib/db/client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'
 

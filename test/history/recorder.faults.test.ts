@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { DatabaseTarget } from '../../src/platform/db/index.ts'
+import type { DatabaseTarget } from '../../src/lib/db/target.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { createHistoryWorld, type HistoryWorld } from './history-world.ts'
 

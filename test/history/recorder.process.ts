@@ -2,8 +2,8 @@
 // Arguments: the database's URL, the server's id, records per 10 ms, records the queue holds.
 // Says, a line each: `old <id>` once a record is 250 ms old, `failed`, `works`, `missing` when records are,
 // and `closed <recorded> <stored> <missing>`.
-import { createRecorder } from '../../src/history/index.ts'
-import { parseDatabaseUrl } from '../../src/platform/db/index.ts'
+import { createRecorder } from '../../src/history/recorder.ts'
+import { parseDatabaseUrl } from '../../src/lib/db/target.ts'
 import { buildExecution } from './execution.ts'
 
 const MOST_LOST_MS = 250

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createRecorder, removeOldToolDays } from '../../src/history/index.ts'
+import { createRecorder } from '../../src/history/recorder.ts'
+import { removeOldToolDays } from '../../src/history/tool-days.store.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'

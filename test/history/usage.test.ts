@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listServerUsage } from '../../src/history/index.ts'
+import { listServerUsage } from '../../src/history/usage.store.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'

@@ -7,15 +7,15 @@ export { databaseKinds as databases } from '../support/databases.ts'
 
 const [first] = databaseKinds
 if (first === undefined) throw new Error('there is no database to test on')
-/** For what does not depend on the database. */
+/** For tests that do not depend on the database. */
 export const anyDatabase: DatabaseKindForTests = first
 
 export type AccountsApp = TestApp & {
-  /** Another process, as it were, on the same database. */
+  /** Starts a second application on the same database, like another process. */
   startAnother: (env?: Record<string, string>) => Promise<TestApp>
 }
 
-/** The real application on a fresh database; it ends with the test. */
+/** Starts the real application on a fresh database. It ends with the test. */
 export const startApp = async (
   kind: DatabaseKindForTests,
   env?: Record<string, string>,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/kernel/index.ts'
+import { AppError } from '../../src/lib/kernel/errors.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
 
 const password = 'correct horse battery staple'
 
-describe.each(databases)('an account made at the command line on $kind', database => {
-  it('is the operator and owner when it is the first, and joins the oldest organization when it is not', async () => {
+describe.each(databases)('an account created on the command line on $kind', database => {
+  it('is operator and owner if it is the first, and joins the oldest organization otherwise', async () => {
     const { services } = await startApp(database, { PATCHBAY_SIGNUP: 'closed' })
     const { accounts, db } = services
     const organizationsOf = async (userId: string) => {
@@ -41,12 +41,12 @@ describe.each(databases)('an account made at the command line on $kind', databas
   })
 })
 
-describe('at the command line', () => {
+describe('on the command line', () => {
   it.each([
-    [{ email: 'ada', password }, 'invalid_request', /email: is not written like name@example\.com/],
+    [{ email: 'ada', password }, 'invalid_request', /email: must have the form name@example\.com/],
     [{ email: 'ada@example.com', password: 'short' }, 'invalid_request', /password: must have 8 to 256/],
     [{ email: 'taken@example.com', password }, 'conflict', /already/],
-  ])('an account of %j is refused', async (input, code, message) => {
+  ])('an account with %j is rejected', async (input, code, message) => {
     const { services } = await startApp(anyDatabase)
     await services.accounts.createUser({ email: 'taken@example.com', password })
     const refusal = await services.accounts.createUser(input).catch((error: unknown) => error)
@@ -54,7 +54,7 @@ describe('at the command line', () => {
     expect(refusal).toMatchObject({ code, message: expect.stringMatching(message) })
   })
 
-  it('an organization of another name is refused with a single tenancy', async () => {
+  it('an organization with another name is rejected with single tenancy', async () => {
     const { services } = await startApp(anyDatabase, { PATCHBAY_TENANCY: 'single' })
     await services.accounts.createUser({ email: 'ada@example.com', password, organization: 'One' })
     await expect(
@@ -62,7 +62,7 @@ describe('at the command line', () => {
     ).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringContaining('"One"') })
   })
 
-  it('a token for nobody is refused', async () => {
+  it('a token for an unknown user is rejected', async () => {
     const { services } = await startApp(anyDatabase)
     await expect(services.accounts.createTokenFor('nobody@example.com', { name: 'x' })).rejects.toMatchObject({
       code: 'not_found',

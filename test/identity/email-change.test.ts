@@ -11,15 +11,15 @@ const ask = (browser: Browser, email = NEW_EMAIL, password = PASSWORD) =>
 
 const follow = (app: MailApp, token: string) => createBrowser(app.origin).send('POST', '/email-changes', { token })
 
-/** Asks for the change; answers the link of the letter to the new address, and the letter to the old one. */
+/** Requests the change. Returns the link sent to the new email, and the message sent to the old one. */
 const askAndRead = async (app: MailApp, browser: Browser, email = NEW_EMAIL) => {
   expect((await ask(browser, email)).status).toBe(202)
   const letter = await app.smtp.next()
   return { letter, token: linkIn(letter).token, notice: await app.smtp.next() }
 }
 
-describe.each(databases)('changing the address on $kind', database => {
-  it('happens when the link that was sent to the new one is used, and the old one is told before', async () => {
+describe.each(databases)('changing the email on $kind', database => {
+  it('takes effect when the link sent to the new email is used, and the old one is notified before', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const { letter, token, notice } = await askAndRead(app, browser)
@@ -40,7 +40,7 @@ describe.each(databases)('changing the address on $kind', database => {
     })
   })
 
-  it('ends every session but the one that uses the link', async () => {
+  it('ends every session except the one that uses the link', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const other = createBrowser(app.origin)
@@ -51,7 +51,7 @@ describe.each(databases)('changing the address on $kind', database => {
     expect((await other.send('GET', '/me')).status).toBe(401)
   })
 
-  it('by a link that is used where somebody else is signed in ends that account’s sessions, not theirs', async () => {
+  it('with a link used in another user’s session ends the sessions of the account, not theirs', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const stranger = await newPerson(app, 'eve@example.com')
@@ -61,7 +61,7 @@ describe.each(databases)('changing the address on $kind', database => {
     expect((await stranger.browser.send('GET', '/me')).status).toBe(200)
   })
 
-  it('to an address that has an account is answered the same, and its mail tells whose it is', async () => {
+  it('to an email that has an account gets the same response, and only its mailbox is told', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     await newPerson(app, 'eve@example.com')
@@ -76,7 +76,7 @@ describe.each(databases)('changing the address on $kind', database => {
     expect(await app.services.db.mailedLink.findMany({ where: { purpose: 'change_email' } })).toEqual([])
   })
 
-  it('to an address that somebody took meanwhile fails as a link that is over does', async () => {
+  it('to an email that has been taken meanwhile fails like an expired link', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const { token } = await askAndRead(app, browser)
@@ -87,7 +87,7 @@ describe.each(databases)('changing the address on $kind', database => {
     expect((await browser.send('GET', '/me')).json()).toMatchObject({ user: { email: EMAIL } })
   })
 
-  it('of two accounts to one address goes to one of them', async () => {
+  it('of two accounts to the same email succeeds for one of them', async () => {
     const app = await startMailApp(database)
     const one = await newPerson(app)
     const other = await newPerson(app, 'eve@example.com')
@@ -97,8 +97,8 @@ describe.each(databases)('changing the address on $kind', database => {
   })
 })
 
-describe('changing the address', () => {
-  it('takes the password', async () => {
+describe('changing the email', () => {
+  it('requires the password', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     expect((await ask(browser, NEW_EMAIL, 'wrong password')).status).toBe(403)
@@ -106,7 +106,7 @@ describe('changing the address', () => {
     expect(app.smtp.received).toHaveLength(1)
   })
 
-  it('is undone before it happens by another password, and by another wish', async () => {
+  it('is canceled by a password change, and by another request', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const first = await askAndRead(app, browser, 'first@new.example')
@@ -116,7 +116,7 @@ describe('changing the address', () => {
     expect((await follow(app, second.token)).status).toBe(400)
   })
 
-  it('ends links for a new password that went to the old address', async () => {
+  it('invalidates password reset links sent to the old email', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const { token } = await askAndRead(app, browser)
@@ -136,7 +136,7 @@ describe('changing the address', () => {
     ['ada@example.com\r\nBcc: eve@example.net', 400],
     ['ada@example.com,eve@example.net', 400],
     ['"ada\r\n"@example.com', 400],
-  ])('to %j is refused, and nothing is sent', async (email, status) => {
+  ])('to %j is rejected, and nothing is sent', async (email, status) => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const answer = await ask(browser, email)
@@ -146,7 +146,7 @@ describe('changing the address', () => {
     expect(app.smtp.received).toHaveLength(1)
   })
 
-  it('to the address of the demo sends no link', async () => {
+  it('to the demo’s email sends no link', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     expect((await ask(browser, 'demo@patchbay.internal')).status).toBe(202)

@@ -6,12 +6,12 @@ import { parseMail } from '../support/smtp-server.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
 import { auditOf, EMAIL, linkIn, newPerson, PASSWORD, startMailApp } from './mail.ts'
 
-describe.each(databases)('confirming an address on $kind', database => {
-  it('is done with the link that is sent at sign-up, once', async () => {
+describe.each(databases)('confirming an email on $kind', database => {
+  it('works once with the link sent at sign-up', async () => {
     const app = await startMailApp(database)
     const { browser, welcome } = await newPerson(app)
     expect(welcome.to).toEqual([EMAIL])
-    expect(welcome.headers).toContain('Subject: Confirm your e-mail address for Patchbay')
+    expect(welcome.headers).toContain('Subject: Confirm your email for Patchbay')
     const { url, token } = linkIn(welcome)
     expect(`${url.origin}${url.pathname}`).toBe(`${app.settings.baseUrl}/verify-email`)
     expect((await browser.send('GET', '/me')).json()).toMatchObject({ user: { emailVerifiedAt: null } })
@@ -28,13 +28,13 @@ describe.each(databases)('confirming an address on $kind', database => {
     expect(JSON.stringify(await app.services.db.mailedLink.findMany())).not.toContain(token)
   })
 
-  it('stops nobody who has not done it', async () => {
+  it('is not required to use Patchbay', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     expect((await browser.send('POST', '/servers', { name: 'first', access: 'public' })).status).toBe(201)
   })
 
-  it('can be asked for again, some times an hour, until it is done', async () => {
+  it('can be requested again a few times an hour until it is done', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     expect((await browser.send('POST', '/me/email-verification')).status).toBe(202)
@@ -46,7 +46,7 @@ describe.each(databases)('confirming an address on $kind', database => {
     expect((await browser.send('POST', '/me/email-verification')).status).toBe(409)
   })
 
-  it('fails the same way with a link that is too old, of another kind, or no link at all', async () => {
+  it('fails the same way with an expired link, a link of another kind, and no link', async () => {
     const app = await startMailApp(database)
     const { welcome } = await newPerson(app)
     const stranger = createBrowser(app.origin)
@@ -64,8 +64,8 @@ describe.each(databases)('confirming an address on $kind', database => {
   })
 })
 
-describe('confirming an address', () => {
-  it('stands in nobody’s way where the mail server refuses the letter, and can be asked for again', async () => {
+describe('confirming an email', () => {
+  it('does not block the sign-up if the mail server rejects the message, and can be requested again', async () => {
     const app = await startMailApp(anyDatabase)
     app.smtp.refuse('550 no such mailbox')
     const browser = createBrowser(app.origin)
@@ -77,7 +77,7 @@ describe('confirming an address', () => {
     expect(linkIn(await app.smtp.next()).token).toHaveLength(43)
   })
 
-  it('puts the letter into the outbox where no mail server is set', async () => {
+  it('saves the message to the outbox if no mail server is set', async () => {
     const app = await startApp(anyDatabase)
     const browser = createBrowser(app.origin)
     await browser.signUp(EMAIL, PASSWORD)
@@ -90,7 +90,7 @@ describe('confirming an address', () => {
     expect(text).toContain(`${app.settings.baseUrl}/verify-email?token=`)
   })
 
-  it('builds its link from the base URL, whatever Host and forwarded headers say', async () => {
+  it('builds its link from the base URL, whatever the Host and forwarded headers say', async () => {
     const app = await startMailApp(anyDatabase, {
       PATCHBAY_BASE_URL: 'https://patchbay.example',
       PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128',
@@ -100,7 +100,7 @@ describe('confirming an address', () => {
     expect(linkIn(await app.smtp.next()).url.origin).toBe('https://patchbay.example')
   })
 
-  it('removes links whose time is over with the hourly upkeep, and keeps the others', async () => {
+  it('removes expired links in the hourly cleanup, and keeps the others', async () => {
     const app = await startMailApp(anyDatabase)
     await newPerson(app)
     const { db, upkeep } = app.services

@@ -9,7 +9,7 @@ import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
 
 const EMAIL = 'ada@example.com'
 const PASSWORD = 'correct horse battery staple'
-/** At the provider she has another address, of which it says nothing good: linking does not go by it. */
+/** Her email at the provider differs and is unverified, because linking must not depend on it. */
 const ADA = { sub: 'ada-at-provider', email: 'ada@elsewhere.example', email_verified: false }
 
 const Identities = z.object({ items: z.array(z.looseObject({ id: z.string() })) })
@@ -17,7 +17,7 @@ const NewIdentity = z.object({ url: z.string() })
 
 type Browser = ReturnType<typeof createBrowser>
 
-/** Patchbay beside a provider, with an account whose address is confirmed and that is signed in in `browser`. */
+/** Starts Patchbay with a provider and an account with a confirmed email that is signed in in `browser`. */
 const startWorld = async (database = anyDatabase) => {
   const provider = await prepareOpenIdProvider()
   const app = await startApp(database, provider.settings)
@@ -29,7 +29,7 @@ const startWorld = async (database = anyDatabase) => {
   await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
 
   const begin = (by: Browser, body: object = { password: PASSWORD }) => by.send('POST', '/me/identities', body)
-  /** A browser of pages with the session of one of the API. */
+  /** Returns a page browser with the session of an API browser. */
   const pagesOf = (by: Browser) => {
     const pages = createPageBrowser(app.origin)
     for (const [name, value] of by.cookies) pages.cookies.set(name, value)
@@ -41,7 +41,7 @@ const startWorld = async (database = anyDatabase) => {
     return pagesOf(by).get(path)
   }
   const list = async (by: Browser) => Identities.parse((await by.send('GET', '/me/identities')).json()).items
-  /** Who is signed in after coming from the provider; undefined: nobody. */
+  /** Returns who is signed in after coming from the provider; undefined if nobody is. */
   const comeAs = async (sub: string): Promise<string | undefined> => {
     const pages = createPageBrowser(app.origin)
     const { location = '' } = await pages.get('/sign-in/external')
@@ -53,7 +53,7 @@ const startWorld = async (database = anyDatabase) => {
 }
 
 describe.each(databases)('an identity at the external provider on $kind', database => {
-  it('is linked by who is signed in and gives the password, signs in from then on, and is unlinked', async () => {
+  it('is linked by a signed-in user with their password, signs them in, and can be unlinked', async () => {
     const { browser, provider, link, list, comeAs, services } = await startWorld(database)
     expect(await comeAs(ADA.sub)).toBeUndefined()
     const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '/account' })
@@ -61,7 +61,7 @@ describe.each(databases)('an identity at the external provider on $kind', databa
     const [identity] = await list(browser)
     expect(identity).toMatchObject({ issuer: provider.issuer, subject: ADA.sub })
     expect(await comeAs(ADA.sub)).toBe(EMAIL)
-    // Once more changes nothing.
+    // Linking it again changes nothing.
     expect((await link(browser)).status).toBe(303)
     expect(await list(browser)).toHaveLength(1)
     expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
@@ -73,7 +73,7 @@ describe.each(databases)('an identity at the external provider on $kind', databa
     ])
   })
 
-  it('belongs to one account, and to nobody else’s eyes or hands', async () => {
+  it('belongs to one account, and is hidden from and protected against other users', async () => {
     const { origin, browser, link, list, comeAs, services } = await startWorld(database)
     await link(browser)
     const [identity] = await list(browser)
@@ -84,13 +84,13 @@ describe.each(databases)('an identity at the external provider on $kind', databa
     expect(await list(eve)).toEqual([])
     expect((await eve.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(404)
     const refused = await link(eve)
-    expect([refused.status, refused.html]).toEqual([409, expect.stringContaining('Another account here')])
+    expect([refused.status, refused.html]).toEqual([409, expect.stringContaining('Another account is already linked')])
     expect(await comeAs(ADA.sub)).toBe(EMAIL)
   })
 })
 
-describe('linking', () => {
-  it('takes the password, a confirmed address, a session and its CSRF token', async () => {
+describe('linking an external identity', () => {
+  it('requires the password, a confirmed email, a session and its CSRF token', async () => {
     const { origin, browser, begin, list, services } = await startWorld()
     for (const [body, status] of [
       [{}, 400],
@@ -112,14 +112,11 @@ describe('linking', () => {
     expect((await begin(withoutCsrf)).status).toBe(403)
     await services.db.user.updateMany({ data: { emailVerifiedAt: null } })
     const unconfirmed = await begin(browser)
-    expect([unconfirmed.status, unconfirmed.text]).toEqual([
-      409,
-      expect.stringContaining('Confirm your e-mail address'),
-    ])
+    expect([unconfirmed.status, unconfirmed.text]).toEqual([409, expect.stringContaining('Confirm your email')])
     expect(await list(browser)).toEqual([])
   })
 
-  it('is done in the session that began it alone', async () => {
+  it('works only in the session that began it', async () => {
     const { origin, provider, browser, begin, pagesOf, list } = await startWorld()
     const { url } = NewIdentity.parse((await begin(browser)).json())
     const path = await visitProvider(provider.issuer, url, ADA.sub)
@@ -127,13 +124,13 @@ describe('linking', () => {
     await other.signUp('eve@example.com', PASSWORD)
     expect((await pagesOf(other).get(path)).status).toBe(400)
     expect((await createPageBrowser(origin).get(path)).status).toBe(400)
-    // Somebody else signed in with the same browser meanwhile.
+    // Another user has signed in with the same browser meanwhile.
     await browser.signIn('eve@example.com', PASSWORD)
     expect((await pagesOf(browser).get(path)).status).toBe(400)
     expect([await list(browser), await list(other)]).toEqual([[], []])
   })
 
-  it('counts no wrong password while the provider is down', async () => {
+  it('does not count wrong passwords while the provider is down', async () => {
     const { browser, begin, provider } = await startWorld()
     provider.faults.set('/.well-known/openid-configuration', (_request, response) => response.destroy())
     for (let count = 0; count < 11; count++) expect((await begin(browser)).status).toBe(503)
@@ -141,13 +138,13 @@ describe('linking', () => {
     expect((await begin(browser)).status).toBe(200)
   })
 
-  it('leads nowhere else afterwards', async () => {
+  it('redirects only to Patchbay afterwards', async () => {
     const { browser, link } = await startWorld()
     const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '//evil.example/' })
     expect(linked.location).toBe('/')
   })
 
-  it('has no provider to go to where none is set up', async () => {
+  it('is not possible if no provider is set up', async () => {
     const app = await startApp(anyDatabase)
     const browser = createBrowser(app.origin)
     await browser.signUp(EMAIL, PASSWORD)
@@ -157,8 +154,8 @@ describe('linking', () => {
   })
 })
 
-describe('the last way in', () => {
-  it('cannot be unlinked from an account without a password, which can be linked to more', async () => {
+describe('the only way to sign in', () => {
+  it('cannot be unlinked from an account without a password, which can be linked to more identities', async () => {
     const { origin, provider, list, services } = await startWorld()
     provider.people.set('new', { sub: 'new', email: 'new@example.com', email_verified: true })
     const pages = createPageBrowser(origin)
@@ -169,9 +166,9 @@ describe('the last way in', () => {
     await browser.loadCsrfToken()
     const [first] = await list(browser)
     const refused = await browser.send('DELETE', `/me/identities/${first?.id}`)
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('set a password first')])
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('Set a password first')])
     expect(await list(browser)).toHaveLength(1)
-    // Neither can it have a second factor, which takes a password to remove.
+    // Nor can the account have a second factor, as removing it requires a password.
     expect((await browser.send('POST', '/me/second-factor', { password: PASSWORD })).status).toBe(409)
 
     const { url } = NewIdentity.parse((await browser.send('POST', '/me/identities', {})).json())
@@ -182,7 +179,7 @@ describe('the last way in', () => {
     expect(audited).toHaveLength(1)
   })
 
-  it('is given up for a password, which an account without one gets by mail', async () => {
+  it('can be unlinked after the user has set a password by email', async () => {
     const provider = await prepareOpenIdProvider()
     const app = await startMailApp(anyDatabase, provider.settings)
     onTestFinished(await provider.listen(app.origin))
@@ -200,7 +197,7 @@ describe('the last way in', () => {
     expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
   })
 
-  it('is the password as well, once there is one', async () => {
+  it('includes the password once there is one', async () => {
     const { browser, link, list } = await startWorld()
     await link(browser)
     const [identity] = await list(browser)

@@ -15,7 +15,7 @@ const CALLBACK = '/sign-in/external/callback'
 type PageBrowser = ReturnType<typeof createPageBrowser>
 type World = AccountsApp & { provider: OpenIdProvider; browser: () => PageBrowser }
 
-/** Patchbay beside a provider; the first account, the operator's, is made, so that the policy of sign-up holds. */
+/** Starts Patchbay with a provider and creates the operator's account, so that the sign-up policy applies. */
 const startWorld = async (
   database: DatabaseKindForTests = anyDatabase,
   env: Record<string, string> = {},
@@ -29,7 +29,7 @@ const startWorld = async (
   return { ...app, provider, browser: () => createPageBrowser(app.origin) }
 }
 
-/** Goes to the provider and comes back as `sub`; `change` is what somebody in between makes of either address. */
+/** Goes to the provider and returns as `sub`. `change` lets an attacker alter either URL. */
 const travel = async (
   { provider }: World,
   browser: PageBrowser,
@@ -58,7 +58,7 @@ const changeQuery =
     return address.startsWith('/') ? `${url.pathname}${url.search}` : url.href
   }
 
-/** The address of who is signed in; undefined: nobody is. */
+/** Returns the signed-in user's email; undefined if nobody is signed in. */
 const whoIs = async (browser: PageBrowser): Promise<string | undefined> => {
   const { status, html } = await browser.get('/api/v1/me')
   return status === 200 ? JSON.parse(html).user.email : undefined
@@ -71,7 +71,7 @@ const actionsOf = async ({ services }: World): Promise<string[]> =>
   (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
 
 describe.each(databases)('signing in with an external provider on $kind', database => {
-  it('makes an account with a verified address the first time, and signs in to it from then on', async () => {
+  it('creates an account with a verified email the first time, and signs in to it afterwards', async () => {
     const world = await startWorld(database)
     const first = world.browser()
     const arrived = await travel(world, first, ADA.sub, { returnTo: '/account?tab=1' })
@@ -82,7 +82,7 @@ describe.each(databases)('signing in with an external provider on $kind', databa
     expect(await identitiesOf(world)).toMatchObject([
       { userId: user?.id, issuer: world.provider.issuer, subject: ADA.sub },
     ])
-    // The subject counts: the address there may change, also to that of somebody else here.
+    // The subject identifies the user: the email at the provider may change, even to that of another user here.
     world.provider.people.set(ADA.sub, { ...ADA, email: 'operator@example.com' })
     const second = world.browser()
     await travel(world, second, ADA.sub)
@@ -91,13 +91,13 @@ describe.each(databases)('signing in with an external provider on $kind', databa
     const actions = await actionsOf(world)
     expect(actions).toEqual(expect.arrayContaining(['user.signed_up', 'user.identity_linked']))
     expect(actions.filter(action => action === 'user.signed_in')).toHaveLength(2)
-    // No password leads in: there is none.
+    // No password works, as none is set.
     for (const password of ['', PASSWORD]) {
       expect((await createBrowser(world.origin).signIn(EMAIL, password)).status).toBe(401)
     }
   })
 
-  it('makes one account of one person who comes twice at once', async () => {
+  it('creates one account for one user who arrives twice at once', async () => {
     const world = await startWorld(database)
     const browsers = Array.from({ length: 4 }, world.browser)
     await Promise.all(browsers.map(browser => travel(world, browser, ADA.sub)))
@@ -105,7 +105,7 @@ describe.each(databases)('signing in with an external provider on $kind', databa
     expect([(await usersOf(world)).length, (await identitiesOf(world)).length]).toEqual([1, 1])
   })
 
-  it('asks for the password where the address has an account, and links it for who knows that alone', async () => {
+  it('asks for the password if the email has an account, and links it only with the right one', async () => {
     const world = await startWorld(database)
     await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
     const browser = world.browser()
@@ -126,7 +126,7 @@ describe.each(databases)('signing in with an external provider on $kind', databa
   })
 })
 
-describe('who comes from the provider', () => {
+describe('a user who returns from the provider', () => {
   it.each([
     ['an address that is not verified', { email: EMAIL, email_verified: false }],
     ['an address of which nothing is said', { email: EMAIL }],
@@ -134,19 +134,19 @@ describe('who comes from the provider', () => {
     ['no address', { email_verified: true }],
     ['what is no address', { email: 'ada', email_verified: true }],
     ['several addresses', { email: [EMAIL, 'eve@example.com'], email_verified: true }],
-  ])('with %s gets no account, and none is linked', async (_what, claims) => {
+  ])('with %s gets no account and is not linked to one', async (_what, claims) => {
     const world = await startWorld()
     world.provider.people.set('somebody', { sub: 'somebody', ...claims })
     const browser = world.browser()
     const answer = await travel(world, browser, 'somebody')
-    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('does not vouch for an e-mail address')])
+    expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('has not verified your email')])
     expect(await whoIs(browser)).toBeUndefined()
     expect([await usersOf(world), await identitiesOf(world)]).toEqual([[], []])
     await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
     expect((await travel(world, world.browser(), 'somebody')).status).toBe(403)
   })
 
-  it('may have the address in the ID token itself', async () => {
+  it('can have the email in the ID token itself', async () => {
     const world = await startWorld(anyDatabase, {}, { hasClaimsInToken: true })
     const browser = world.browser()
     await travel(world, browser, ADA.sub)
@@ -155,9 +155,9 @@ describe('who comes from the provider', () => {
   })
 
   it.each([
-    ['invite', 'open the link of your invitation'],
-    ['closed', 'ask its operator'],
-  ])('gets no account where sign-up is %s, is told what to do, and is linked to one', async (policy, advice) => {
+    ['invite', 'Open the link in your invitation'],
+    ['closed', 'Ask the operator'],
+  ])('gets no account if sign-up is %s, is told what to do, and can be linked to one', async (policy, advice) => {
     const world = await startWorld(anyDatabase, { PATCHBAY_SIGNUP: policy })
     const answer = await travel(world, world.browser(), ADA.sub)
     expect([answer.status, answer.html]).toEqual([403, expect.stringContaining(advice)])
@@ -169,7 +169,7 @@ describe('who comes from the provider', () => {
     expect(await whoIs(browser)).toBe(EMAIL)
   })
 
-  it('does not become the operator where the first account takes the setup token', async () => {
+  it('does not become the operator if the first account requires the setup token', async () => {
     const provider = await prepareOpenIdProvider()
     const app = await startApp(anyDatabase, { ...provider.settings, PATCHBAY_HOST: '0.0.0.0' })
     onTestFinished(await provider.listen(app.origin))
@@ -181,14 +181,14 @@ describe('who comes from the provider', () => {
     expect(await usersOf(world)).toEqual([])
   })
 
-  it('cannot have the account of the demo', async () => {
+  it('cannot get the demo account', async () => {
     const world = await startWorld()
     world.provider.people.set('demo', { sub: 'demo', email: 'demo@patchbay.internal', email_verified: true })
     expect((await travel(world, world.browser(), 'demo')).status).toBe(409)
     expect(await usersOf(world)).toEqual([])
   })
 
-  it('is asked for the code where a second factor is on, on the way to an account and to a link alike', async () => {
+  it('is asked for the code if a second factor is on, both for signing in and for linking', async () => {
     const world = await startWorld()
     const own = createBrowser(world.origin)
     await own.signUp(EMAIL, PASSWORD)
@@ -209,7 +209,7 @@ describe('who comes from the provider', () => {
     expect(await whoIs(again)).toBe(EMAIL)
   })
 
-  it('and changed their mind is told so, in our words', async () => {
+  it('and canceled there gets an error message from Patchbay', async () => {
     const world = await startWorld()
     const answer = await travel(world, world.browser(), undefined)
     expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('did not sign you in (access_denied)')])
@@ -217,8 +217,8 @@ describe('who comes from the provider', () => {
   })
 })
 
-describe('the way there and back', () => {
-  it('carries state, nonce and a PKCE challenge, each time others, and no secret', async () => {
+describe('the round trip to the provider', () => {
+  it('carries a fresh state, nonce and PKCE challenge each time, and no secret', async () => {
     const world = await startWorld()
     const seen: string[] = []
     for (let count = 0; count < 2; count++) {
@@ -250,15 +250,18 @@ describe('the way there and back', () => {
       'a code of another PKCE challenge',
       { there: changeQuery(query => query.set('code_challenge', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')) },
     ],
-  ])('with %s signs nobody in', async (_what, changes) => {
+  ])('does not sign in with %s', async (_what, changes) => {
     const world = await startWorld()
     const browser = world.browser()
     const answer = await travel(world, browser, ADA.sub, changes)
-    expect([answer.status, answer.html]).toEqual([400, expect.stringContaining('begin anew')])
+    expect([answer.status, answer.html]).toEqual([
+      400,
+      expect.stringContaining('does not match a sign-in started here'),
+    ])
     expect([await whoIs(browser), await usersOf(world)]).toEqual([undefined, []])
   })
 
-  it('does not take what another browser came back with, nor the same a second time', async () => {
+  it('does not accept the callback of another browser, nor the same one twice', async () => {
     const world = await startWorld()
     const thief = world.browser()
     const victim = world.browser()
@@ -267,17 +270,17 @@ describe('the way there and back', () => {
       (await thief.get('/sign-in/external')).location ?? '',
       ADA.sub,
     )
-    // A browser that has begun nothing, and one that has begun a sign-in of its own.
+    // A browser without a pending sign-in, and one with its own.
     expect((await victim.get(path)).status).toBe(400)
     await victim.get('/sign-in/external')
     expect((await victim.get(path)).status).toBe(400)
     expect(await whoIs(victim)).toBeUndefined()
     expect((await thief.get(path)).status).toBe(303)
     const replayed = await thief.get(path)
-    expect([replayed.status, replayed.html]).toEqual([400, expect.stringContaining('has been finished')])
+    expect([replayed.status, replayed.html]).toEqual([400, expect.stringContaining('is already complete')])
   })
 
-  it('is tried once: what was tampered with first is not taken as it was afterwards', async () => {
+  it('accepts one attempt: after a tampered callback, the original fails too', async () => {
     const world = await startWorld()
     const browser = world.browser()
     const { location = '' } = await browser.get('/sign-in/external')
@@ -287,7 +290,7 @@ describe('the way there and back', () => {
     expect(await whoIs(browser)).toBeUndefined()
   })
 
-  it('is over after ten minutes', async () => {
+  it('expires after ten minutes', async () => {
     const world = await startWorld()
     const browser = world.browser()
     const { location = '' } = await browser.get('/sign-in/external')
@@ -301,7 +304,7 @@ describe('the way there and back', () => {
     expect(await whoIs(browser)).toBeUndefined()
   })
 
-  it('gives a session of a new id, so that one planted before is worth nothing', async () => {
+  it('uses a new session ID, so that a planted one gains nothing', async () => {
     const world = await startWorld()
     await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
     const victim = world.browser()
@@ -334,7 +337,7 @@ describe('the way there and back', () => {
     },
   )
 
-  it('is offered beside the password, and keeps where one was going', async () => {
+  it('is offered next to the password, and keeps the requested page', async () => {
     const world = await startWorld()
     for (const page of ['/sign-in', '/sign-up']) {
       const { html } = await world.browser().get(`${page}?return_to=%2Faccount`)
@@ -345,15 +348,15 @@ describe('the way there and back', () => {
   })
 })
 
-describe('a provider that', () => {
+describe('a provider', () => {
   const begin = async (world: World) => {
     const answer = await world.browser().get('/sign-in/external')
     return { status: answer.status, html: answer.html }
   }
-  const unavailable = { status: 503, html: expect.stringContaining('Example Login does not answer as it should') }
+  const unavailable = { status: 503, html: expect.stringContaining('Example Login is not responding correctly') }
   const DISCOVERY = '/.well-known/openid-configuration'
 
-  it('is down keeps Patchbay from nothing else, and is used once it is up', async () => {
+  it('that is down affects nothing else, and is used once it is up', async () => {
     const provider = await prepareOpenIdProvider()
     const app = await startApp(anyDatabase, provider.settings)
     const world = { ...app, provider, browser: () => createPageBrowser(app.origin) }
@@ -366,13 +369,13 @@ describe('a provider that', () => {
     expect(await whoIs(browser)).toBe(EMAIL)
   })
 
-  it('never answers is given up', async () => {
+  it('that never responds times out', async () => {
     const world = await startWorld()
     world.provider.faults.set(DISCOVERY, () => undefined)
     expect(await begin(world)).toEqual(unavailable)
   })
 
-  it('answers without end is given up', async () => {
+  it('that sends an endless response is cut off', async () => {
     const world = await startWorld()
     world.provider.faults.set(DISCOVERY, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -391,13 +394,13 @@ describe('a provider that', () => {
     ['answers a page', 200, { 'content-type': 'text/html' }, '<h1>Hello</h1>'],
     ['names another issuer', 200, { 'content-type': 'application/json' }, '{"issuer":"https://evil.example"}'],
     ['has nowhere to go', 200, { 'content-type': 'application/json' }, undefined],
-  ])('%s cannot be used', async (_what, status, headers, body) => {
+  ])('that %s cannot be used', async (_what, status, headers, body) => {
     const world = await startWorld()
     world.provider.faults.set(DISCOVERY, (_request, response) => {
       response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
     })
     expect(await begin(world)).toEqual(unavailable)
-    // Looked for anew with the next sign-in.
+    // Discovery is retried with the next sign-in.
     world.provider.faults.clear()
     expect((await begin(world)).status).toBe(303)
   })
@@ -406,7 +409,7 @@ describe('a provider that', () => {
     ['signs with a key that it does not publish', 'RS256'],
     ['does not sign at all', 'none'],
     ['signs with the client secret', 'HS256'],
-  ])('%s is not believed', async (_what, alg) => {
+  ])('that %s is not trusted', async (_what, alg) => {
     const world = await startWorld()
     const { privateKey } = await generateKeyPair('RS256')
     const browser = world.browser()
@@ -433,7 +436,7 @@ describe('a provider that', () => {
     expect([await whoIs(browser), await usersOf(world)]).toEqual([undefined, []])
   })
 
-  it('falls silent half-way signs nobody in, and says that it was the provider', async () => {
+  it('that stops responding half-way does not sign in, and the error names it', async () => {
     const world = await startWorld()
     const browser = world.browser()
     const { location = '' } = await browser.get('/sign-in/external')

@@ -10,7 +10,7 @@ export const EMAIL = 'ada@example.com'
 
 export type MailApp = AccountsApp & { smtp: SmtpServer }
 
-/** The real application with a mail server of its own; both end with the test. */
+/** Starts the real application with its own mail server. Both end with the test. */
 export const startMailApp = async (
   database: DatabaseKindForTests,
   env: Record<string, string> = {},
@@ -21,7 +21,7 @@ export const startMailApp = async (
   return { ...app, smtp }
 }
 
-/** The path and token of the one link in a letter. */
+/** Returns the path and token of the only link in an email. */
 export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
   const links = mail.text.match(/https?:\/\/\S+\?token=\S+/g) ?? []
   const [link] = links
@@ -30,7 +30,7 @@ export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
   return { url, token: url.searchParams.get('token') ?? '' }
 }
 
-/** Somebody who has just signed up, in a browser that can send more; `welcome` is the letter they got. */
+/** Signs up a user and returns their browser; `welcome` is the email they received. */
 export const newPerson = async ({ origin, smtp }: MailApp, email = EMAIL) => {
   const browser = createBrowser(origin)
   const answer = await browser.signUp(email, PASSWORD)
@@ -39,6 +39,6 @@ export const newPerson = async ({ origin, smtp }: MailApp, email = EMAIL) => {
   return { browser, email, welcome: await smtp.next() }
 }
 
-/** The actions in the audit log, oldest first. */
+/** Lists the actions in the audit log, oldest first. */
 export const auditOf = async ({ services }: MailApp): Promise<string[]> =>
   (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)

@@ -7,12 +7,12 @@ import { freePort } from '../support/free-port.ts'
 const CLIENT_ID = 'patchbay'
 export const CLIENT_SECRET = 'a secret that only the two know'
 
-/** Somebody with an account there; `claims` are what it says of them besides. */
+/** A user at the provider; `claims` are additional claims about them. */
 export type ProviderPerson = { sub: string; email?: unknown; email_verified?: unknown }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** In memory, for as long as a test lasts; the library warns of its own. */
+/** In-memory storage for the duration of a test; the library warns about its own. */
 const createAdapters = () => {
   const kept = new Map<string, AdapterPayload>()
   return (kind: string): Adapter => {
@@ -51,7 +51,7 @@ const buildProvider = async (
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
     findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ ...people.get(sub), sub }) }),
-    // Nobody is asked for consent.
+    // Skips the consent page.
     loadExistingGrant: async ctx => {
       const { client, session } = ctx.oidc
       if (client === undefined || session?.accountId === undefined) return undefined
@@ -64,7 +64,7 @@ const buildProvider = async (
   return provider
 }
 
-/** Whoever comes is signed in as the person named in their cookie `person`. */
+/** Signs visitors in as the user named in their cookie `person`. */
 const handlerOf = (provider: Provider): Handler => {
   const callback = provider.callback()
   const signIn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -81,12 +81,12 @@ const handlerOf = (provider: Provider): Handler => {
   }
 }
 
-/** A real OpenID Connect provider on loopback, and the settings with which Patchbay uses it. */
+/** Starts a real OpenID Connect provider on loopback, with the settings that Patchbay needs to use it. */
 export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) => {
   const port = await freePort()
   const issuer = `http://localhost:${port}`
   const people = new Map<string, ProviderPerson>()
-  /** What stands in for the provider at a path, such as one that never answers. */
+  /** Replaces the provider at a path, e.g. with a handler that never responds. */
   const faults = new Map<string, Handler>()
   const asked: string[] = []
 
@@ -94,7 +94,7 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
     issuer,
     people,
     faults,
-    /** The paths that were asked for, by Patchbay and by browsers. */
+    /** The paths requested by Patchbay and by browsers. */
     asked,
     settings: {
       PATCHBAY_OIDC_ISSUER: issuer,
@@ -102,7 +102,7 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
       PATCHBAY_OIDC_CLIENT_SECRET: CLIENT_SECRET,
       PATCHBAY_OIDC_NAME: 'Example Login',
     },
-    /** Knows Patchbay by its address. Until then nobody listens there. Answers what ends it. */
+    /** Registers Patchbay by its origin and starts listening. Returns a function that stops it. */
     listen: async (patchbayOrigin: string): Promise<() => Promise<void>> => {
       const redirectUri = `${patchbayOrigin}/sign-in/external/callback`
       const handle = handlerOf(await buildProvider(issuer, people, { redirectUri, hasClaimsInToken }))
@@ -125,8 +125,8 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
 export type OpenIdProvider = Awaited<ReturnType<typeof prepareOpenIdProvider>>
 
 /**
- * What a browser does at the provider, on a fresh one of its own: follows where it is sent, as `sub` (undefined: who
- * refuses to sign in), until it is sent back to Patchbay. Answers that address, from its path on.
+ * Acts as a fresh browser at the provider: follows redirects, signed in as `sub` (undefined refuses to sign in), until it
+ * is sent back to Patchbay. Returns that URL, starting at its path.
  */
 export const visitProvider = async (issuer: string, url: string, sub: string | undefined): Promise<string> => {
   const cookies = new Map<string, string>([['person', encodeURIComponent(sub ?? '')]])

@@ -7,7 +7,7 @@ import { EMAIL, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.t
 const CHANGE = { currentPassword: PASSWORD, password: NEW_PASSWORD }
 
 describe.each(databases)('changing the password on $kind', database => {
-  it('ends every other session, link and grant, and goes on under a new session id', async () => {
+  it('ends every other session, link and grant, and continues with a new session ID', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const { db } = app.services
@@ -38,7 +38,7 @@ describe.each(databases)('changing the password on $kind', database => {
     expect((await app.smtp.next()).headers).toContain('Subject: Your password for Patchbay was changed')
   })
 
-  it('happens once where two sessions change it at once, each knowing the one of now', async () => {
+  it('succeeds once if two sessions with the current password do it concurrently', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const elsewhere = createBrowser(app.origin)
@@ -53,14 +53,14 @@ describe.each(databases)('changing the password on $kind', database => {
     expect((await createBrowser(app.origin).signIn(EMAIL, changed[0] ?? '')).status).toBe(200)
   })
 
-  it('does not let a request that was under way bring an ended session back', async () => {
+  it('does not let a running request restore an ended session', async () => {
     const app = await startMailApp(database)
     await newPerson(app)
     const { sessionStore, db } = app.services
     const elsewhere = createBrowser(app.origin)
     await elsewhere.signIn(EMAIL, PASSWORD)
     const [sid = ''] = decodeURIComponent(elsewhere.cookies.get('sid') ?? '').split('.')
-    // As a request does that began before the end and writes its session after it.
+    // Like a request that began before the session ended and saves it afterwards.
     const session = await new Promise<Parameters<typeof sessionStore.set>[1]>((resolve, reject) => {
       sessionStore.get(sid, (error, found) => (found ? resolve(found) : reject(error ?? new Error('no session'))))
     })
@@ -73,7 +73,7 @@ describe.each(databases)('changing the password on $kind', database => {
 })
 
 describe('changing the password', () => {
-  it('takes the password of now, and as few guesses at it as a sign-in', async () => {
+  it('requires the current password, with as few guesses as a sign-in', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const wrong = { ...CHANGE, currentPassword: 'wrong password' }
@@ -88,7 +88,7 @@ describe('changing the password', () => {
     [{ currentPassword: PASSWORD, password: 'short' }, 400, 'password'],
     [{ password: NEW_PASSWORD }, 400, 'currentPassword'],
     [{ currentPassword: PASSWORD, password: 'x'.repeat(257) }, 400, 'password'],
-  ])('to %j is refused with %i and names the field', async (body, status, path) => {
+  ])('to %j is rejected with %i and names the field', async (body, status, path) => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const answer = await browser.send('PUT', '/me/password', body)
@@ -97,7 +97,7 @@ describe('changing the password', () => {
     expect((await browser.send('GET', '/me')).status).toBe(200)
   })
 
-  it('by a token that may write takes the password as well, and leaves the token as it is', async () => {
+  it('with a write token requires the password too, and keeps the token', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const { token } = JSON.parse((await browser.send('POST', '/tokens', { name: 'script' })).text) as { token: string }
@@ -108,7 +108,7 @@ describe('changing the password', () => {
     expect((await script.send('GET', '/me')).status).toBe(200)
   })
 
-  it('in the name of a cookie takes the CSRF token', async () => {
+  it('with a cookie requires the CSRF token', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const forged = createBrowser(app.origin)

@@ -17,7 +17,7 @@ const reset = (app: MailApp, token: string, password = NEW_PASSWORD) =>
   createBrowser(app.origin).send('PUT', '/password-resets', { token, password })
 
 describe.each(databases)('a forgotten password on $kind', database => {
-  it('is replaced by way of a link, which ends all sessions, links and grants and signs nobody in', async () => {
+  it('is replaced through a link, which ends all sessions, links and grants and does not sign in', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)
     const { db } = app.services
@@ -50,7 +50,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
     expect(JSON.stringify(await db.auditEntry.findMany())).not.toMatch(new RegExp(`${token}|${NEW_PASSWORD}`))
   })
 
-  it('confirms the address that the link came to', async () => {
+  it('confirms the email that the link was sent to', async () => {
     const app = await startMailApp(database)
     await newPerson(app)
     await reset(app, await tokenFor(app))
@@ -71,7 +71,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
     expect((await createApiClient(app.origin, token).send('GET', '/me')).status).toBe(status)
   })
 
-  it('is answered the same whether or not there is such an account', async () => {
+  it('gets the same response whether or not the account exists', async () => {
     const app = await startMailApp(database)
     await newPerson(app)
     const shown = ({ status, text, headers }: BrowserAnswer) => ({
@@ -88,7 +88,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
     expect(app.smtp.received).toHaveLength(2)
   })
 
-  it.each([EMAIL, 'nobody@example.com'])('is asked for five times an hour for %s, whoever asks', async email => {
+  it.each([EMAIL, 'nobody@example.com'])('can be reset five times an hour for %s, whoever requests it', async email => {
     const app = await startMailApp(database, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
     await newPerson(app)
     const statuses: number[] = []
@@ -96,7 +96,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429])
   })
 
-  it('goes to one who comes with the link first, of many at once', async () => {
+  it('is replaced once if many use the link concurrently', async () => {
     const app = await startMailApp(database)
     await newPerson(app)
     const token = await tokenFor(app)
@@ -107,7 +107,7 @@ describe.each(databases)('a forgotten password on $kind', database => {
 })
 
 describe('a forgotten password', () => {
-  it('is asked for thirty times an hour from one network', async () => {
+  it('can be reset thirty times an hour from one network', async () => {
     const app = await startMailApp(anyDatabase)
     const statuses: number[] = []
     for (let count = 0; count < 31; count++)
@@ -115,7 +115,7 @@ describe('a forgotten password', () => {
     expect(statuses).toEqual([...Array(30).fill(202), 429])
   })
 
-  it('cannot be replaced by one that is too short, and the link is good afterwards', async () => {
+  it('cannot be replaced by a password that is too short, and the link stays valid', async () => {
     const app = await startMailApp(anyDatabase)
     await newPerson(app)
     const token = await tokenFor(app)
@@ -123,7 +123,7 @@ describe('a forgotten password', () => {
     expect((await reset(app, token)).status).toBe(204)
   })
 
-  it('cannot be replaced half an hour later', async () => {
+  it('cannot be replaced after half an hour', async () => {
     const app = await startMailApp(anyDatabase)
     await newPerson(app)
     const token = await tokenFor(app)
@@ -134,7 +134,7 @@ describe('a forgotten password', () => {
     expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(200)
   })
 
-  it('lets in who was blocked for having forgotten it', async () => {
+  it('no longer blocks the user once it is replaced', async () => {
     const app = await startMailApp(anyDatabase)
     await newPerson(app)
     for (let count = 0; count < 10; count++) await createBrowser(app.origin).signIn(EMAIL, 'wrong password')
@@ -144,7 +144,7 @@ describe('a forgotten password', () => {
     expect(await auditOf(app)).toContain('user.password_reset')
   })
 
-  it('is sent before Patchbay stops, when it was asked for before', async () => {
+  it('is reset by an email that is sent before Patchbay stops, if it was requested before', async () => {
     const app = await startMailApp(anyDatabase)
     await newPerson(app)
     await askForReset(app)

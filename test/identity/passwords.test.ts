@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswords } from '../../src/accounts/passwords.ts'
-import { AppError } from '../../src/kernel/index.ts'
+import { createPasswords } from '../../src/identity/passwords.ts'
+import { AppError } from '../../src/lib/kernel/errors.ts'
 
-describe('hashing passwords', () => {
-  it('sends away who comes when so many wait, says when to come back, and serves the rest', async () => {
+describe('password hashing', () => {
+  it('rejects requests when too many are waiting, says when to retry, and serves the rest', async () => {
     const { hashPassword } = createPasswords({ maxAtOnce: 1, maxWaiting: 1 })
     const results = await Promise.allSettled(['one', 'two', 'three'].map(hashPassword))
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -13,12 +13,12 @@ describe('hashing passwords', () => {
     await expect(hashPassword('four')).resolves.toMatch(/^\$argon2id\$/)
   })
 
-  it('gives each a salt of its own', async () => {
+  it('uses a different salt for each hash', async () => {
     const { hashPassword } = createPasswords()
     expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
   })
 
-  it('finds no password right where there is no account, and does the work all the same', async () => {
+  it('accepts no password without an account, but does the same work', async () => {
     const { checkPassword } = createPasswords()
     expect(await checkPassword('', undefined)).toEqual({ isRight: false, needsRehash: false })
   })

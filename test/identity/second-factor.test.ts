@@ -19,7 +19,7 @@ const Token = z.object({ token: z.string() })
 const signIn = (origin: string, code?: string, address = HOME) =>
   createBrowser(origin, { address }).send('POST', '/session', { email: EMAIL, password: PASSWORD, code })
 
-/** An app whose one account has a second factor; `browser` is the one it was turned on in. */
+/** Starts an app whose only account has a second factor, which was turned on in `browser`. */
 const startWithSecondFactor = async (database: DatabaseKindForTests) => {
   const app = await startApp(database, BEHIND_PROXY)
   const browser = createBrowser(app.origin, { address: '192.0.2.200' })
@@ -27,7 +27,7 @@ const startWithSecondFactor = async (database: DatabaseKindForTests) => {
   return { ...app, browser, ...(await turnOn(browser, PASSWORD)) }
 }
 
-/** As if the last code had been used long ago: the one of now is good again. */
+/** Forgets the last used time step, so that the current code is valid again. */
 const forgetUse = ({ services }: Pick<AccountsApp, 'services'>) =>
   services.db.secondFactor.updateMany({ data: { lastStep: 1 } })
 
@@ -35,7 +35,7 @@ const actionsOf = async ({ services }: Pick<AccountsApp, 'services'>): Promise<s
   (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
 
 describe.each(databases)('a second factor on $kind', database => {
-  it('is in force once a first code confirms it, and asked for after the password alone', async () => {
+  it('takes effect once a first code confirms it, and is asked for only after the password', async () => {
     const app = await startApp(database, BEHIND_PROXY)
     const browser = createBrowser(app.origin, { address: HOME })
     await browser.signUp(EMAIL, PASSWORD)
@@ -61,7 +61,7 @@ describe.each(databases)('a second factor on $kind', database => {
     expect(await actionsOf(app)).toContain('user.second_factor_added')
   })
 
-  it('takes a code once, also when it is sent many times at once', async () => {
+  it('accepts a code only once, even if it is sent many times concurrently', async () => {
     const app = await startWithSecondFactor(database)
     expect((await signIn(app.origin, app.confirmingCode)).status).toBe(401)
     const code = codeOf(app.secret, 1)
@@ -70,7 +70,7 @@ describe.each(databases)('a second factor on $kind', database => {
     expect((await signIn(app.origin, code)).status).toBe(401)
   })
 
-  it('takes a recovery code once in the place of a code, also when it is sent many times at once', async () => {
+  it('accepts a recovery code only once, even if it is sent many times concurrently', async () => {
     const app = await startWithSecondFactor(database)
     const [first = '', second = ''] = app.recoveryCodes
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => signIn(app.origin, first, `192.0.2.${n}`)))
@@ -80,7 +80,7 @@ describe.each(databases)('a second factor on $kind', database => {
     expect((await actionsOf(app)).filter(action => action === 'user.recovery_code_used')).toHaveLength(2)
   })
 
-  it('keeps its secret sealed and its recovery codes hashed, and none of them in the audit log', async () => {
+  it('stores its secret encrypted and its recovery codes hashed, and neither in the audit log', async () => {
     const app = await startWithSecondFactor(database)
     await signIn(app.origin, app.recoveryCodes[0])
     await signIn(app.origin, '000000')
@@ -98,7 +98,7 @@ describe.each(databases)('a second factor on $kind', database => {
     }
   })
 
-  it('ends the other sessions when it is added and when it is removed, and leaves tokens alone', async () => {
+  it('ends the other sessions when it is added or removed, but keeps tokens', async () => {
     const app = await startApp(database, BEHIND_PROXY)
     const [own, other] = [createBrowser(app.origin, { address: HOME }), createBrowser(app.origin, { address: HOME })]
     await own.signUp(EMAIL, PASSWORD)
@@ -122,7 +122,7 @@ describe.each(databases)('a second factor on $kind', database => {
     expect(await app.services.db.recoveryCode.count()).toBe(0)
   })
 
-  it('is removed by the operator for who has lost everything, which ends every session', async () => {
+  it('can be removed by the operator, which ends every session of the user', async () => {
     const app = await startWithSecondFactor(database)
     const { accounts } = app.services
     await expect(accounts.resetSecondFactorFor('nobody@example.com')).rejects.toMatchObject({ code: 'not_found' })
@@ -132,13 +132,13 @@ describe.each(databases)('a second factor on $kind', database => {
     await expect(accounts.resetSecondFactorFor(EMAIL)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('stops at the eleventh guess of a code, which no right password in between makes good', async () => {
+  it('blocks the eleventh guess of a code, even if the right password is sent in between', async () => {
     const app = await startWithSecondFactor(database)
     const page = createPageBrowser(app.origin, { address: HOME })
     const statuses: number[] = []
     for (let count = 0; count < 5; count++) {
       statuses.push((await signIn(app.origin, '000000')).status)
-      // The page's first step alone gets no further guess either.
+      // Repeating the page's first step does not allow further guesses either.
       await page.submit('/sign-in', { email: EMAIL, password: PASSWORD })
       statuses.push((await page.submit('/sign-in/code', { code: '000000' })).status)
     }
@@ -152,8 +152,8 @@ describe.each(databases)('a second factor on $kind', database => {
   })
 })
 
-describe('a code', () => {
-  it('is good one step before and after its own, and not further off', async () => {
+describe('a second-factor code', () => {
+  it('is valid from one step before to one step after its own', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     for (const [steps, status] of [
       [-3, 401],
@@ -163,7 +163,7 @@ describe('a code', () => {
       await forgetUse(app)
       expect([steps, (await signIn(app.origin, codeOf(app.secret, steps))).status]).toEqual([steps, status])
     }
-    // Used a step early, it takes the codes before it along.
+    // A code used a step early invalidates the earlier ones.
     expect((await signIn(app.origin, codeOf(app.secret))).status).toBe(401)
   })
 
@@ -176,13 +176,13 @@ describe('a code', () => {
     },
   )
 
-  it('sent where there is no second factor changes nothing', async () => {
+  it('is ignored if the account has no second factor', async () => {
     const app = await startApp(anyDatabase)
     await createBrowser(app.origin).signUp(EMAIL, PASSWORD)
     expect((await signIn(app.origin, '000000')).status).toBe(200)
   })
 
-  it('of another account is refused', async () => {
+  it('is rejected if it belongs to another account', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const other = createBrowser(app.origin)
     await other.signUp('eve@example.com', PASSWORD)
@@ -191,8 +191,8 @@ describe('a code', () => {
   })
 })
 
-describe('changing one’s second factor', () => {
-  it('takes the password, and what removes it a code as well', async () => {
+describe('changing a second factor', () => {
+  it('requires the password, and removing it also a code', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const { browser, secret } = app
     for (const [method, path, body, status, field] of [
@@ -214,7 +214,7 @@ describe('changing one’s second factor', () => {
     expect((await browser.send('GET', '/me/second-factor')).json()).toEqual({ isOn: true, recoveryCodesLeft: 10 })
   })
 
-  it('stops at the eleventh wrong password or code, so that a session left open guesses neither', async () => {
+  it('is blocked at the eleventh wrong password or code, so that an open session cannot guess them', async () => {
     const { browser, secret } = await startWithSecondFactor(anyDatabase)
     const guess = { password: PASSWORD, code: '000000' }
     const statuses: number[] = []
@@ -226,7 +226,7 @@ describe('changing one’s second factor', () => {
     expect((await browser.send('DELETE', '/me/second-factor', right)).status).toBe(429)
   })
 
-  it('makes new recovery codes in the place of the old', async () => {
+  it('creates new recovery codes that replace the old ones', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const proof = { password: PASSWORD, code: app.recoveryCodes[0] }
     const made = await app.browser.send('POST', '/me/recovery-codes', proof)
@@ -237,7 +237,7 @@ describe('changing one’s second factor', () => {
     expect((await signIn(app.origin, recoveryCodes[1])).status).toBe(200)
   })
 
-  it('cannot begin one while one is on, nor confirm one that was not begun or was replaced', async () => {
+  it('fails to begin one while one is on, and to confirm one that was not begun or was replaced', async () => {
     const app = await startApp(anyDatabase)
     const browser = createBrowser(app.origin)
     await browser.signUp(EMAIL, PASSWORD)
@@ -256,7 +256,7 @@ describe('changing one’s second factor', () => {
     expect((await browser.send('POST', '/me/second-factor', { password: PASSWORD })).status).toBe(409)
   })
 
-  it('is not done by a new password: who reads the mail alone does not get in', async () => {
+  it('is not possible by a password reset, so that access to the mailbox is not enough', async () => {
     const app = await startMailApp(anyDatabase)
     const { browser } = await newPerson(app)
     const { secret } = await turnOn(browser, PASSWORD)
@@ -270,16 +270,16 @@ describe('changing one’s second factor', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('needs the key that sealed it: a start without that key is refused, and names it', async () => {
+  it('needs the key that encrypted it; starting without that key fails and names it', async () => {
     const app = await startWithSecondFactor(anyDatabase)
-    // Its canary is gone, as after a backup put together by hand: what is sealed still tells.
+    // The key's canary is missing, as in an incomplete backup; the encrypted data still reveals the missing key.
     await app.services.db.installation.deleteMany()
     const env = { PATCHBAY_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') }
     await expect(app.startAnother(env)).rejects.toThrow(/sealed with master key [0-9a-f]{8}/)
   })
 })
 
-describe('the page of the second step', () => {
+describe('the page that asks for a code', () => {
   const atSecondStep = async (app: AccountsApp, returnTo = '/') => {
     const page = createPageBrowser(app.origin, { address: HOME })
     await page.get(`/sign-in?${new URLSearchParams({ return_to: returnTo })}`)
@@ -291,7 +291,7 @@ describe('the page of the second step', () => {
   const isSignedIn = async (page: ReturnType<typeof createPageBrowser>): Promise<boolean> =>
     (await page.get('/api/v1/me')).status === 200
 
-  it('begins the session only with a right code, and leads on to where one was going', async () => {
+  it('starts the session only with a right code, and redirects to the requested page', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const page = await atSecondStep(app, '/api/v1/openapi.json?x=1')
     expect(await isSignedIn(page)).toBe(false)
@@ -303,14 +303,14 @@ describe('the page of the second step', () => {
     expect(await isSignedIn(page)).toBe(true)
   })
 
-  it('takes a recovery code', async () => {
+  it('accepts a recovery code', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const page = await atSecondStep(app)
     await page.submit('/sign-in/code', { code: app.recoveryCodes[3] ?? '' })
     expect(await isSignedIn(page)).toBe(true)
   })
 
-  it('is on a session of a new id after each step, so that one planted before shares in neither', async () => {
+  it('uses a new session ID after each step, so that a planted one gains nothing', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const planted = await atSecondStep(app)
     const [before = ''] = planted.cookies.values()
@@ -327,7 +327,7 @@ describe('the page of the second step', () => {
     }
   })
 
-  it('is over after five minutes', async () => {
+  it('expires after five minutes', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const page = await atSecondStep(app)
     const [waiting] = await app.services.db.session.findMany({ where: { userId: null } })
@@ -340,16 +340,16 @@ describe('the page of the second step', () => {
     expect(await isSignedIn(page)).toBe(false)
   })
 
-  it('is over when the password is another meanwhile', async () => {
+  it('expires if the password changes meanwhile', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const page = await atSecondStep(app)
     await app.services.db.user.updateMany({ data: { passwordHash: 'another' } })
     const answer = await page.submit('/sign-in/code', { code: codeOf(app.secret, 1) })
-    expect([answer.status, answer.html]).toEqual([401, expect.stringContaining('begin it anew')])
+    expect([answer.status, answer.html]).toEqual([401, expect.stringContaining('start over')])
     expect(await isSignedIn(page)).toBe(false)
   })
 
-  it('asks who has given no password for that first, and takes no form of another site', async () => {
+  it('asks for the password first, and rejects forms from other sites', async () => {
     const app = await startWithSecondFactor(anyDatabase)
     const stranger = createPageBrowser(app.origin, { address: HOME })
     expect((await stranger.get('/sign-in/code')).location).toBe('/sign-in')

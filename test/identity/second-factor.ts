@@ -7,11 +7,11 @@ const STEP_MS = 30_000
 export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string() })
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) })
 
-/** The code that an app shows now, or shows so many steps from now. */
+/** Returns the code that an app shows now, or `steps` steps from now. */
 export const codeOf = (secret: string, steps = 0): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * STEP_MS })
 
-/** Puts a second factor in force for who is signed in. The codes of this step and before it are used up by that. */
+/** Turns on a second factor for the signed-in user. This uses up the codes of the current and earlier steps. */
 export const turnOn = async (browser: ReturnType<typeof createBrowser>, password: string) => {
   await browser.loadCsrfToken()
   const { secret, uri } = NewSecondFactor.parse((await browser.send('POST', '/me/second-factor', { password })).json())

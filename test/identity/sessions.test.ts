@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { describeBrowser } from '../../src/accounts/describe-browser.ts'
+import { describeBrowser } from '../../src/identity/sign-in/describe-browser.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
@@ -21,8 +21,8 @@ const signIn = async (origin: string, email: string, userAgent = FIREFOX) => {
 type Browser = Awaited<ReturnType<typeof signIn>>
 const sessionsOf = async (browser: Browser) => Sessions.parse((await browser.send('GET', '/me/sessions')).json()).items
 
-describe.each(databases)('one’s sessions on $kind', database => {
-  it('are listed with the browser and the address that began them, and which one asks', async () => {
+describe.each(databases)('the sessions of a user on $kind', database => {
+  it('are listed with their browser and address, and mark the current one', async () => {
     const { origin, services } = await startApp(database)
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)
     await createBrowser(origin).signUp('eve@example.com', PASSWORD)
@@ -39,7 +39,7 @@ describe.each(databases)('one’s sessions on $kind', database => {
     expect(await sessionsOf(late)).toHaveLength(1)
   })
 
-  it('are ended one by one or all others at once, and those of others are not there', async () => {
+  it('can be ended one by one or all others at once, but not those of other users', async () => {
     const { origin, services } = await startApp(database)
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)
     await createBrowser(origin).signUp('eve@example.com', PASSWORD)
@@ -69,8 +69,8 @@ describe.each(databases)('one’s sessions on $kind', database => {
   })
 })
 
-describe('one’s sessions', () => {
-  it('are all others for a token', async () => {
+describe('the sessions of a user', () => {
+  it('are all ended if a token ends the others', async () => {
     const { origin } = await startApp(anyDatabase)
     const browser = createBrowser(origin)
     await browser.signUp('ada@example.com', PASSWORD)
@@ -84,7 +84,7 @@ describe('one’s sessions', () => {
     expect((await browser.send('GET', '/me')).status).toBe(401)
   })
 
-  it('show a hostile User-Agent as another program, cut off', async () => {
+  it('show a hostile User-Agent, truncated, as another program', async () => {
     const { origin, services } = await startApp(anyDatabase)
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)
     await services.db.session.deleteMany()
@@ -93,7 +93,7 @@ describe('one’s sessions', () => {
     expect(JSON.stringify(await services.db.session.findMany()).length).toBeLessThan(1_500)
   })
 
-  it('that have ended are removed by the hourly upkeep, however many they are', async () => {
+  it('are removed by the hourly cleanup after they end, however many there are', async () => {
     const { origin, services } = await startApp(anyDatabase)
     const browser = createBrowser(origin)
     await browser.signUp('ada@example.com', PASSWORD)
@@ -126,7 +126,7 @@ describe('one’s sessions', () => {
     ['curl/8.5.0', 'curl'],
     ['', 'Another program'],
     [undefined, 'Another program'],
-  ])('of %j are called %s', (userAgent, name) => {
+  ])('are described for %j as %s', (userAgent, name) => {
     expect(describeBrowser(userAgent)).toBe(name)
   })
 })

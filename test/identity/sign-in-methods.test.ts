@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery staple'
 const PAGE = '/account/security'
 const FACTOR = '/account/second-factor'
 
-describe('the pages of how one signs in', () => {
+describe('the pages of the sign-in methods', () => {
   let app: TestApp
   let issuer: string
   beforeAll(async () => {
@@ -31,9 +31,9 @@ describe('the pages of how one signs in', () => {
     return { page, email }
   }
 
-  it('set a second factor up, make new recovery codes, and remove it', async () => {
+  it('set up a second factor, create new recovery codes, and remove it', async () => {
     const { page, email } = await signUp()
-    expect((await page.get(PAGE)).html).toContain('Set it up')
+    expect((await page.get(PAGE)).html).toContain('Set up')
     const wrong = await page.submit(FACTOR, { password: 'wrong password' })
     expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining('The password is wrong.')])
     const begun = await page.submit(FACTOR, { password: PASSWORD })
@@ -41,29 +41,32 @@ describe('the pages of how one signs in', () => {
     expect(begun.html).toContain(`<b>${secret}</b>`)
     expect(begun.html).toMatch(/<svg class="qr"[^>]*><path d="M[\dMhvHz -]+"/)
     expect(begun.html).toContain('href="otpauth://totp/')
-    // A code mistyped keeps the key on the page.
+    // A mistyped code keeps the key on the page.
     const mistyped = await page.submit(`${FACTOR}/confirmation`, { code: '000000', secret })
     expect([mistyped.status, mistyped.html]).toEqual([403, expect.stringContaining(secret)])
     const codesIn = (html: string): string[] => html.match(/[a-z2-7]{4}(?:-[a-z2-7]{4}){3}/g) ?? []
     const confirmed = await page.submit(`${FACTOR}/confirmation`, { code: codeOf(secret), secret })
     const codes = codesIn(confirmed.html)
     expect(codes).toHaveLength(10)
-    expect((await page.get(PAGE)).html).toContain('10 recovery codes are left')
+    expect((await page.get(PAGE)).html).toContain('Recovery codes left: 10')
 
     const renewed = await page.submit(`${FACTOR}/recovery-codes`, { password: PASSWORD, code: codes[0] ?? '' })
     const [fresh = ''] = codesIn(renewed.html)
     expect(codes).not.toContain(fresh)
     await page.get(PAGE)
     const old = await page.submit(`${FACTOR}/removal`, { password: PASSWORD, code: codes[1] ?? '' })
-    expect([old.status, old.html]).toEqual([403, expect.stringContaining('The code is wrong, or has been used.')])
+    expect([old.status, old.html]).toEqual([
+      403,
+      expect.stringContaining('The code is wrong or has already been used.'),
+    ])
     const removed = await page.submit(`${FACTOR}/removal`, { password: PASSWORD, code: fresh })
     expect(removed.location).toBe(`${PAGE}?done=removed`)
-    expect((await page.get(PAGE)).html).toContain('Set it up')
+    expect((await page.get(PAGE)).html).toContain('Set up')
     const again = createPageBrowser(app.origin)
     expect((await again.submit('/sign-in', { email, password: PASSWORD })).location).toBe('/')
   })
 
-  it('show what comes back with a form as text only', async () => {
+  it('escape everything that a form sends back', async () => {
     const { page } = await signUp()
     await page.get(PAGE)
     const answer = await page.submit(`${FACTOR}/confirmation`, {
@@ -74,7 +77,7 @@ describe('the pages of how one signs in', () => {
     expect(answer.html).not.toContain('<script>')
   })
 
-  it('link the account to the external provider, by a page in between, and unlink it', async () => {
+  it('link the account to the external provider through an intermediate page, and unlink it', async () => {
     const { page, email } = await signUp()
     await app.services.db.user.updateMany({ where: { email }, data: { emailVerifiedAt: new Date() } })
     expect((await page.get('/account/identities')).html).toContain('Link Example Login')

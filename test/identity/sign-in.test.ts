@@ -8,13 +8,13 @@ import { anyDatabase, databases, startApp } from './app.ts'
 const PASSWORD = 'correct horse battery staple'
 const NEW_PASSWORD = 'another horse another staple'
 const EMAIL = 'ada@example.com'
-/** So that a test can come from any address, as a proxy says. */
+/** Lets a test use any network address through a proxy header. */
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 const HOME = '198.51.100.1'
 
 const from = (origin: string, address: string) => createBrowser(origin, { address })
 
-/** An app with one account. */
+/** Starts an app with one account. */
 const startWithAccount = async (database: DatabaseKindForTests, services?: ServiceOptions) => {
   const app = await startApp(database, BEHIND_PROXY, services)
   await from(app.origin, '192.0.2.200').signUp(EMAIL, PASSWORD)
@@ -30,7 +30,7 @@ const failTimes = async (origin: string, times: number, address = HOME, email = 
 }
 
 describe.each(databases)('signing in on $kind', database => {
-  it('answers the user and a CSRF token, and the session lasts until sign-out', async () => {
+  it('returns the user and a CSRF token, and the session lasts until sign-out', async () => {
     const { origin } = await startWithAccount(database)
     const browser = from(origin, HOME)
     const answer = await browser.signIn(' ADA@example.com', PASSWORD)
@@ -44,7 +44,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect((await browser.send('GET', '/session')).status).toBe(401)
   })
 
-  it('gives a new session id each time, and ends the one before', async () => {
+  it('creates a new session ID each time, and ends the previous session', async () => {
     const { origin } = await startWithAccount(database)
     const browser = from(origin, HOME)
     await browser.signIn(EMAIL, PASSWORD)
@@ -56,7 +56,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect((await browser.send('GET', '/me')).status).toBe(401)
   })
 
-  it('keeps no session id and no password in the database, and ends a session whose time has come', async () => {
+  it('stores neither session ID nor password in plain text, and ends expired sessions', async () => {
     const { origin, services } = await startWithAccount(database)
     const browser = from(origin, HOME)
     await browser.signIn(EMAIL, PASSWORD)
@@ -68,7 +68,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect((await browser.send('GET', '/me')).status).toBe(401)
   })
 
-  it('does not outlive the account', async () => {
+  it('ends with the account', async () => {
     const { origin, services } = await startWithAccount(database)
     const browser = from(origin, HOME)
     await browser.signIn(EMAIL, PASSWORD)
@@ -76,7 +76,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect((await browser.send('GET', '/me')).status).toBe(401)
   })
 
-  it('fails the same way whether or not there is such an account', async () => {
+  it('fails the same way whether or not the account exists', async () => {
     const { origin } = await startWithAccount(database)
     const shown = ({ status, headers, text }: BrowserAnswer) => ({
       status,
@@ -88,23 +88,26 @@ describe.each(databases)('signing in on $kind', database => {
     expect(wrong).toMatchObject({ status: 401 })
   })
 
-  it.each([EMAIL, 'nobody@example.com'])('is blocked at the eleventh failure from one address, for %s', async email => {
-    const { origin, services, startAnother } = await startWithAccount(database)
-    expect(await failTimes(origin, 10, HOME, email)).toEqual(Array(10).fill(401))
-    const blocked = await from(origin, HOME).signIn(email, PASSWORD)
-    expect(blocked.status).toBe(429)
-    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(60)
-    expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
-    expect(blocked.json()).toMatchObject({ type: 'urn:patchbay:error:rate_limited' })
-    // Others are not, nor is who comes from elsewhere; and it passes.
-    expect((await from(origin, HOME).signIn('other@example.com', PASSWORD)).status).toBe(401)
-    expect((await from(origin, '198.51.100.2').signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
-    await services.db.counter.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
-    const another = await startAnother(BEHIND_PROXY)
-    expect((await from(another.origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
-  })
+  it.each([EMAIL, 'nobody@example.com'])(
+    'is blocked at the eleventh failure from one network address, for %s',
+    async email => {
+      const { origin, services, startAnother } = await startWithAccount(database)
+      expect(await failTimes(origin, 10, HOME, email)).toEqual(Array(10).fill(401))
+      const blocked = await from(origin, HOME).signIn(email, PASSWORD)
+      expect(blocked.status).toBe(429)
+      expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(60)
+      expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
+      expect(blocked.json()).toMatchObject({ type: 'urn:patchbay:error:rate_limited' })
+      // Other accounts and other addresses are not blocked, and the block expires.
+      expect((await from(origin, HOME).signIn('other@example.com', PASSWORD)).status).toBe(401)
+      expect((await from(origin, '198.51.100.2').signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+      await services.db.counter.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
+      const another = await startAnother(BEHIND_PROXY)
+      expect((await from(another.origin, HOME).signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401)
+    },
+  )
 
-  it('counts no more in the database once it is blocked', async () => {
+  it('does not count further attempts in the database while blocked', async () => {
     const { origin, services } = await startWithAccount(database)
     await failTimes(origin, 11)
     const counted = await services.db.counter.findMany({ orderBy: { key: 'asc' } })
@@ -112,14 +115,14 @@ describe.each(databases)('signing in on $kind', database => {
     expect(await services.db.counter.findMany({ orderBy: { key: 'asc' } })).toEqual(counted)
   })
 
-  it('stays blocked over a restart', async () => {
+  it('stays blocked after a restart', async () => {
     const first = await startWithAccount(database)
     await failTimes(first.origin, 10)
     const second = await first.startAnother(BEHIND_PROXY)
     expect(await failTimes(second.origin, 1)).toEqual([429])
   })
 
-  it('lets no more attempts through when they are made at once', async () => {
+  it('allows no more attempts if they are concurrent', async () => {
     const { origin } = await startWithAccount(database)
     const attempts = Array.from({ length: 30 }, () => from(origin, HOME).signIn(EMAIL, 'wrong password'))
     const statuses = (await Promise.all(attempts)).map(({ status }) => status)
@@ -127,7 +130,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect(statuses.filter(status => status === 429)).toHaveLength(20)
   })
 
-  it('forgets the failures of who gets it right', async () => {
+  it('resets the failures after a success', async () => {
     const { origin } = await startWithAccount(database)
     for (let round = 0; round < 3; round++) {
       expect(await failTimes(origin, 9)).toEqual(Array(9).fill(401))
@@ -135,18 +138,18 @@ describe.each(databases)('signing in on $kind', database => {
     }
   })
 
-  it('takes the addresses of one IPv6 customer for one', async () => {
+  it('counts all addresses of one IPv6 customer as one', async () => {
     const { origin } = await startWithAccount(database)
     for (let count = 1; count <= 10; count++) await failTimes(origin, 1, `2001:db8:1:2::${count}`)
     expect(await failTimes(origin, 1, '2001:db8:1:2:ffff::1')).toEqual([429])
     expect(await failTimes(origin, 1, '2001:db8:1:3::1')).toEqual([401])
   })
 
-  it('by a password that is changed while it is compared fails, and leaves the new one in force', async () => {
+  it('fails if the password is changed while it is being checked, and keeps the new one', async () => {
     const { origin, services } = await startWithAccount(database)
     const { db } = services
     const passwordHash = hashSync(NEW_PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
-    // Slow to compare, and weak enough in memory to be made anew.
+    // A hash that is slow to check and uses too little memory, so that it is replaced.
     const slow = hashSync(PASSWORD, { memoryCost: 1_024, timeCost: 400, parallelism: 1 })
     await db.user.updateMany({ data: { passwordHash: slow } })
     const browser = from(origin, HOME)
@@ -159,7 +162,7 @@ describe.each(databases)('signing in on $kind', database => {
     expect(await db.user.findMany()).toMatchObject([{ passwordHash }])
   })
 
-  it('makes a hash of today’s strength out of an older one', async () => {
+  it('upgrades an older hash to the current parameters', async () => {
     const { origin, services } = await startWithAccount(database, { hashingCost: undefined })
     const weak = hashSync(PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
     await services.db.user.updateMany({ data: { passwordHash: weak } })
@@ -175,23 +178,23 @@ describe('signing in', () => {
   it.each([
     ['a hundred accounts from one address', 'sign-in-address', HOME, 'other@example.com'],
     ['one account from a hundred addresses', 'sign-in-account', '198.51.100.2', EMAIL],
-  ])('to %s stops at the hundred-and-first', async (_what, counter, address, email) => {
+  ])('to %s is blocked at the hundred-and-first failure', async (_what, counter, address, email) => {
     const { origin, services } = await startWithAccount(anyDatabase)
     expect(await failTimes(origin, 1)).toEqual([401])
-    // The other ninety-eight, without their hashing.
+    // Counts the other ninety-eight attempts without hashing passwords.
     const ninetyEight = { data: { points: { increment: 98 } }, where: { key: { startsWith: `${counter}:` } } }
     expect((await services.db.counter.updateMany(ninetyEight)).count).toBe(1)
     expect(await failTimes(origin, 1, address, email)).toEqual([401])
     expect(await failTimes(origin, 1, address, email)).toEqual([429])
   })
 
-  it('believes nobody about their address who is no proxy of ours', async () => {
+  it('ignores forwarded addresses that do not come from a trusted proxy', async () => {
     const { origin } = await startApp(anyDatabase)
     for (let count = 0; count < 10; count++) await from(origin, `203.0.113.${count}`).signIn(EMAIL, 'x')
     expect((await from(origin, '203.0.113.99').signIn(EMAIL, 'x')).status).toBe(429)
   })
 
-  it('from a page of another site is refused before the password is looked at', async () => {
+  it('is rejected from another site before the password is checked', async () => {
     const { origin } = await startWithAccount(anyDatabase)
     const credentials = { email: EMAIL, password: PASSWORD }
     const answer = await from(origin, HOME).send('POST', '/session', credentials, { origin: 'https://evil.example' })

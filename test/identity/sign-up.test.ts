@@ -5,7 +5,7 @@ import { anyDatabase, databases, startApp } from './app.ts'
 const PASSWORD = 'correct horse battery staple'
 
 describe.each(databases)('signing up on $kind', database => {
-  it('makes an account, an organization of its own, and a session', async () => {
+  it('creates an account, its own organization, and a session', async () => {
     const { origin } = await startApp(database)
     const browser = createBrowser(origin)
     const answer = await browser.signUp('ada@example.com', PASSWORD)
@@ -26,7 +26,7 @@ describe.each(databases)('signing up on $kind', database => {
     })
   })
 
-  it('makes only the first account the operator, and keeps the organizations apart', async () => {
+  it('makes only the first account the operator, and separates the organizations', async () => {
     const { origin } = await startApp(database)
     const ada = createBrowser(origin)
     const bob = createBrowser(origin)
@@ -35,16 +35,16 @@ describe.each(databases)('signing up on $kind', database => {
     expect((await bob.send('GET', '/me')).json()).toMatchObject({ organizations: [{ name: 'bob', role: 'owner' }] })
   })
 
-  it('with an address that is taken, in any spelling, is answered 409', async () => {
+  it('with an email that is taken, in any spelling, responds with 409', async () => {
     const { origin } = await startApp(database)
     await createBrowser(origin).signUp(' Ada@Example.COM ', PASSWORD)
     const answer = await createBrowser(origin).signUp('ada@example.com', 'another password')
     expect(answer.status).toBe(409)
-    expect(answer.json()).toMatchObject({ status: 409, errors: [{ path: 'email', message: 'is taken' }] })
+    expect(answer.json()).toMatchObject({ status: 409, errors: [{ path: 'email', message: 'is already taken' }] })
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  it('ten times at once makes exactly one operator, and ten accounts', async () => {
+  it('ten times at once creates ten accounts and exactly one operator', async () => {
     const { origin, services } = await startApp(database)
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => createBrowser(origin).signUp(`user${index}@example.com`, PASSWORD)),
@@ -54,19 +54,19 @@ describe.each(databases)('signing up on $kind', database => {
     expect(await services.db.organization.count()).toBe(10)
   })
 
-  it('with one address ten times at once makes one account', async () => {
+  it('with one email ten times at once creates one account', async () => {
     const { origin } = await startApp(database)
     const attempts = Array.from({ length: 10 }, () => createBrowser(origin).signUp('ada@example.com', PASSWORD))
     const statuses = (await Promise.all(attempts)).map(({ status }) => status)
     expect(statuses.sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  it('takes the setup token for the first account where others can connect', async () => {
+  it('requires the setup token for the first account if others can connect', async () => {
     const { origin, services } = await startApp(database, { PATCHBAY_HOST: '0.0.0.0' })
     const without = await createBrowser(origin).signUp('mallory@example.com', PASSWORD)
     expect(without.status).toBe(403)
     expect(without.json()).toMatchObject({
-      detail: expect.stringContaining('printed when it started'),
+      detail: expect.stringContaining('printed at startup'),
       errors: [{ path: 'setupToken' }],
     })
     expect((await createBrowser(origin).signUp('mallory@example.com', PASSWORD, 'guess')).status).toBe(403)
@@ -78,13 +78,13 @@ describe.each(databases)('signing up on $kind', database => {
     expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(201)
   })
 
-  it.each(['closed', 'invite'])('is for the first account only when it is %s', async signup => {
+  it.each(['closed', 'invite'])('is possible only for the first account if sign-up is %s', async signup => {
     const { origin } = await startApp(database, { PATCHBAY_SIGNUP: signup })
     expect((await createBrowser(origin).signUp('ada@example.com', PASSWORD)).status).toBe(201)
     expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(403)
   })
 
-  it('joins the one organization with a single tenancy, as builder after its owner', async () => {
+  it('joins the only organization as builder with single tenancy', async () => {
     const { origin } = await startApp(database, { PATCHBAY_TENANCY: 'single' })
     const [ada, bob] = [createBrowser(origin), createBrowser(origin)]
     await ada.signUp('ada@example.com', PASSWORD)
@@ -93,7 +93,7 @@ describe.each(databases)('signing up on $kind', database => {
     expect((await bob.send('GET', '/me')).json()).toMatchObject({ organizations: [{ name: 'ada', role: 'builder' }] })
   })
 
-  it('from one address again and again is stopped with 429', async () => {
+  it('from one address too many times responds with 429', async () => {
     const { origin } = await startApp(database, { PATCHBAY_SIGNUP: 'closed' })
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)
     for (let count = 1; count < 50; count++) {
@@ -104,7 +104,7 @@ describe.each(databases)('signing up on $kind', database => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  it('after the demo was run takes the demo over, and nobody signs in as the demo', async () => {
+  it('after the demo was run takes over the demo, and nobody can sign in as the demo', async () => {
     const { origin, services } = await startApp(database)
     const demo = await services.accounts.getDemoActor()
     expect(await services.accounts.getDemoActor()).toEqual(demo)
@@ -123,7 +123,7 @@ describe.each(databases)('signing up on $kind', database => {
 })
 
 describe('signing up with', () => {
-  it('the address of the demo is answered as if it were taken, before the demo was run and after', async () => {
+  it('the demo’s email fails as taken, before and after the demo was run', async () => {
     const { origin, services } = await startApp(anyDatabase)
     const attempt = async () => (await createBrowser(origin).signUp('Demo@patchbay.internal', PASSWORD)).status
     expect(await attempt()).toBe(409)
@@ -132,7 +132,7 @@ describe('signing up with', () => {
     expect(await services.accounts.isAnyUser()).toBe(false)
   })
 
-  it.each(['/signup', '/session'])('more than sixteen KiB is refused by %s, which names the limit', async path => {
+  it.each(['/signup', '/session'])('more than sixteen KiB is rejected by %s, which names the limit', async path => {
     const { origin } = await startApp(anyDatabase)
     const input = { email: 'a@example.com', password: 'a'.repeat(16 * 1_024) }
     const answer = await createBrowser(origin).send('POST', path, input)
@@ -140,7 +140,7 @@ describe('signing up with', () => {
     expect(answer.json()).toMatchObject({ detail: 'The request body is larger than 16384 bytes.' })
   })
 
-  it('what is no account is refused, and what is wrong is named', async () => {
+  it('invalid input is rejected, and the errors name the fields', async () => {
     const { origin } = await startApp(anyDatabase)
     const inputs: [object, string][] = [
       [{ email: 'a@example.com', password: 'seven77' }, 'password'],
@@ -157,7 +157,7 @@ describe('signing up with', () => {
     }
   })
 
-  it('a password of eight characters of any kind, typed on any keyboard, signs in again', async () => {
+  it('a password of any eight characters works for signing in, whatever the keyboard', async () => {
     const { origin } = await startApp(anyDatabase)
     const composed = 'pä😀😀😀😀😀é'.normalize('NFC')
     expect((await createBrowser(origin).signUp('ada@example.com', composed)).status).toBe(201)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createThrottle } from '../../src/accounts/throttle.ts'
-import { createMemoryCounters } from '../../src/platform/counters/index.ts'
+import { createThrottle } from '../../src/identity/sign-in/throttle.ts'
+import { createMemoryCounters } from '../../src/lib/db/counters.ts'
 
-describe('a block', () => {
+describe('a block by the throttle', () => {
   it('ends with the window of its counter', async () => {
     let time = 1_000_000
     const now = () => time

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Scope } from '../../src/kernel/index.ts'
+import type { Scope } from '../../src/lib/kernel/actor.ts'
 import { createApiClient, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
@@ -23,7 +23,7 @@ const makeToken = async (api: Client, wish: { scopes?: Scope[]; expiresInDays?: 
   Made.parse((await api.expectOk('POST', '/tokens', { name: 'script', ...wish })).body)
 
 describe.each(databases)('a personal access token on $kind', database => {
-  it('is shown once, good for everything and ninety days, and stored as a hash', async () => {
+  it('is shown once, valid for all scopes and ninety days, and stored as a hash', async () => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)
     const made = await makeToken(api)
@@ -38,7 +38,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     expect(JSON.stringify([list.body, await services.db.accessToken.findMany()])).not.toContain(token.slice(4))
   })
 
-  it('says when it was last used, soon after', async () => {
+  it('records shortly afterwards when it was last used', async () => {
     const { origin } = await startApp(database)
     const api = await signUp(origin)
     const made = await makeToken(api)
@@ -48,7 +48,7 @@ describe.each(databases)('a personal access token on $kind', database => {
       .toMatchObject({ items: [{}, { id: made.id, lastUsedAt: expect.any(String) }] })
   })
 
-  it('is refused from the moment it is revoked, by the API and for MCP', async () => {
+  it('is rejected by the API and for MCP as soon as it is revoked', async () => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)
     const made = await makeToken(api)
@@ -59,7 +59,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     expect((await api.send('DELETE', `/tokens/${made.id}`)).status).toBe(404)
   })
 
-  it('is refused in every other process soon after', async () => {
+  it('is rejected in every other process shortly after it is revoked', async () => {
     const first = await startApp(database)
     const second = await first.startAnother()
     const api = await signUp(first.origin)
@@ -69,7 +69,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     await expect.poll(() => second.services.accounts.verifyMcpToken(made.token), { timeout: 5_000 }).toBeUndefined()
   })
 
-  it('is refused once it has expired, though it was good a moment before', async () => {
+  it('is rejected as soon as it expires', async () => {
     const { origin, services } = await startApp(database)
     const made = await makeToken(await signUp(origin), { expiresInDays: 1 })
     await services.db.accessToken.updateMany({
@@ -81,7 +81,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     expect((await createApiClient(origin, made.token).send('GET', '/me')).status).toBe(401)
   })
 
-  it('is verified for MCP from memory the second time, and told from one without the scope', async () => {
+  it('is verified for MCP from the cache the second time, and distinguished from one without the scope', async () => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)
     const me = z
@@ -102,7 +102,7 @@ describe.each(databases)('a personal access token on $kind', database => {
     expect(await services.accounts.verifyMcpToken(readOnly.token)).toMatchObject({ isForMcp: false })
   })
 
-  it('of another user does not exist', async () => {
+  it('of another user is not found', async () => {
     const { origin } = await startApp(database)
     const [ada, bob] = [await signUp(origin), await signUp(origin)]
     const made = await makeToken(ada)
@@ -133,7 +133,7 @@ describe.each(databases)('a personal access token on $kind', database => {
 })
 
 describe('a token with fewer scopes', () => {
-  it('makes no token that may do more than itself', async () => {
+  it('cannot create a token with more scopes than its own', async () => {
     const { origin } = await startApp(anyDatabase)
     const api = await signUp(origin)
     const writer = createApiClient(origin, (await makeToken(api, { scopes: ['read', 'write'] })).token)
@@ -147,7 +147,7 @@ describe('a token with fewer scopes', () => {
     expect((await mcpOnly.send('GET', '/me')).status).toBe(403)
   })
 
-  it('makes no token that outlives itself, whatever is wished for', async () => {
+  it('cannot create a token that outlives it, whatever is requested', async () => {
     const { origin } = await startApp(anyDatabase)
     const api = await signUp(origin)
     const short = await makeToken(api, { expiresInDays: 2 })
@@ -158,7 +158,7 @@ describe('a token with fewer scopes', () => {
     expect(Date.parse(shorter.expiresAt)).toBeLessThan(Date.parse(short.expiresAt))
   })
 
-  it('is no session', async () => {
+  it('is not accepted as a session', async () => {
     const { origin } = await startApp(anyDatabase)
     const api = await signUp(origin)
     expect((await api.send('GET', '/session')).status).toBe(401)
@@ -166,8 +166,8 @@ describe('a token with fewer scopes', () => {
   })
 })
 
-describe('making a token', () => {
-  it('that is not described well is refused, and what is wrong is named', async () => {
+describe('creating a token', () => {
+  it('with invalid input is rejected, and the errors name the fields', async () => {
     const { origin } = await startApp(anyDatabase)
     const api = await signUp(origin)
     const wishes: [object, string][] = [
@@ -186,7 +186,7 @@ describe('making a token', () => {
     }
   })
 
-  it('and every other change by cookie takes the CSRF token', async () => {
+  it('requires the CSRF token with a cookie, like every other change', async () => {
     const { origin } = await startApp(anyDatabase)
     const browser = createBrowser(origin)
     await browser.signUp('ada@example.com', 'correct horse battery staple')

@@ -18,8 +18,8 @@ import { freePort } from '../support/free-port.ts'
 import { allOf, onlyOf, parseCopy, parseDockerfile, parseEnvironment, parseExec } from './dockerfile.ts'
 import { follow } from './project.ts'
 
-// There is no container engine in a test: what the Dockerfile's last stage copies is laid out in a folder, read only
-// for the user that it names, and run by that user as its ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
+// Tests have no container engine. So the files that the Dockerfile's last stage copies are laid out in a folder,
+// read-only for the user it names, and that user runs them as its ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
 
 const ROOT = join(import.meta.dirname, '../..')
 const PREPARE_MS = 240_000
@@ -35,13 +35,16 @@ const asUser = isRoot ? { uid, gid } : {}
 const box = mkdtempSync(join(tmpdir(), 'patchbay-image-'))
 const at = (path: string) => join(box, resolve('/app', path))
 
-/** Copies as COPY does: a folder's content into the destination, a file under its name into a folder `…/`. */
+/**
+ * Copies as COPY does: a folder's content into the destination, and a file under its own name into a destination that
+ * ends in `/`.
+ */
 const copy = (source: string, destination: string): void => {
   const target = destination.endsWith('/') ? join(at(destination), basename(source)) : at(destination)
   cpSync(source, target, { recursive: true, verbatimSymlinks: true })
 }
 
-/** The production packages, installed by the very commands of the Dockerfile. */
+/** Installs the production packages with the Dockerfile's own commands. */
 const installPackages = (): void => {
   for (const { from, sources, destination } of allOf(packages, 'COPY').map(parseCopy)) {
     if (from === undefined) for (const source of sources) copy(join(ROOT, source), destination)
@@ -62,7 +65,7 @@ const layOut = (): void => {
   }
 }
 
-/** Node where the user may run it, whoever owns the checkout. */
+/** Provides Node where the user may run it, whoever owns the checkout. */
 const provideNode = (): void => {
   mkdirSync(join(box, 'bin'))
   try {
@@ -114,7 +117,7 @@ describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
     return spawnSync(command, args, { cwd: at('.'), env, ...asUser }).status === 0
   }
 
-  it('cannot be written to by the user that it runs as, who is not root', () => {
+  it('is read-only for its non-root user', () => {
     expect(uid).toBeGreaterThan(0)
     const probe = `require('node:fs').writeFileSync('dist/probe', '')`
     expect(spawnSync('node', ['-e', probe], { cwd: at('.'), env, encoding: 'utf8', ...asUser }).stderr).toContain(
@@ -122,19 +125,19 @@ describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
     )
   })
 
-  it('holds neither sources nor what only building and testing take', () => {
+  it('contains neither sources nor build and test dependencies', () => {
     const absent = ['src', 'test', 'node_modules/prisma', 'node_modules/typescript', 'node_modules/vitest']
     expect(absent.filter(path => existsSync(at(path)))).toEqual([])
   })
 
-  it('answers a command of the command line', () => {
+  it('runs a command of the command line', () => {
     expect(run('--version')).toMatchObject({
       status: 0,
       stdout: `${JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version}\n`,
     })
   })
 
-  it('serves with only /data to write to, is healthy then and only then, and stops in order', async () => {
+  it('serves with only /data writable, reports healthy only while serving, and stops cleanly', async () => {
     expect(isHealthy()).toBe(false)
     const started = spawn(entry, parseExec(onlyOf(image, 'CMD')), {
       cwd: at('.'),
@@ -152,7 +155,7 @@ describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
     expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('hashes passwords and opens its database: the native packages are there', () => {
+  it('contains the native packages: it hashes passwords and opens its database', () => {
     const args = ['--email', 'a@example.com', '--password', 'correct horse battery']
     expect(run('user', 'create', ...args)).toMatchObject({ status: 0, stderr: '' })
   })

@@ -1,7 +1,7 @@
-/** One stage of a Dockerfile: its instructions in order, continued lines joined and quotes as they stand. */
+/** One stage of a Dockerfile: its instructions in order, with continued lines joined and quotes kept. */
 export type Stage = { name: string | undefined; instructions: { keyword: string; rest: string }[] }
 
-/** Reads the little of the format that our own Dockerfile uses. */
+/** Parses the parts of the format that our own Dockerfile uses. */
 export const parseDockerfile = (text: string): Stage[] => {
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
@@ -21,14 +21,14 @@ export const parseDockerfile = (text: string): Stage[] => {
 export const allOf = ({ instructions }: Stage, keyword: string): string[] =>
   instructions.filter(instruction => instruction.keyword === keyword).map(({ rest }) => rest)
 
-/** The one instruction with this keyword; throws if there is another or none. */
+/** Returns the only instruction with this keyword. Throws if there are several or none. */
 export const onlyOf = (stage: Stage, keyword: string): string => {
   const [rest, ...others] = allOf(stage, keyword)
   if (rest === undefined || others.length > 0) throw new Error(`the Dockerfile should hold one ${keyword} here`)
   return rest
 }
 
-/** `COPY [--from=stage] source… destination`; without a stage the sources are those of the checkout. */
+/** Parses `COPY [--from=stage] source… destination`. Without a stage, the sources are in the checkout. */
 export const parseCopy = (rest: string): { from: string | undefined; sources: string[]; destination: string } => {
   const words = rest.split(/\s+/)
   const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined
@@ -43,7 +43,7 @@ export const parseEnvironment = (stage: Stage): Record<string, string> =>
       .map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
   )
 
-/** The words of an instruction in exec form, such as `CMD ["node", "app.js"]`. */
+/** Parses the words of an instruction in exec form, such as `CMD ["node", "app.js"]`. */
 export const parseExec = (rest: string): string[] => {
   const words: string[] = JSON.parse(rest.slice(rest.indexOf('[')))
   return words

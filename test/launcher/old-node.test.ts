@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProject, saidBy } from './project.ts'
 
-/** A Node of this machine that is too old for Patchbay, if there is one: the launcher is to manage with it. */
+/** Finds a Node on this machine that is too old for Patchbay. The launcher must cope with it. */
 const findOldNode = (): { file: string; version: string } | undefined => {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
   for (const file of new Set(folders.map(folder => join(folder, 'node')))) {
@@ -20,17 +20,17 @@ const findOldNode = (): { file: string; version: string } | undefined => {
 const old = findOldNode()
 const FETCH_MS = 120_000
 
-describe.skipIf(old === undefined)('a machine whose Node is too old (skipped where there is none)', () => {
+describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped if there is none)', () => {
   const node = old?.file ?? ''
 
   it(
-    'has Node 24 fetched into the checkout once, whatever an interrupted start left, and everything runs on it',
+    'downloads Node 24 into the checkout once, even after an interrupted start, and runs everything on it',
     async () => {
       const project = await createProject()
       await project.write('.runtime/fetching-1/node_modules/half', '')
       const first = await project.run(['count', '3'], { node })
       expect(saidBy(first)[0]).toBe(
-        `Node ${old?.version} is older than 22.19: fetching Node 24.21.0 into .runtime, once`,
+        `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into .runtime (only once)`,
       )
       expect(first.code).toBe(3)
       const { version, path } = JSON.parse(first.stdout)
@@ -49,7 +49,23 @@ describe.skipIf(old === undefined)('a machine whose Node is too old (skipped whe
     FETCH_MS,
   )
 
-  it('is told in one line when Node 24 cannot be fetched', async () => {
+  it(
+    'sees no engine warnings from npm',
+    async () => {
+      const project = await createProject()
+      const env = {
+        PATH: [dirname(node), process.env.PATH].join(delimiter),
+        npm_config_cache: join(project.root, '.npm'),
+        npm_config_yes: 'true',
+      }
+      const started = await project.startShell('npx patchbay count 3', env).ended
+      expect(started).toMatchObject({ code: 3 })
+      expect(started.stderr).not.toContain('EBADENGINE')
+    },
+    FETCH_MS,
+  )
+
+  it('prints one line when Node 24 cannot be downloaded', async () => {
     const project = await createProject()
     const env = {
       npm_config_registry: 'http://127.0.0.1:9/',
@@ -58,15 +74,15 @@ describe.skipIf(old === undefined)('a machine whose Node is too old (skipped whe
     }
     const ended = await project.run(['anything'], { node, env })
     expect(ended.code).toBe(1)
-    expect(saidBy(ended).at(-1)).toMatch(/^cannot fetch Node 24.* the npm registry cannot be reached: check/)
+    expect(saidBy(ended).at(-1)).toMatch(/^cannot download Node 24.* the npm registry cannot be reached: check/)
   })
 
-  it('is told in one line what an image needs', async () => {
+  it('prints one line about what an image needs', async () => {
     const project = await createProject()
     await project.remove('src')
     await project.write('dist/cli/main.js', '')
     const ended = await project.run(['anything'], { node })
     expect(ended.code).toBe(1)
-    expect(saidBy(ended)).toEqual([`Node ${old?.version} is too old: install Node 22.19 or later, best Node 24`])
+    expect(saidBy(ended)).toEqual([`Node ${old?.version} is too old: install Node 22.19 or later, preferably Node 24`])
   })
 })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,7 +7,7 @@ import { createProject, saidBy } from './project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const INSTALL = 'installing the dependencies, about half a minute'
+const INSTALL = 'installing dependencies, about half a minute'
 const GENERATE = 'generating the database clients'
 const BUILD = 'building'
 
@@ -18,7 +18,7 @@ const prepared = async () => {
 }
 
 describe('a fresh checkout', () => {
-  it('is installed, generated and built, and then the command runs with its arguments and its exit code', async () => {
+  it('installs, generates and builds, then runs the command with its arguments and exit code', async () => {
     const project = await createProject()
     const ended = await project.run(['count', '3'])
     expect(saidBy(ended)).toEqual([INSTALL, GENERATE, BUILD])
@@ -26,16 +26,16 @@ describe('a fresh checkout', () => {
     expect(ended.code).toBe(3)
   })
 
-  it('started twice at once is prepared once, and both commands run', async () => {
+  it('is prepared once when started twice at once, and both commands run', async () => {
     const project = await createProject()
     const both = await Promise.all([project.run(['first', '4']), project.run(['second', '5'])])
     expect(both.map(({ code }) => code)).toEqual([4, 5])
     expect(both.flatMap(saidBy).sort()).toEqual(
-      [INSTALL, GENERATE, BUILD, 'another start is preparing this checkout: waiting for it'].sort(),
+      [INSTALL, GENERATE, BUILD, 'another start is preparing this checkout, waiting for it to finish'].sort(),
     )
   })
 
-  it('is prepared though a start that was killed has left its lock', async () => {
+  it('is prepared even if a killed start left its lock behind', async () => {
     const project = await createProject()
     const ended = spawnSync('true')
     await project.write('.stamps/lock', `${ended.pid} ${hostname()} 0`)
@@ -50,7 +50,7 @@ describe('a prepared checkout', () => {
     expect(ended).toMatchObject({ stderr: '', code: 3 })
   })
 
-  it('is built anew when a source has changed, and nothing of a removed source stays', async () => {
+  it('is rebuilt when a source has changed, without any output of a removed source', async () => {
     const project = await prepared()
     await project.write('src/extra.ts', '')
     expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
@@ -59,25 +59,44 @@ describe('a prepared checkout', () => {
     await expect(readFile(join(project.root, 'dist/extra.js'))).rejects.toThrow('ENOENT')
   })
 
+  it('is built anew when a source has changed that looks as it did: as long, and with the time it had', async () => {
+    const project = await createProject()
+    await project.write('src/extra.ts', '1')
+    await project.run(['anything'])
+    expect(saidBy(await project.run(['anything']))).toEqual([])
+    const file = join(project.root, 'src/extra.ts')
+    const { atime, mtime } = await stat(file)
+    await project.write('src/extra.ts', '2')
+    await utimes(file, atime, mtime)
+    expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
+  })
+
+  it('is not built anew when its sources were written without a change', async () => {
+    const project = await prepared()
+    await project.run(['anything'])
+    await utimes(join(project.root, 'src/cli/main.ts'), 0, 0)
+    expect(saidBy(await project.run(['anything']))).toEqual([])
+  })
+
   it('is generated and built anew when the models have changed', async () => {
     const project = await prepared()
     await project.write('prisma/schema.prisma', '// other models')
     expect(saidBy(await project.run(['anything']))).toEqual([GENERATE, BUILD])
   })
 
-  it('is built anew when its build was removed', async () => {
+  it('is rebuilt when its build was removed', async () => {
     const project = await prepared()
     await project.remove('dist')
     expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
   })
 
-  it('is installed anew when its packages were removed', async () => {
+  it('is installed again when its packages were removed', async () => {
     const project = await prepared()
     await project.remove('node_modules')
     expect(saidBy(await project.run(['anything']))).toEqual([INSTALL])
   })
 
-  it('has the install scripts run again after `npm ci` by hand, which runs none', async () => {
+  it('runs the install scripts again after a manual `npm ci`, which runs none', async () => {
     const project = await prepared()
     await project.write(
       'node_modules/.package-lock.json',
@@ -88,29 +107,29 @@ describe('a prepared checkout', () => {
     await expect(readFile(join(project.root, 'node_modules/.prepared'))).resolves.toBeDefined()
   })
 
-  it('keeps its last build when a new one fails, says why, and starts once the source is mended', async () => {
+  it('keeps its last build when a new one fails, says why, and starts once the source is fixed', async () => {
     const project = await prepared()
     await project.write('src/extra.ts', 'BAD SOURCE')
     const failed = await project.run(['anything'])
     expect(failed).toMatchObject({ code: 1, stdout: '' })
     expect(failed.stderr).toContain('extra.ts: this does not compile')
-    expect(saidBy(failed)).toEqual([BUILD, 'the build failed, as said above: mend the errors and start again'])
+    expect(saidBy(failed)).toEqual([BUILD, 'the build failed, see above: fix the errors and start again'])
     await expect(readFile(join(project.root, 'dist/cli/main.js'))).resolves.toBeDefined()
     await project.write('src/extra.ts', '')
     expect((await project.run(['count', '3'])).code).toBe(3)
   })
 })
 
-describe('what is missing is named in one line, with what to do', () => {
-  it('npm', async () => {
+describe('prints one line that says what is missing and what to do', () => {
+  it('when npm is missing', async () => {
     const project = await createProject()
     const ended = await project.run(['anything'], { env: { PATH: tmpdir() } })
     expect(ended.code).toBe(1)
-    expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(/^patchbay: npm is not to be found .*install/)
+    expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(/^patchbay: npm was not found .*install/)
     expect(ended.stderr).not.toMatch(/^ +at /m)
   })
 
-  it('the registry', async () => {
+  it('when the registry cannot be reached', async () => {
     const project = await createProject()
     await project.needFromRegistry('left-pad', '1.3.0')
     const env = {
@@ -123,16 +142,16 @@ describe('what is missing is named in one line, with what to do', () => {
     expect(saidBy(ended).at(-1)).toMatch(/^cannot install the dependencies: the npm registry cannot be reached: check/)
   })
 
-  it('a lock that fits', async () => {
+  it('when the lock file does not match', async () => {
     const project = await createProject()
     const manifest = JSON.parse(await readFile(join(project.root, 'package.json'), 'utf8'))
     await project.write('package.json', JSON.stringify({ ...manifest, dependencies: { other: 'file:./other' } }))
     await project.write('other/package.json', '{"name":"other","version":"1.0.0"}')
     const ended = await project.run(['anything'])
-    expect(saidBy(ended).at(-1)).toMatch(/package-lock.json does not fit package.json: run npm install/)
+    expect(saidBy(ended).at(-1)).toMatch(/package-lock.json does not match package.json: run npm install/)
   })
 
-  it('the right to write', async () => {
+  it('when the checkout is not writable', async () => {
     const project = await createProject()
     await chmod(project.root, 0o555)
     const isRoot = process.getuid?.() === 0
@@ -143,7 +162,7 @@ describe('what is missing is named in one line, with what to do', () => {
     expect(ended.stderr).toMatch(/\.stamps is not writable: run as its owner, or make it writable\n$/)
   })
 
-  it('the program itself', async () => {
+  it('when the program itself is missing', async () => {
     const project = await createProject()
     await project.remove('src')
     expect(saidBy(await project.run(['anything'])).at(-1)).toMatch(/holds neither src\/ nor dist\//)

@@ -4,7 +4,7 @@ import { createProject } from './project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-/** npm sets this; the launcher then stays as a parent, as it must where a process cannot become another. */
+/** npm sets this. The launcher then stays as the parent, as it must where a process cannot replace itself. */
 const UNDER_NPM = { npm_lifecycle_event: 'start' }
 
 const prepared = async () => {
@@ -14,8 +14,8 @@ const prepared = async () => {
 }
 
 describe.each([
-  { how: 'that has become the command', env: {} },
-  { how: 'that stands before the command', env: UNDER_NPM },
+  { how: 'that has replaced itself with the command', env: {} },
+  { how: 'that stays the parent of the command', env: UNDER_NPM },
 ])('a launcher $how', ({ env }) => {
   it('passes SIGTERM on and ends with the exit code of the command', async () => {
     const project = await prepared()
@@ -27,19 +27,19 @@ describe.each([
     expect(code).toBe(7)
   })
 
-  it('that is killed leaves no process behind', async () => {
+  it('leaves no process behind when it is killed', async () => {
     const project = await prepared()
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
     running.child.kill('SIGKILL')
     await once(running.child, 'exit')
-    // Standard output closes when its last holder is gone: the command too.
+    // Standard output closes when its last holder has ended, which includes the command.
     await running.ended
   })
 })
 
 describe('a launcher under npm', () => {
-  it('takes the death of the shell before it, which passes no signal on, as SIGTERM', async () => {
+  it('treats the death of its parent shell, which passes no signal on, as SIGTERM', async () => {
     const project = await prepared()
     const running = project.startShell(`"${process.execPath}" bin/patchbay serve; exit`, UNDER_NPM)
     await running.said('"serve"')
@@ -49,7 +49,7 @@ describe('a launcher under npm', () => {
 })
 
 describe('npm run dev', () => {
-  it('runs from the sources, again when one changes, until it is told to stop', async () => {
+  it('runs from the sources and restarts when one changes, until it is stopped', async () => {
     const project = await createProject()
     const running = project.startShell(`exec "${process.execPath}" bin/task.mjs dev`, UNDER_NPM)
     await running.said('"serve"')
@@ -60,7 +60,7 @@ describe('npm run dev', () => {
   })
 })
 
-describe('a launcher that is told to stop while it prepares', () => {
+describe('a launcher that is stopped while it prepares', () => {
   it('ends the step and itself, and the next start prepares again', async () => {
     const project = await createProject()
     await project.write('scripts/generate.ts', "process.kill(process.ppid, 'SIGTERM'); setInterval(() => {}, 1_000)\n")
@@ -68,7 +68,7 @@ describe('a launcher that is told to stop while it prepares', () => {
     expect((await running.ended).code).toBe(143)
     await project.write(
       'scripts/generate.ts',
-      "import { mkdirSync } from 'node:fs'\nmkdirSync('src/platform/db/generated', { recursive: true })\n",
+      "import { mkdirSync } from 'node:fs'\nmkdirSync('src/lib/db/generated', { recursive: true })\n",
     )
     expect((await project.run(['count', '3'])).code).toBe(3)
   })

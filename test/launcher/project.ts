@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,7 +7,7 @@ import { onTestFinished } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Stands in for the compiler: copies src, and refuses a source that holds the words BAD SOURCE. */
+/** Stands in for the compiler: copies src, and rejects a source that contains the words BAD SOURCE. */
 const TSC = `
 const { cpSync, readdirSync, readFileSync, renameSync } = require('node:fs')
 const out = process.argv[process.argv.indexOf('--outDir') + 1]
@@ -21,7 +22,9 @@ for (const entry of readdirSync(out, { recursive: true })) {
 }
 `
 
-/** Says what it is and was asked; \`serve\` stays until a signal, another command exits with the number behind it. */
+/**
+ * Prints its name and arguments. \`serve\` runs until a signal; any other command exits with the code that follows it.
+ */
 const MAIN = `
 import { version } from 'node:process'
 const [command, code] = process.argv.slice(2)
@@ -41,12 +44,15 @@ if (command === 'serve') {
 
 const DEPENDENCIES = { typescript: 'file:./fake-typescript' }
 
+const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
 const packageJson = (dependencies: Record<string, string>) =>
   JSON.stringify({
     name: 'patchbay',
     version: '0.0.0',
     type: 'module',
     bin: { patchbay: 'bin/patchbay' },
+    engines,
     dependencies,
   })
 
@@ -69,13 +75,14 @@ const FILES = {
   'fake-typescript/bin/tsc': TSC,
   'prisma/schema.prisma': '// models',
   'scripts/generate.ts':
-    "import { mkdirSync } from 'node:fs'\nmkdirSync('src/platform/db/generated', { recursive: true })\n",
+    "import { mkdirSync } from 'node:fs'\nmkdirSync('src/lib/db/generated', { recursive: true })\n",
+  'scripts/bundle.ts': '',
   'src/cli/main.ts': MAIN,
   'tsconfig.json': '{}',
   'tsconfig.build.json': '{}',
 }
 
-/** The environment of somebody at a terminal: nothing of the npm that runs these tests. */
+/** The environment of a user at a terminal, without the variables of the npm that runs these tests. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
@@ -92,7 +99,7 @@ export type Running = {
   said(text: string): Promise<void>
 }
 
-/** Collects what a child with piped output says; `said` waits for a text on its standard output. */
+/** Collects the piped output of a child; `said` waits for a text on its standard output. */
 export const follow = (child: ChildProcess): Running => {
   let stdout = ''
   let stderr = ''
@@ -118,7 +125,9 @@ export const follow = (child: ChildProcess): Running => {
   return { child, stdout: () => stdout, ended, said }
 }
 
-/** A small project around the real launcher: the compiler and the models are stand-ins, npm and Node are real. */
+/**
+ * Creates a small project around the real launcher. The compiler and the models are stand-ins; npm and Node are real.
+ */
 export const createProject = async () => {
   const root = await mkdtemp(join(tmpdir(), 'patchbay-launcher-'))
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
@@ -143,7 +152,7 @@ export const createProject = async () => {
     root,
     write,
     remove: (path: string) => rm(join(root, path), { recursive: true }),
-    /** Declares a dependency that only a registry has, in package.json and the lock alike. */
+    /** Declares a dependency that only a registry has, in both package.json and the lock file. */
     needFromRegistry: async (name: string, version: string) => {
       const locked = JSON.parse(lock)
       locked.packages[''].dependencies[name] = version
@@ -166,7 +175,7 @@ export const createProject = async () => {
   }
 }
 
-/** The lines that the launcher said, without its name before them. */
+/** Returns the lines that the launcher printed, without its name in front. */
 export const saidBy = ({ stderr }: Ended): string[] =>
   stderr
     .split('\n')

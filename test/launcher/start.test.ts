@@ -8,11 +8,11 @@ import { follow } from './project.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const START_MS = 120_000
-/** Then all is built: run by hand, `npm start` could build under the other tests' feet. */
+/** In this case everything is built. If run by hand, `npm start` could rebuild while other tests run. */
 const isUnderNpm = process.env.npm_lifecycle_event === 'test'
 
 it.runIf(isUnderNpm)(
-  'npm start brings Patchbay up, and when npm is told to stop nothing is left behind',
+  'npm start starts Patchbay, and stopping npm leaves nothing behind',
   async () => {
     const data = mkdtempSync(join(tmpdir(), 'patchbay-start-'))
     onTestFinished(() => rmSync(data, { recursive: true }))
@@ -29,7 +29,7 @@ it.runIf(isUnderNpm)(
     const running = follow(child)
     await running.said('Patchbay is ready')
     child.kill('SIGTERM')
-    // Its output closes when the last process that holds it has ended, so this waits for the server too.
+    // The output closes when the last process that holds it has ended, so this also waits for the server.
     const { stderr } = await running.ended
     expect(stderr.split('\n').filter(line => line.startsWith('patchbay: '))).toEqual([])
   },

@@ -16,7 +16,7 @@ const FAILED: Outcome = {
   failureMessages: ['Error: first\n  at it', 'Error: then'],
 }
 
-/** As Vitest writes it: a file that could not be loaded has failed without a test. */
+/** In Vitest's format: a file that could not be loaded has failed without a test. */
 const results = (passed: number, files: { status: string; tests: Outcome[] }[]) => ({
   numTotalTests: passed + files.flatMap(({ tests }) => tests).length,
   numPassedTests: passed,
@@ -31,13 +31,13 @@ it.each([
     runs: [results(3, []), results(2, [{ status: 'failed', tests: [FAILED, FAILED, PASSED] }])],
     lines: [...failed, ...failed, '5 passed, 2 failed'],
     status: 1,
-    what: 'failed tests, by their names and what was said each time',
+    what: 'failed tests with their names and each error',
   },
   {
     runs: [results(2, [{ status: 'passed', tests: [PASSED, PASSED_AT_LAST] }])],
     lines: ['passed only when tried again: some.test.ts > waits', '  AssertionError: 1 is not 2', '2 passed, 0 failed'],
     status: 0,
-    what: 'a test that passed only when it was tried again, by its name',
+    what: 'the name of a test that passed only when retried',
   },
   {
     runs: [results(3, [{ status: 'failed', tests: [] }])],
@@ -47,7 +47,7 @@ it.each([
   },
   { runs: [results(3, []), undefined], lines: ['3 passed, 1 failed'], status: 1, what: 'a run that left no results' },
   { runs: [results(0, [])], lines: ['0 passed, 1 failed'], status: 1, what: 'a run without a test' },
-])('the summary of CI tells of $what', ({ runs, lines, status }) => {
+])('the CI summary reports $what', ({ runs, lines, status }) => {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-summary-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const files = runs.map((run, index) => {

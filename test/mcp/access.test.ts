@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { failure, success } from '../../src/kernel/index.ts'
+import { failure, success } from '../../src/lib/kernel/result.ts'
 import { authorize, FRIEND_TOKEN, makeServer, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
 import { errorCode, post, send, statelessRequest } from './wire.ts'
 
@@ -16,7 +16,7 @@ const discover = statelessRequest('server/discover')
 const ask = (target: TestApp, serverId: string, headers: Record<string, string | undefined> = {}) =>
   post(target, serverId, discover.body, { ...discover.headers, ...headers })
 
-/** What a client is told to ask for (RFC 9728 §5.1). */
+/** The challenge that tells clients what to request (RFC 9728 §5.1). */
 const metadata = `http://localhost:8080/.well-known/oauth-protected-resource/s/${closed.id}`
 const asked = `resource_metadata="${metadata}", scope="mcp:read mcp:call"`
 
@@ -42,19 +42,19 @@ describe.each(ROUTES)('%s /s/:uuid%s', (method, path) => {
     })
 
   it.each(['3b241101-e2bb-4255-8caf-4136c566a962', 'nothing', '..', '%2e%2e', 'x'.repeat(90)])(
-    'of "%s", which is no server: 404',
+    'of "%s", which is not a server: 404',
     async id => {
       expect((await at(id)).status).toBe(404)
     },
   )
 
-  it('without a token where one is needed: 401 and a challenge without an error (RFC 6750 §3)', async () => {
+  it('without a required token: 401 and a challenge without an error (RFC 6750 §3)', async () => {
     const response = await at(closed.id)
     expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
   })
 
   it.each(['Bearer pbk_unknown', 'bearer x', 'Bearer', 'Bearer  a b'])(
-    'with "%s", which is no good token: 401 and invalid_token',
+    'with the invalid token "%s": 401 and invalid_token',
     async authorization => {
       const response = await at(closed.id, { authorization })
       const challenge = `Bearer error="invalid_token", ${asked}`
@@ -67,18 +67,18 @@ describe.each(ROUTES)('%s /s/:uuid%s', (method, path) => {
     expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
   })
 
-  it('names one document, however the id is written', async () => {
+  it('names the same document, however the id is spelled', async () => {
     const response = await at(closed.id.toUpperCase())
     expect([response.status, response.headers['www-authenticate']]).toEqual([401, `Bearer ${asked}`])
   })
 
-  it('with the token of somebody else: 403', async () => {
+  it('with another user’s token: 403', async () => {
     const response = await at(closed.id, { authorization: FRIEND_TOKEN })
     expect([response.status, errorCode(response)]).toEqual([403, -32000])
   })
 
   it.each(['https://evil.example', 'null', 'http://localhost', 'https://app.example.com.evil.example'])(
-    'from a page of %s: 403, which the page cannot read',
+    'from a page of %s: 403 without CORS headers',
     async origin => {
       const response = await at(open.id, { origin })
       expect(response.status).toBe(403)
@@ -95,13 +95,13 @@ describe.each(ROUTES)('%s /s/:uuid%s', (method, path) => {
 })
 
 describe('access', () => {
-  it('is open to the owner, and to anyone where the server is public', async () => {
+  it('is granted to the owner, and to everybody on a public server', async () => {
     expect((await ask(app, closed.id, { authorization: OWNER_TOKEN })).status).toBe(200)
     expect((await ask(app, open.id)).status).toBe(200)
     expect((await ask(app, open.id.toUpperCase())).status).toBe(200)
   })
 
-  it('may be decided later: the request waits', async () => {
+  it('may be decided asynchronously, while the request waits', async () => {
     const waiting = await startTestApp({
       servers: [closed],
       authorize: async (policy, authorization) => authorize(policy, authorization),
@@ -111,7 +111,7 @@ describe('access', () => {
     await waiting.close()
   })
 
-  it('of a client that goes away meanwhile harms nobody', async () => {
+  it('is no problem if the client disconnects meanwhile', async () => {
     const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const waiting = await startTestApp({
       servers: [closed, open],
@@ -135,7 +135,7 @@ describe('access', () => {
     await waiting.close()
   })
 
-  it('of a client that goes away before its stream begins leaves no stream open', async () => {
+  it('leaves no stream open if the client disconnects before it starts', async () => {
     const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let isFirst = true
     const waiting = await startTestApp({
@@ -163,7 +163,7 @@ describe('access', () => {
     await waiting.close()
   })
 
-  it('that cannot be decided is answered 503, and logged', async () => {
+  it('that cannot be decided results in 503 and a log entry', async () => {
     const broken = await startTestApp({
       servers: [closed],
       authorize: async () => Promise.reject(new Error('no database')),
@@ -175,7 +175,7 @@ describe('access', () => {
     await broken.close()
   })
 
-  it('is asked for anew with every request', async () => {
+  it('is checked for every request', async () => {
     let isIn = true
     const changing = await startTestApp({
       servers: [closed],
@@ -190,7 +190,7 @@ describe('access', () => {
 
 describe('a page of an allowed origin', () => {
   it.each(['https://app.example.com', 'http://localhost:8080'])(
-    'of %s reads answers and their headers',
+    'of %s can read responses and their headers',
     async origin => {
       const response = await ask(app, open.id, { origin })
       expect(response.status).toBe(200)
@@ -203,13 +203,13 @@ describe('a page of an allowed origin', () => {
     },
   )
 
-  it('reads why it was refused, so that it can ask for a token', async () => {
+  it('can read why it was refused, so that it can get a token', async () => {
     const response = await ask(app, closed.id, { origin: 'https://app.example.com' })
     expect(response.status).toBe(401)
     expect(response.headers).toMatchObject({ 'www-authenticate': `Bearer ${asked}`, vary: 'Origin' })
   })
 
-  it.each(['', '/sse', '/messages'])('may ask first what it may send to /s/:uuid%s', async path => {
+  it.each(['', '/sse', '/messages'])('may send a preflight request to /s/:uuid%s', async path => {
     const headers = {
       origin: 'https://app.example.com',
       'access-control-request-method': 'POST',
@@ -225,7 +225,7 @@ describe('a page of an allowed origin', () => {
     })
   })
 
-  it('is not told anything when it is of another origin', async () => {
+  it('learns nothing if it is of another origin', async () => {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const response = await send(app, { method: 'OPTIONS', path: `/s/${open.id}`, headers })
     expect(response.status).toBe(403)
@@ -234,7 +234,7 @@ describe('a page of an allowed origin', () => {
 })
 
 describe('beyond loopback', () => {
-  it('any Host is taken, and still only known origins', async () => {
+  it('any Host is accepted, but still only known origins', async () => {
     const wide = await startTestApp({ servers: [open], listensOnLoopback: false })
     expect((await ask(wide, open.id, { host: 'mcp.example.com' })).status).toBe(200)
     expect((await ask(wide, open.id, { origin: 'https://evil.example' })).status).toBe(403)
@@ -242,14 +242,14 @@ describe('beyond loopback', () => {
   })
 })
 
-describe('methods that are not served', () => {
+describe('unsupported methods', () => {
   it.each([
     ['PUT', '', 'GET, POST, DELETE'],
     ['PATCH', '', 'GET, POST, DELETE'],
     ['HEAD', '', 'GET, POST, DELETE'],
     ['POST', '/sse', 'GET'],
     ['GET', '/messages', 'POST'],
-  ])('%s /s/:uuid%s: 405, with what is', async (method, path, allowed) => {
+  ])('%s /s/:uuid%s: 405 with the allowed methods', async (method, path, allowed) => {
     const response = await send(app, { method, path: `/s/${open.id}${path}` })
     expect([response.status, response.headers.allow]).toEqual([405, allowed])
   })

@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/kernel/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
 import { makeServer, startTestApp, type TestApp } from './support.ts'
 import {
   beginSession,
@@ -52,18 +52,18 @@ describe('a body', () => {
     ['with arguments 1,000 deep', callWith(nested(1_000)), 400, -32600],
     ['of arrays, 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000), 400, -32600],
     ['of open brackets', '['.repeat(60_000), 400, -32600],
-  ])('%s is refused and the process goes on', async (_what, body, status, code) => {
+  ])('%s is refused, and the process continues', async (_what, body, status, code) => {
     const response = await post(app, server.id, body, session)
     expect([response.status, errorCode(response), replyOf(response).id]).toEqual([status, code, null])
     expect((await callStateless(app, server.id, 'server/discover')).status).toBe(200)
   })
 
-  it('nested too deep is told the limit and its setting', async () => {
+  it('nested too deeply is refused, naming limit and setting', async () => {
     const response = await post(app, server.id, callWith(nested(65)), session)
     expect(replyOf(response).error?.message).toMatch(/64 deep \(PATCHBAY_MAX_JSON_DEPTH\)/)
   })
 
-  it('with arguments 64 deep is taken', async () => {
+  it('with arguments nested 64 deep is accepted', async () => {
     expect((await post(app, server.id, callWith(nested(64)), session)).status).toBe(200)
   })
 
@@ -73,14 +73,14 @@ describe('a body', () => {
     expect(replyOf(response).error?.message).toContain('65536 bytes (PATCHBAY_MAX_REQUEST_BYTES)')
   })
 
-  it('of exactly the limit is taken', async () => {
+  it('of exactly the limit is accepted', async () => {
     const empty = callWith('{"text":""}')
     const body = callWith(`{"text":"${'x'.repeat(64 * 1_024 - empty.length)}"}`)
     expect(body).toHaveLength(64 * 1_024)
     expect((await post(app, server.id, body, session)).status).toBe(200)
   })
 
-  it('without end is cut off', async () => {
+  it('that never ends is cut off', async () => {
     const socket = connect(app.port, '127.0.0.1')
     const closed = new Promise<void>(resolve => socket.on('close', () => resolve()))
     socket.on('error', () => {})
@@ -103,20 +103,20 @@ describe('a body', () => {
     ['as nonsense', { 'content-type': '///' }],
     ['as two types', { 'content-type': 'application/json, text/plain' }],
     ['compressed', { 'content-encoding': 'gzip' }],
-  ])('that is sent %s: 415', async (_what, headers) => {
+  ])('sent %s: 415', async (_what, headers) => {
     const response = await post(app, server.id, callWith('{}'), { ...session, ...headers })
     expect([response.status, errorCode(response)]).toEqual([415, -32000])
   })
 
   it.each(['application/json', 'text/event-stream', 'text/html', 'application/json, text/event-stream;q=0'])(
-    'whose sender accepts %s only: 406',
+    'whose sender accepts only %s: 406',
     async accept => {
       const response = await post(app, server.id, callWith('{}'), { ...session, accept })
       expect([response.status, errorCode(response)]).toEqual([406, -32000])
     },
   )
 
-  it('sent in two halves is put together', async () => {
+  it('sent in two halves is reassembled', async () => {
     const body = Buffer.from(callWith('{"text":"ä€😀"}'))
     const headers = { ...session, accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
     const halves = async function* () {
@@ -133,7 +133,7 @@ describe('a body', () => {
     expect(await response.text()).toContain('ä€😀')
   })
 
-  it('whose sender goes away in the middle harms nobody', async () => {
+  it('whose sender disconnects in the middle is no problem', async () => {
     const socket = connect(app.port, '127.0.0.1')
     const head = `POST /s/${server.id} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`
     await new Promise<void>(resolve => socket.write(`${head}content-length: 100\r\n\r\n{"json`, () => resolve()))
@@ -144,7 +144,7 @@ describe('a body', () => {
 
 describe('texts', () => {
   it.each(['\\ud800', '\\udc00x', 'a\\u0000b', '\\u2028', '\\ud83d\\ude00', '</script>', '\\r\\ndata: x'])(
-    'like %s survive both ways',
+    'like %s survive in both directions',
     async value => {
       const response = await post(app, server.id, callWith(`{"text":"${value}"}`), session)
       const content = replyOf(response).result?.content as { text: string }[]
@@ -152,14 +152,14 @@ describe('texts', () => {
     },
   )
 
-  it.each(['', 'ü', '\\ud800', '"\\\\', 'x'.repeat(1_000)])('as ids come back as they were', async id => {
+  it.each(['', 'ü', '\\ud800', '"\\\\', 'x'.repeat(1_000)])('like %j as ids come back unchanged', async id => {
     const text = id.replaceAll('"', '\\"')
     const response = await post(app, server.id, `{"jsonrpc":"2.0","id":"${text}","method":"ping"}`, session)
     expect(replyOf(response).id).toBe(JSON.parse(`"${text}"`))
   })
 })
 
-/** JSON with the keys that matter, so that random values get past the first check now and then. */
+/** JSON with the relevant keys, so that some random values pass the first check. */
 const jsonRpcish = fc.record(
   {
     jsonrpc: fc.oneof(fc.constant('2.0'), fc.jsonValue()),
@@ -198,7 +198,7 @@ const BODIES = fc.oneof(
 const VERSION_HEADERS = fc.constantFrom(undefined, '2025-03-26', '2026-07-28', '2030-01-01', 'x')
 const METHOD_HEADERS = fc.constantFrom(undefined, 'tools/call', 'tools/list', 'x')
 
-/** Every answer is one of the protocol: a JSON-RPC message, a batch of them, or nothing where nothing is due. */
+/** Every response follows the protocol: a JSON-RPC message, a batch, or nothing if none is due. */
 const expectAnswer = ({ status, text, headers }: WireResponse): void => {
   expect(status).toBeLessThan(500)
   if (status === 202) expect(text).toBe('')
@@ -210,7 +210,7 @@ const expectAnswer = ({ status, text, headers }: WireResponse): void => {
 }
 
 describe('whatever is sent', () => {
-  it('is answered by the protocol, never by a fault', async () => {
+  it('gets a response of the protocol, never an internal error', async () => {
     const property = fc.asyncProperty(
       BODIES,
       VERSION_HEADERS,
@@ -226,7 +226,7 @@ describe('whatever is sent', () => {
     expect(app.faults).toEqual([])
   }, 60_000)
 
-  it('in headers and addresses is no fault either', async () => {
+  it('in headers and URLs never causes an internal error', async () => {
     const value = fc.string({ unit: 'grapheme-ascii', maxLength: 80 })
     const property = fc.asyncProperty(value, value, value, async (one, two, three) => {
       const headers = { 'mcp-session-id': one, 'last-event-id': two, accept: `text/event-stream, ${three}` }

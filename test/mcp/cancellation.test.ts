@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonObject, StopSignal } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import type { StopSignal } from '../../src/lib/kernel/stop-signal.ts'
 import { makeServer, makeTool, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, nextMessage, openStream, POST_HEADERS, post, send, statelessRequest } from './wire.ts'
 
-/** Calls that run until they are aborted or let go, by the name they are called with. */
+/** Calls that run until they are aborted or released, by name. */
 const createCalls = () => {
   const calls = new Map<string, { started: PromiseWithResolvers<void>; aborted: PromiseWithResolvers<void> }>()
   const release = Promise.withResolvers<void>()
@@ -56,7 +57,7 @@ const cancelled = (requestId: string | number): JsonObject => ({
 })
 
 describe('notifications/cancelled (basic/utilities/cancellation)', () => {
-  it.each<string | number>([1, 'one', 0, ''])('aborts the call with id %j, which is not answered', async id => {
+  it.each<string | number>([1, 'one', 0, ''])('aborts the call with id %j, which gets no response', async id => {
     const session = await beginSession(app, server.id)
     const answer = post(app, server.id, call('a', id), session)
     await calls.started('a')
@@ -65,7 +66,7 @@ describe('notifications/cancelled (basic/utilities/cancellation)', () => {
     expect(await answer).toMatchObject({ status: 202, text: '' })
   })
 
-  it('leaves alone other ids, ids of another type and the same id in another session', async () => {
+  it('does not affect other ids, ids of another type and the same id in another session', async () => {
     const [one, other] = [await beginSession(app, server.id), await beginSession(app, server.id)]
     const answers = [
       post(app, server.id, call('other id', 2), one),
@@ -78,7 +79,7 @@ describe('notifications/cancelled (basic/utilities/cancellation)', () => {
     for (const answer of answers) expect((await answer).text).toContain('"done"')
   })
 
-  it('reaches both of two calls that share an id, and none that took it up later', async () => {
+  it('aborts both of two calls that share an id, and no later call with it', async () => {
     const session = await beginSession(app, server.id)
     const both = [post(app, server.id, call('a'), session), post(app, server.id, call('b'), session)]
     await Promise.all(['a', 'b'].map(calls.started))
@@ -91,7 +92,7 @@ describe('notifications/cancelled (basic/utilities/cancellation)', () => {
     expect((await later).text).toContain('"done"')
   })
 
-  it('in a batch leaves out one answer', async () => {
+  it('in a batch omits one response', async () => {
     const session = await beginSession(app, server.id, '2025-03-26')
     const answer = post(app, server.id, [call('a', 1), call('b', 2)], session)
     await Promise.all(['a', 'b'].map(calls.started))
@@ -101,7 +102,7 @@ describe('notifications/cancelled (basic/utilities/cancellation)', () => {
     expect((await answer).json()).toMatchObject([{ id: 2, result: { content: [{ text: 'done' }] } }])
   })
 
-  it('over HTTP+SSE aborts the call, which is not answered', async () => {
+  it('over HTTP+SSE aborts the call, which gets no response', async () => {
     const stream = await openStream(app, { path: `/s/${server.id}/sse` })
     const address = (await stream.next())?.data ?? ''
     const say = (body: JsonObject) => send(app, { path: address, headers: POST_HEADERS, body })
@@ -115,7 +116,7 @@ describe('notifications/cancelled (basic/utilities/cancellation)', () => {
   })
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it.each(['session', 'stateless'])('cancels its call (%s era)', async era => {
     const { body, headers } =
       era === 'session'
@@ -134,7 +135,7 @@ describe('a client that goes away', () => {
     await calls.aborted('a')
   })
 
-  it('cancels the call whose answer had become a stream (stateless era)', async () => {
+  it('cancels the call whose response had become a stream (stateless era)', async () => {
     const params = { name: 'wait', arguments: { text: 'a' } }
     const { body, headers } = statelessRequest('tools/call', params)
     const asking = { ...body, params: { ...body.params, _meta: { ...body.params._meta, progressToken: 1 } } }
@@ -145,7 +146,7 @@ describe('a client that goes away', () => {
     await calls.aborted('a')
   })
 
-  it('takes its calls with it when it was on HTTP+SSE', async () => {
+  it('cancels its calls over HTTP+SSE', async () => {
     const stream = await openStream(app, { path: `/s/${server.id}/sse` })
     const address = (await stream.next())?.data ?? ''
     await send(app, { path: address, headers: POST_HEADERS, body: call('a') })
@@ -169,7 +170,7 @@ describe('the end of a session', () => {
   })
 })
 
-describe('a call that nobody cancels', () => {
+describe('a call that is not cancelled', () => {
   it('never has its signal aborted, however it ends', async () => {
     let seen: StopSignal | undefined
     const tool = makeTool('quick', {
@@ -182,7 +183,7 @@ describe('a call that nobody cancels', () => {
     app.servers.set(quick.id, quick)
     const { body, headers } = statelessRequest('tools/call', { name: 'quick' })
     await post(app, quick.id, body, headers)
-    // The connection is closed by now: `agent: false` keeps none.
+    // The connection is closed by now, so `agent: false` does not reuse one.
     await post(app, quick.id, body, headers)
     expect(seen?.aborted).toBe(false)
   })

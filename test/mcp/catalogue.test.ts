@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { countTokens, TOKEN_ENCODING } from '../../src/context/index.ts'
+import { countTokens, TOKEN_ENCODING } from '../../src/lib/tokens/tokens.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { beginSession, post } from './wire.ts'
 
-// A thread is started for the first count: on a busy machine it takes its time.
+// The first count starts a thread, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
 const Listed = z.object({ result: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() }) })
@@ -50,7 +50,7 @@ const makeTool = async (toolkitId: string, tool: object) =>
     })
   ).id
 
-/** A public server with these tools at work. */
+/** A public server that offers these tools. */
 const makeServer = async (
   tools: readonly ({ name: string } & Record<string, unknown>)[],
   settings: object = { maxResponseTokens: 0 },
@@ -64,7 +64,7 @@ const makeServer = async (
   return server.id
 }
 
-/** The tools of tools/list as their JSON, as a client of the session era gets it. */
+/** The tools of tools/list as JSON, as a session-era client receives them. */
 const listTools = async (serverId: string): Promise<string[]> => {
   const listening = { port: Number(new URL(app.origin).port) }
   const session = await beginSession(listening, serverId)
@@ -80,7 +80,7 @@ const lintOf = async (serverId: string) =>
   ServerLint.parse((await owner.expectOk('GET', `/servers/${serverId}/lint`)).body)
 
 describe('the tokens of a catalogue', () => {
-  it('are those of the very JSON that clients are listed, by tool and in all', async () => {
+  it('are counted from the JSON that clients receive, by tool and in total', async () => {
     const serverId = await makeServer([
       { name: 'list_events', outputSchema: { type: 'array', items: { type: 'string' } } },
       { name: 'cancel_shipment', method: 'DELETE', description: 'Cancels a shipment that has not been sent yet.' },
@@ -99,7 +99,7 @@ describe('the tokens of a catalogue', () => {
     })
   })
 
-  it('are compared by presentation, each as clients would be listed it', async () => {
+  it('are compared by presentation, each as clients would receive it', async () => {
     const tools = Array.from({ length: 12 }, (_, index) => ({ name: `tool_${index}` }))
     const serverId = await makeServer(tools)
     const before = await tokensOf(serverId)
@@ -112,7 +112,7 @@ describe('the tokens of a catalogue', () => {
     expect((await tokensOf(serverId)).presentation).toBe('grouped')
   })
 
-  it('are those of the search where auto comes to it, with what is pinned and what goes on from answers', async () => {
+  it('are those of the search if auto chooses it, with pinned tools and tools for cut results', async () => {
     const tools = Array.from({ length: 30 }, (_, index) => ({ name: `tool_${index}` }))
     const serverId = await makeServer(tools, { presentation: 'auto', maxFlatTokens: 1_000, pinnedTools: ['tool_3'] })
     const listed = await listTools(serverId)
@@ -130,12 +130,12 @@ describe('the tokens of a catalogue', () => {
     expect(await tokensOf(serverId)).toMatchObject({ presentation: 'auto', shownAs: 'flat' })
   })
 
-  it('of a server that passes requests on are not claimed', async () => {
+  it('are not given for a passthrough server', async () => {
     const serverId = await makeServer([], { presentation: 'passthrough' })
     expect(await tokensOf(serverId)).toMatchObject({ presentation: 'passthrough', shownAs: null })
   })
 
-  it('are counted anew once a tool has changed', async () => {
+  it('are counted again after a tool changed', async () => {
     const serverId = await makeServer([{ name: 'list_events' }])
     const before = await tokensOf(serverId)
     const [instance] = z
@@ -156,7 +156,7 @@ describe('the tokens of a catalogue', () => {
 })
 
 describe('the lint of a server', () => {
-  it('says of each tool what speaks against it, and nothing of those that are sound', async () => {
+  it('reports the problems of each tool, and nothing about sound ones', async () => {
     const serverId = await makeServer([
       { name: 'sound' },
       { name: 'silent', description: undefined, parameters: {} },
@@ -173,7 +173,7 @@ describe('the lint of a server', () => {
     expect(tools[1]?.findings.map(({ rule }) => rule)).toEqual(['no-description', 'no-parameter-description'])
   })
 
-  it('says of two tools that are described in the same words that they are', async () => {
+  it('reports two tools with the same description', async () => {
     const serverId = await makeServer([{ name: 'berlin_events' }, { name: 'paris_events' }])
     const { tools } = await lintOf(serverId)
     expect(tools.map(({ findings }) => findings.map(({ rule }) => rule))).toEqual([
@@ -182,7 +182,7 @@ describe('the lint of a server', () => {
     ])
   })
 
-  it('is advice: what it finds is saved, listed and called all the same', async () => {
+  it('is only advice: tools with problems are still saved, listed and called', async () => {
     const serverId = await makeServer([{ name: 'bad', description: '', inputSchema: { type: 'object' } }])
     expect((await lintOf(serverId)).tools[0]?.findings[0]).toMatchObject({ rule: 'no-properties', level: 'error' })
     expect(await listTools(serverId)).toHaveLength(1)
@@ -207,7 +207,7 @@ describe('the tools of an attached MCP server', () => {
     },
   })
 
-  it('are counted and linted with the others, as clients get them', async () => {
+  it('are counted and linted like the others, as clients receive them', async () => {
     const serverId = await makeServer([{ name: 'list_events' }])
     const odd = { name: 'odd', transport: 'http', url: upstreams.urlOf('odd') }
     const { id } = await owner.create(`/servers/${serverId}/upstreams`, odd)
@@ -226,7 +226,7 @@ describe('the tools of an attached MCP server', () => {
 })
 
 describe('the lint of a saved tool', () => {
-  it('holds its cost, and what it has in common with another of its toolkit', async () => {
+  it('includes its cost, and what it has in common with another tool of its toolkit', async () => {
     const toolkit = await owner.create('/toolkits', { title: 'Shipping' })
     const id = await makeTool(toolkit.id, { name: 'list_events' })
     const lint = async () => ToolLint.parse((await owner.expectOk('GET', `/tools/${id}/lint`)).body)
@@ -236,7 +236,7 @@ describe('the lint of a saved tool', () => {
     expect((await lint()).findings).toMatchObject([{ rule: 'same-description', level: 'warning' }])
   })
 
-  it('is for nobody else, unless its toolkit is public', async () => {
+  it('is hidden from others, unless its toolkit is public', async () => {
     const stranger = await signUp(app.origin)
     const hidden = await owner.create('/toolkits', { title: 'Ours' })
     const shown = await owner.create('/toolkits', { title: 'For all', visibility: 'public' })

@@ -26,7 +26,7 @@ const runRequirements = (url: string, revision: string): Promise<Run> =>
     child.once('close', code => resolve({ code, output }))
   })
 
-/** Those that must pass whatever else does: the run would be green without them if the suite stopped running them. */
+/** Must pass in any case: without this list the run would succeed if the suite stopped running them. */
 const MUST_PASS: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [
     'server-initialize',
@@ -78,7 +78,7 @@ describe('the official conformance suite', () => {
   afterAll(() => app.close())
 
   it.each(Object.keys(MUST_PASS))(
-    'finds what %s requires, but for what servers do not have yet',
+    'passes for %s, except for what is not implemented yet',
     async revision => {
       const { code, output } = await runRequirements(url, revision)
       expect(code, output).toBe(0)

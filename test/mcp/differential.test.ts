@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/kernel/index.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { startReference } from './reference.ts'
 import { INITIALIZE, makeServer, makeTool, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, type Listening, META, POST_HEADERS, send, statelessRequest, type WireResponse } from './wire.ts'
@@ -31,18 +31,18 @@ type Case = {
   method?: string
   body?: JsonValue
   headers?: Record<string, string | undefined>
-  /** The version of a session that is begun first. */
+  /** The version of the session that is started first. */
   session?: string
 }
 
-/** What two servers that speak the same protocol must agree on: everything but words and names. */
+/** What two servers with the same protocol must agree on: everything except texts and names. */
 const comparable = ({ status, headers, text }: WireResponse) => {
   const isJson = headers['content-type']?.startsWith('application/json') === true
   const body = isJson && text !== '' ? JSON.parse(text) : text
   return { status, hasSession: headers['mcp-session-id'] !== undefined, body: normalise(body) }
 }
 
-/** Texts of errors, cache times and what each server calls itself are its own. */
+/** Error texts, cache times and server names may differ. */
 const OWN = new Set(['message', 'data', 'ttlMs', 'cacheScope', '_meta', 'serverInfo', 'capabilities', '$schema'])
 const normalise = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(normalise)
@@ -60,7 +60,7 @@ const ask = async (target: Listening, { method = 'POST', body, headers, session 
   const defaults = method === 'POST' ? POST_HEADERS : { accept: 'text/event-stream' }
   const all: Record<string, string | undefined> = { ...defaults, ...begun, ...headers }
   const response = await send(target, { method, path: `/s/${server.id}`, headers: all, body })
-  // Only in answers to initialize does the header mean something: the SDK repeats it everywhere.
+  // The header has a meaning only in responses to initialize, but the SDK sends it with all of them.
   const { hasSession, ...rest } = comparable(response)
   return session === undefined ? { ...rest, hasSession } : rest
 }
@@ -116,10 +116,7 @@ const MALFORMED: [name: string, body: JsonValue][] = [
   ['parameters that are an array', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }],
   ['parameters that are null', { jsonrpc: '2.0', id: 1, method: 'ping', params: null }],
   ['a _meta that is none', { jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: 1 } }],
-  [
-    'a progress token that is none',
-    { jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { progressToken: {} } } },
-  ],
+  ['an invalid progress token', { jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { progressToken: {} } } }],
   ['a member too many', { jsonrpc: '2.0', id: 1, method: 'ping', more: 1 }],
   ['result and error at once', { jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: '' } }],
   ['an error without a code', { jsonrpc: '2.0', id: 1, error: { message: '' } }],
@@ -299,32 +296,32 @@ const statelessCases: Case[] = [
 ]
 
 describe.each([...handshakes, ...shapes, ...inSessions, ...batches, ...statelessCases])('$name', one => {
-  it('is answered as the official SDK answers it', async () => {
+  it('gets the same response as from the official SDK', async () => {
     expect(await ask(app, one)).toEqual(await ask(reference, one))
   })
 })
 
-describe('on purpose unlike the SDK', () => {
-  it('names the request when a session is begun twice', async () => {
+describe('deliberate differences from the SDK', () => {
+  it('names the request if a session is initialized twice', async () => {
     const one = { name: 'initialize', session: '2025-11-25', body: INITIALIZE('2025-11-25') }
     expect(await ask(reference, one)).toMatchObject({ status: 400, body: { id: null, error: { code: -32600 } } })
     expect(await ask(app, one)).toMatchObject({ status: 400, body: { id: 1, error: { code: -32600 } } })
   })
 
-  it('calls an unknown log level wrong parameters, not an internal error', async () => {
+  it('treats an unknown log level as invalid parameters, not as an internal error', async () => {
     const body = request('logging/setLevel', { level: 'loud' })
     const one = { name: 'setLevel', session: '2025-11-25', body }
     expect(await ask(reference, one)).toMatchObject({ status: 200, body: { error: { code: -32603 } } })
     expect(await ask(app, one)).toMatchObject({ status: 200, body: { error: { code: -32602 } } })
   })
 
-  it('takes no batches in versions that have none', async () => {
+  it('accepts no batches in versions without them', async () => {
     const one = { name: 'a batch', session: '2025-11-25', body: [request('ping')] }
     expect(await ask(reference, one)).toMatchObject({ status: 200 })
     expect(await ask(app, one)).toMatchObject({ status: 400, body: { error: { code: -32600 } } })
   })
 
-  it('takes wildcards in Accept for what they mean (RFC 9110 §12.5.1)', async () => {
+  it('accepts wildcards in Accept (RFC 9110 §12.5.1)', async () => {
     const one = { name: 'a wildcard', session: '2025-11-25', body: request('ping'), headers: { accept: '*/*' } }
     expect(await ask(reference, one)).toMatchObject({ status: 406 })
     expect(await ask(app, one)).toMatchObject({ status: 200 })

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { askAll, CATALOGUE_NAME, CATALOGUE_SCRIPT, shareFound } from '../../bench/finding/asking.ts'
 import { DIRECT, PARAPHRASED } from '../../bench/finding/questions.ts'
-import { countTokens } from '../../src/context/index.ts'
+import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { connectClient } from '../upstreams/clients.ts'
@@ -25,13 +25,13 @@ describe('a thousand real operations of three APIs behind a search', () => {
     url = `${patchbay.origin}/s/${serverId}`
   })
 
-  it('cost at most a thousand tokens at start', async () => {
+  it('cost at most a thousand tokens initially', async () => {
     const client = await connectClient('sdk 1', url)
     const { tools } = Listed.parse(await client.request('tools/list'))
     expect(await countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(1_000)
   })
 
-  it.each(['sdk 1', 'sdk 2 stateless'] as const)('are found by what people ask for (%s)', async kind => {
+  it.each(['sdk 1', 'sdk 2 stateless'] as const)('are found by questions in people’s words (%s)', async kind => {
     const client = await connectClient(kind, url)
     const find = async (query: string): Promise<string[]> => {
       const answer = await client.callTool('find_tools', { query })

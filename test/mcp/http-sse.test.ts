@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/kernel/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
 import { FRIEND_TOKEN, INITIALIZE, makeServer, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
 import { errorCode, nextMessage, openStream, POST_HEADERS, send, type WireStream } from './wire.ts'
 
@@ -23,12 +23,12 @@ const say = (body: JsonValue, headers: Record<string, string> = owner, path = ad
   send(app, { path, headers: { ...POST_HEADERS, ...headers }, body })
 
 describe('HTTP+SSE (2024-11-05, basic/transports)', () => {
-  it('names the address to post to, on our own origin, before anything else', () => {
+  it('sends the address for messages first, on our own origin', () => {
     expect(stream.headers['content-type']).toBe('text/event-stream')
     expect(address).toMatch(new RegExp(`^/s/${server.id}/messages\\?sessionId=[0-9a-f-]{36}$`))
   })
 
-  it('takes messages with 202 and answers them over the stream', async () => {
+  it('accepts messages with 202 and responds over the stream', async () => {
     expect(await say(INITIALIZE('2024-11-05'))).toMatchObject({ status: 202, text: 'Accepted' })
     expect(await nextMessage(stream)).toMatchObject({ id: 1, result: { protocolVersion: '2024-11-05' } })
     expect((await say({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)
@@ -51,7 +51,7 @@ describe('HTTP+SSE (2024-11-05, basic/transports)', () => {
     expect([response.status, errorCode(response)]).toEqual([400, code])
   })
 
-  it('does not know sessions of others, of other servers, of nobody', async () => {
+  it('does not accept sessions of other callers or servers, or unknown ones', async () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
     const elsewhere = address.replace(server.id, other.id)
     const unknown = address.replace(/=.*/, '=6a0b9d3e-2f0e-4d0e-8d0b-3a0f1c2d3e4f')
@@ -63,7 +63,7 @@ describe('HTTP+SSE (2024-11-05, basic/transports)', () => {
     expect((await say(ping)).status).toBe(202)
   })
 
-  it('asks clients to accept event streams', async () => {
+  it('requires clients to accept event streams', async () => {
     const headers = { ...owner, accept: 'application/json' }
     expect((await send(app, { method: 'GET', path: `/s/${server.id}/sse`, headers })).status).toBe(406)
   })

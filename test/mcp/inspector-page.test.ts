@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>'
 
-/** Short, and megabytes where each bracket is indented as deep as it stands. */
+/** Short as JSON, but megabytes when indented. */
 const DEEP = '['.repeat(2_000) + ']'.repeat(2_000)
 
 const MANY = {
@@ -217,7 +217,7 @@ describe('the inspector of a server', () => {
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     await page.goto(`/sign-in?${new URLSearchParams({ return_to: path })}`)
-    await page.getByLabel('E-mail address').fill(owner.email)
+    await page.getByLabel('Email').fill(owner.email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL(`**${path}`)
@@ -227,7 +227,7 @@ describe('the inspector of a server', () => {
   it.each([true, false])('works in a real browser, scripts %s', async javaScriptEnabled => {
     const page = await open({ javaScriptEnabled })
     const alarms: string[] = []
-    // A form that is refused is no alarm, though the console tells of its status.
+    // The console reports the status of a refused form, which is expected.
     page.on('console', message => /status of 400/.test(message.text()) || alarms.push(message.text()))
     page.on('dialog', dialog => alarms.push(dialog.message()))
     await page.getByRole('link', { name: 'many_kinds' }).click()

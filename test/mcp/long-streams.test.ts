@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { failure, success } from '../../src/kernel/index.ts'
+import { failure, success } from '../../src/lib/kernel/result.ts'
 import { makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, nextMessage, openStream, POST_HEADERS, send, statelessRequest, type WireStream } from './wire.ts'
 
@@ -11,7 +11,7 @@ let isRevoked: boolean
 let expiresAt: Date | undefined
 
 beforeEach(async () => {
-  // Only what beats: the network needs its own timers.
+  // Fakes only the timers of heartbeats; the network needs real ones.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   isRevoked = false
   expiresAt = undefined
@@ -35,7 +35,7 @@ const expectEnds = async (streams: readonly WireStream[]): Promise<void> => {
   }
 }
 
-/** One stream of each kind, past its first event. */
+/** A stream of each kind, past its first event. */
 const openAll = async (headers: Record<string, string> = {}): Promise<WireStream[]> => {
   const session = await beginSession(app, server.id, '2025-11-25', headers)
   const { body, headers: own } = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
@@ -49,8 +49,8 @@ const openAll = async (headers: Record<string, string> = {}): Promise<WireStream
   return streams
 }
 
-describe('a stream on which nothing happens', () => {
-  it('carries a comment every 15 seconds, so that no proxy takes it for dead', async () => {
+describe('an idle stream', () => {
+  it('carries a comment every 15 seconds, so that proxies keep it open', async () => {
     const streams = await openAll()
     vi.advanceTimersByTime(15_000)
     for (const stream of streams) expect(await stream.next()).toEqual({ comment: 'keep-alive' })
@@ -66,7 +66,7 @@ describe('a stream on which nothing happens', () => {
     for (const stream of others) stream.close()
   })
 
-  it('ends at once where its user is known to have lost access; others are not even asked for', async () => {
+  it('ends at once if its user is known to have lost access; others are not even checked', async () => {
     const theirs = await openAll({ authorization: OWNER_TOKEN })
     const others = await openAll()
     isRevoked = true
@@ -78,7 +78,7 @@ describe('a stream on which nothing happens', () => {
     for (const stream of others) stream.close()
   })
 
-  it('ends at once where anybody may have lost access, as after changes were missed', async () => {
+  it('ends at once if anybody may have lost access, as after missed changes', async () => {
     const theirs = await openAll({ authorization: OWNER_TOKEN })
     isRevoked = true
     app.registry.checkAccess(undefined)
@@ -102,7 +102,7 @@ describe('a stream on which nothing happens', () => {
 describe('a message of several megabytes', () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'large' } }
 
-  it('arrives whole over HTTP+SSE', async () => {
+  it('arrives complete over HTTP+SSE', async () => {
     const stream = await openStream(app, { path: `/s/${server.id}/sse` })
     const path = (await stream.next())?.data ?? ''
     for (let count = 0; count < 3; count++) {
@@ -112,7 +112,7 @@ describe('a message of several megabytes', () => {
     stream.close()
   })
 
-  it('and more of them cut off a client that does not read, for they would fill the memory', async () => {
+  it('and more of them disconnect a client that does not read', async () => {
     const socket = connect(app.port, '127.0.0.1')
     const first = new Promise<string>(resolve => socket.once('data', data => resolve(String(data))))
     socket.write(`GET /s/${server.id}/sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`)

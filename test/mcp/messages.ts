@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
 
 export const INITIALIZE = (version: string, id: string | number = 1): JsonObject => ({
   jsonrpc: '2.0',

@@ -10,7 +10,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
 
-/** What both generations of clients can do, as far as the tests use it. */
+/** What clients of both generations can do, as far as the tests use it. */
 type AnyClient = {
   listTools: () => Promise<{ tools: { name: string }[] }>
   callTool: (
@@ -84,7 +84,7 @@ const first =
     }
   }
 
-/** `isShown`: has the second that a progress notice takes; one of each transport and era is enough. */
+/** `isShown`: waits the second that a progress notification takes. One client of each transport and era is enough. */
 const CLIENTS: { name: string; connect: Connect; era?: string; isShown?: boolean }[] = [
   { name: 'SDK 2, auto', connect: second({ mode: 'auto' }), era: '2026-07-28', isShown: true },
   { name: 'SDK 2, pinned', connect: second({ mode: { pin: '2026-07-28' } }), era: '2026-07-28' },
@@ -104,7 +104,7 @@ const CLIENTS: { name: string; connect: Connect; era?: string; isShown?: boolean
   { name: 'SDK 1 over SSE', connect: first(url => new Sse1(new URL(`${url}/sse`), { requestInit })) },
 ]
 
-/** A tool that runs until it is told to stop, or lets go. */
+/** A tool that runs until it is aborted or released. */
 const makeSlowTool = () => {
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
@@ -147,7 +147,7 @@ describe.each(CLIENTS)('the official client: $name', ({ connect, era, isShown })
     await app.close()
   })
 
-  it('connects, lists and calls', async () => {
+  it('connects, lists tools and calls one', async () => {
     if (era !== undefined) expect(client.era()).toBe(era)
     const { tools } = await client.listTools()
     expect(tools.map(tool => tool.name)).toEqual(['echo', 'fail', 'slow', 'who'])
@@ -158,9 +158,9 @@ describe.each(CLIENTS)('the official client: $name', ({ connect, era, isShown })
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('is told when the tools change', async () => {
+  it('is notified when the tools change', async () => {
     await client.listTools()
-    // The stream for notices opens behind the handshake: it must be there before anything can be told.
+    // The stream for notifications opens after the handshake, and must be open before anything is sent.
     await expect.poll(() => app.registry.openStreams(server.id)).toBeGreaterThan(0)
     app.servers.set(server.id, { ...server, tools: [...server.tools, makeTool('young')] })
     await app.registry.refresh(server.id)
@@ -168,7 +168,7 @@ describe.each(CLIENTS)('the official client: $name', ({ connect, era, isShown })
     expect((await client.listTools()).tools.map(tool => tool.name)).toContain('young')
   })
 
-  it('cancels a call, and the tool learns of it', async () => {
+  it('cancels a call, which aborts the tool', async () => {
     const controller = new AbortController()
     const call = client.callTool({ name: 'slow' }, { signal: controller.signal })
     const refused = expect(call).rejects.toThrow()
@@ -188,5 +188,5 @@ describe.each(CLIENTS)('the official client: $name', ({ connect, era, isShown })
     expect(done.content).toEqual([{ type: 'text', text: 'done' }])
     expect(steps).toEqual([1])
   }
-  if (isShown === true) it('hears of the progress of a slow call', hearsOfProgress)
+  if (isShown === true) it('is notified of the progress of a slow call', hearsOfProgress)
 })

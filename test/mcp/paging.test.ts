@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CompiledServer } from '../../src/execution/index.ts'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
 import { makeServer, makeTool, startTestApp, type TestApp } from './support.ts'
 import { beginSession, callStateless, post, replyOf } from './wire.ts'
 
@@ -44,7 +44,7 @@ describe('tools/list', () => {
     [200, [200]],
     [201, [200, 1]],
     [2_000, Array.from({ length: 10 }, () => 200)],
-  ])('of %i tools comes in pages of 200', async (count, sizes) => {
+  ])('returns %i tools in pages of 200', async (count, sizes) => {
     const server = withTools(numbered(count))
     app.servers.set(server.id, server)
     const pages = await allPages(server.id)
@@ -52,7 +52,7 @@ describe('tools/list', () => {
     expect(pages.flatMap(page => page.names)).toEqual(numbered(count))
   })
 
-  it('pages alike in the session era', async () => {
+  it('has the same pages in the session era', async () => {
     const server = withTools(numbered(250))
     app.servers.set(server.id, server)
     const session = await beginSession(app, server.id)
@@ -66,13 +66,13 @@ describe('tools/list', () => {
     expect(second.nextCursor).toBeUndefined()
   })
 
-  it('has one order, whatever order the tools came in', async () => {
+  it('has a fixed order, in whatever order the tools were given', async () => {
     const server = withTools(['b', 'a', 'B', '_', 'a2', 'a10'])
     app.servers.set(server.id, server)
     expect((await pageOf(server.id)).names).toEqual(['B', '_', 'a', 'a10', 'a2', 'b'])
   })
 
-  it('goes on behind the last tool seen when the list changes between two pages', async () => {
+  it('continues after the last tool seen if the list changes between two pages', async () => {
     const names = numbered(450)
     const before = withTools(names)
     app.servers.set(before.id, before)
@@ -91,7 +91,7 @@ describe('tools/list', () => {
     expect(stayed.every(name => seen.includes(name))).toBe(true)
   })
 
-  it('refuses any cursor that it did not give out', async () => {
+  it('refuses cursors that it did not issue', async () => {
     const server = withTools(numbered(300))
     app.servers.set(server.id, server)
     await fc.assert(

@@ -7,8 +7,8 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { type CompiledServer, isLongText, isPassed, isRefused } from '../../src/execution/index.ts'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { type CompiledServer, isLongText, isPassed, isRefused } from '../../src/runtime/call/compiled-server.ts'
 import { portOf } from './wire.ts'
 
 const buildServer = ({ name, tools }: CompiledServer): McpServer => {
@@ -27,7 +27,7 @@ const buildServer = ({ name, tools }: CompiledServer): McpServer => {
       },
       async (args, { mcpReq }) => {
         const context = { caller: undefined, client: undefined, signal: mcpReq.signal }
-        const result = await tool.call(args, context)
+        const { result } = await tool.call(args, context)
         if (isRefused(result) || isPassed(result)) throw new Error('the tools of the reference are none of an upstream')
         if (isLongText(result)) return { content: [{ type: 'text', text: result.utf8.toString() }] }
         const { content, isError } = result
@@ -57,8 +57,8 @@ const notFound = () =>
   Response.json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, { status: 404 })
 
 /**
- * The same tools served by the official SDK, in both eras, as its documentation tells to: the strict handler for the
- * stateless era, a transport per session for the other. What it answers is what we are compared with.
+ * Serves the same tools with the official SDK in both eras, as its documentation recommends: the strict handler for the
+ * stateless era, and a transport per session for the other. Our responses are compared with its own.
  */
 export const startReference = async (server: CompiledServer) => {
   const stateless = createMcpHandler(() => buildServer(server), { legacy: 'reject' })

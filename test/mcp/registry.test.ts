@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CompiledServer } from '../../src/execution/index.ts'
-import { createMcpRegistry } from '../../src/mcp/index.ts'
+import { createMcpRegistry } from '../../src/mcp/registry/registry.ts'
+import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
 import { makeServer, makeTool, startTestApp, text } from './support.ts'
 import { callStateless, nextMessage, openStream, POST_HEADERS, replyOf, statelessRequest } from './wire.ts'
 
 type Build = { serverId: string; answer: (server: CompiledServer | undefined) => void; fail: (error: Error) => void }
 
-/** A registry whose builds end when the test says so. */
+/** A registry whose builds finish when the test decides. */
 const createBuilds = (options: { idleMs?: number; maxMounted?: number; now?: () => number } = {}) => {
   const builds: Build[] = []
   const faults: string[] = []
@@ -35,8 +35,8 @@ const createBuilds = (options: { idleMs?: number; maxMounted?: number; now?: () 
 const server = makeServer()
 const named = (name: string): CompiledServer => ({ ...server, name })
 
-describe('a first use', () => {
-  it('mounts once, however many wait for it', async () => {
+describe('the first use of a server', () => {
+  it('mounts it once, however many requests wait for it', async () => {
     const { registry, builds, build } = createBuilds()
     const waiting = [registry.find(server.id), registry.find(server.id), registry.find(server.id)]
     build(0).answer(server)
@@ -46,7 +46,7 @@ describe('a first use', () => {
     expect(registry.find(server.id)).toBe(found[0])
   })
 
-  it('that fails is told to all who wait, and to those who come at once after; later ones try again', async () => {
+  it('that fails is reported to all waiting requests and to those right after it; later ones try again', async () => {
     let at = 0
     const { registry, builds, build } = createBuilds({ now: () => at })
     const waiting = [registry.find(server.id), registry.find(server.id)]
@@ -61,7 +61,7 @@ describe('a first use', () => {
     expect(builds).toHaveLength(2)
   })
 
-  it('that failed is tried again at once after a change', async () => {
+  it('is tried again right after a change if it failed', async () => {
     const { registry, build } = createBuilds()
     const first = registry.find(server.id)
     build(0).fail(new Error('no database'))
@@ -72,7 +72,7 @@ describe('a first use', () => {
     expect(await again).toBeDefined()
   })
 
-  it('during which something changes is followed by a build of the change, even where it fails', async () => {
+  it('is followed by another build if something changes meanwhile, even if it fails', async () => {
     const { registry, build, started } = createBuilds()
     const first = registry.find(server.id)
     const refreshed = registry.refresh(server.id)
@@ -87,7 +87,7 @@ describe('a first use', () => {
 })
 
 describe('an unknown server', () => {
-  it('is asked for once in a while, not with every request', async () => {
+  it('is looked up once in a while, not with every request', async () => {
     let at = 0
     const { registry, builds, build } = createBuilds({ now: () => at })
     const first = registry.find(server.id)
@@ -101,7 +101,7 @@ describe('an unknown server', () => {
     expect(builds).toHaveLength(2)
   })
 
-  it('is known as soon as it is made', async () => {
+  it('is known as soon as it is created', async () => {
     const { registry, build } = createBuilds()
     const first = registry.find(server.id)
     build(0).answer(undefined)
@@ -112,7 +112,7 @@ describe('an unknown server', () => {
     expect(await found).toBeDefined()
   })
 
-  it('that is made while it is looked for is found', async () => {
+  it('is found if it is created during the lookup', async () => {
     const { registry, build, started } = createBuilds()
     const first = registry.find(server.id)
     const refreshed = registry.refresh(server.id)
@@ -124,7 +124,7 @@ describe('an unknown server', () => {
     expect(registry.find(server.id)).toBeDefined()
   })
 
-  it('takes little room, however many are asked for: the oldest are forgotten', async () => {
+  it('needs little memory, however many are requested: the oldest are forgotten', async () => {
     const asked: string[] = []
     const registry = createMcpRegistry({
       compile: async id => {
@@ -156,7 +156,7 @@ describe('a change', () => {
     return { ...setup, nameNow: async () => (await setup.registry.find(server.id))?.router.server.name }
   }
 
-  it('is live when refresh is done, and not before', async () => {
+  it('is live when refresh resolves, and not before', async () => {
     const { registry, build, nameNow } = await mounted()
     const refreshed = registry.refresh(server.id)
     expect(await nameNow()).toBe('first')
@@ -165,7 +165,7 @@ describe('a change', () => {
     expect(await nameNow()).toBe('second')
   })
 
-  it('that cannot be built leaves what was live, and is logged', async () => {
+  it('that cannot be built leaves the previous state live, and is logged', async () => {
     const { registry, build, faults, nameNow } = await mounted()
     const refreshed = registry.refresh(server.id)
     build(1).fail(new Error('broken'))
@@ -174,7 +174,7 @@ describe('a change', () => {
     expect(faults).toHaveLength(1)
   })
 
-  it('while a build runs waits for one that starts after it, which all such changes share', async () => {
+  it('during a build waits for the next build, which all such changes share', async () => {
     const { registry, builds, build, started, nameNow } = await mounted()
     const older = registry.refresh(server.id)
     let isNewerLive = false
@@ -191,7 +191,7 @@ describe('a change', () => {
     expect(builds).toHaveLength(3)
   })
 
-  it('is built after a build that fails', async () => {
+  it('is built after a failed build', async () => {
     const { registry, build, started, nameNow } = await mounted()
     const [older, newer] = [registry.refresh(server.id), registry.refresh(server.id)]
     build(1).fail(new Error('broken'))
@@ -214,13 +214,13 @@ describe('a change', () => {
     }
   })
 
-  it('of a server that nobody uses builds nothing', async () => {
+  it('of an unmounted server builds nothing', async () => {
     const { registry, builds } = createBuilds()
     await registry.refresh(server.id)
     expect(builds).toHaveLength(0)
   })
 
-  it('that removes a server makes it unknown', async () => {
+  it('that deletes a server makes it unknown', async () => {
     const { registry, build } = await mounted()
     const refreshed = registry.refresh(server.id)
     build(1).answer(undefined)
@@ -229,7 +229,7 @@ describe('a change', () => {
     expect(registry.mountedCount()).toBe(0)
   })
 
-  it('that may have been missed is caught up with for every mounted server', async () => {
+  it('that may have been missed is made up for on every mounted server', async () => {
     const { registry, builds, build, nameNow } = await mounted()
     const caughtUp = registry.invalidateAll()
     build(1).answer(named('caught up'))
@@ -239,7 +239,7 @@ describe('a change', () => {
   })
 })
 
-describe('letting go', () => {
+describe('unmounting', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -260,7 +260,7 @@ describe('letting go', () => {
     }
   }
 
-  it('happens to a server that nobody used for the idle time', async () => {
+  it('happens to a server that was unused for the idle timeout', async () => {
     const { registry, build } = createBuilds({ idleMs: 10_000 })
     const servers = [makeServer(), makeServer()]
     await mountAll(registry, servers, build)
@@ -273,7 +273,7 @@ describe('letting go', () => {
     registry.close()
   })
 
-  it('happens to those unused for longest when there are too many', async () => {
+  it('happens to the least recently used servers if there are too many', async () => {
     const { registry, build, builds } = createBuilds({ maxMounted: 10 })
     const servers = Array.from({ length: 11 }, () => makeServer())
     await mountAll(registry, servers, build)
@@ -286,7 +286,7 @@ describe('letting go', () => {
 })
 
 describe('a server with an open stream', () => {
-  it('is never let go for want of room', async () => {
+  it('is never unmounted to make room', async () => {
     const servers = Array.from({ length: 12 }, () => makeServer())
     const [first] = servers
     if (first === undefined) throw new Error('no servers')
@@ -304,8 +304,8 @@ describe('a server with an open stream', () => {
   })
 })
 
-describe('calls under way', () => {
-  it('finish on the router they began with, while 200 changes are made and more calls come', async () => {
+describe('running calls', () => {
+  it('finish on the router that they started with, during 200 changes and more calls', async () => {
     const release = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     const old = makeTool('old', {
@@ -337,7 +337,7 @@ describe('calls under way', () => {
     await app.close()
   })
 
-  it('that break their promise are answered as an internal error, and logged', async () => {
+  it('that reject result in an internal error and a log entry', async () => {
     const breaking = makeTool('breaking', { call: async () => Promise.reject(new Error('secret detail')) })
     const app = await startTestApp({ servers: [{ ...server, tools: [breaking] }] })
     const response = await callStateless(app, server.id, 'tools/call', { name: 'breaking' })

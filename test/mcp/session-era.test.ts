@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type JsonObject, type JsonValue, success } from '../../src/kernel/index.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
+import { success } from '../../src/lib/kernel/result.ts'
 import { FRIEND_TOKEN, INITIALIZE, makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
 import { beginSession, errorCode, post, replyOf, send } from './wire.ts'
 
@@ -16,29 +17,35 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('initialize', () => {
-  it.each(VERSIONS)('asked for %s, answers that version, a session id and what the server can do', async version => {
-    const response = await post(app, server.id, INITIALIZE(version))
-    expect(response.status).toBe(200)
-    expect(response.headers['mcp-session-id']).toMatch(/^[\x21-\x7e]+$/)
-    expect(replyOf(response).result).toEqual({
-      protocolVersion: version,
-      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
-      serverInfo: { name: 'patchbay', version: '0.1.0', title: 'Weather' },
-      instructions: 'Says how the weather is.',
-    })
-  })
+  it.each(VERSIONS)(
+    'with the version %s, returns it with a session id and the server’s capabilities',
+    async version => {
+      const response = await post(app, server.id, INITIALIZE(version))
+      expect(response.status).toBe(200)
+      expect(response.headers['mcp-session-id']).toMatch(/^[\x21-\x7e]+$/)
+      expect(replyOf(response).result).toEqual({
+        protocolVersion: version,
+        capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
+        serverInfo: { name: 'patchbay', version: '0.1.0', title: 'Weather' },
+        instructions: 'Says how the weather is.',
+      })
+    },
+  )
 
-  it.each(['2026-07-28', '1999-01-01', 'x'])('asked for %s, offers our newest (basic/lifecycle)', async version => {
-    const response = await post(app, server.id, INITIALIZE(version))
-    expect(replyOf(response).result).toMatchObject({ protocolVersion: '2025-11-25' })
-  })
+  it.each(['2026-07-28', '1999-01-01', 'x'])(
+    'with the version %s, offers our newest (basic/lifecycle)',
+    async version => {
+      const response = await post(app, server.id, INITIALIZE(version))
+      expect(replyOf(response).result).toMatchObject({ protocolVersion: '2025-11-25' })
+    },
+  )
 
   it.each([
     ['no parameters', {}],
     ['no version', { capabilities: {}, clientInfo: { name: 'a', version: '1' } }],
     ['no capabilities', { protocolVersion: '2025-11-25', clientInfo: { name: 'a', version: '1' } }],
     ['a client without a version', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a' } }],
-  ])('with %s, answers 400 and -32602', async (_what, params) => {
+  ])('with %s, returns 400 and -32602', async (_what, params) => {
     const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
     expect([response.status, errorCode(response)]).toEqual([400, -32602])
     expect(response.headers['mcp-session-id']).toBeUndefined()
@@ -49,7 +56,7 @@ describe('initialize', () => {
     ['a name', {}, { name: 'n'.repeat(1_000_000), version: '1' }],
     ['a version', {}, { name: 'a', version: '€'.repeat(1_000_000) }],
     ['a name that is longer as JSON', {}, { name: '\u0000'.repeat(500_000), version: '1' }],
-  ])('with %s of very many characters, gives a session whose id is short', async (_what, capabilities, clientInfo) => {
+  ])('with a very long %s, starts a session with a short id', async (_what, capabilities, clientInfo) => {
     const params = { protocolVersion: '2025-11-25', capabilities, clientInfo }
     const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
     const id = String(response.headers['mcp-session-id'])
@@ -57,7 +64,7 @@ describe('initialize', () => {
     expect((await post(app, server.id, ping, { 'mcp-session-id': id })).status).toBe(200)
   })
 
-  it('for a caller whose session id would be too long, is refused', async () => {
+  it('is refused if the session id would be too long', async () => {
     const named = await startTestApp({
       servers: [server],
       authorize: () => success({ userId: 'u'.repeat(2_000), tokenId: 't' }),
@@ -67,13 +74,13 @@ describe('initialize', () => {
     await named.close()
   })
 
-  it('again in a session, is refused', async () => {
+  it('is refused in an initialized session', async () => {
     const session = await beginSession(app, server.id)
     const response = await post(app, server.id, INITIALIZE('2025-11-25'), session)
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
   })
 
-  it('beside the id of a session that is over, begins a new one', async () => {
+  it('with the id of an ended session, starts a new one', async () => {
     const response = await post(app, server.id, INITIALIZE('2025-11-25'), { 'mcp-session-id': 'long.gone.id' })
     expect(response.status).toBe(200)
     expect(response.headers['mcp-session-id']).toBeDefined()
@@ -81,7 +88,7 @@ describe('initialize', () => {
 })
 
 describe('a request in a session', () => {
-  it.each(VERSIONS)('of %s lists, calls and pings', async version => {
+  it.each(VERSIONS)('of %s can list, call and ping', async version => {
     const session = await beginSession(app, server.id, version)
     const list = await post(app, server.id, { jsonrpc: '2.0', id: 'a', method: 'tools/list' }, session)
     expect(replyOf(list)).toEqual({
@@ -118,23 +125,20 @@ describe('a request in a session', () => {
     ['a log level that there is not', 'logging/setLevel', { level: 'loud' }, -32602],
     ['an unknown resource', 'resources/read', { uri: 'file:///etc/passwd' }, -32602],
     ['an unknown prompt', 'prompts/get', { name: 'nothing' }, -32602],
-  ])('with %s, answers an error in-band', async (_what, method, params, code) => {
+  ])('with %s, returns an error in-band', async (_what, method, params, code) => {
     const session = await beginSession(app, server.id)
     const body = { jsonrpc: '2.0', id: 9, method, ...(params === undefined ? {} : { params }) }
     const response = await post(app, server.id, body, session)
     expect([response.status, replyOf(response).id, errorCode(response)]).toEqual([200, 9, code])
   })
 
-  it.each(['resources/list', 'resources/templates/list', 'prompts/list'])(
-    '%s lists nothing, for there is nothing yet',
-    async method => {
-      const session = await beginSession(app, server.id)
-      const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method }, session)
-      expect(Object.values(replyOf(response).result ?? {})).toEqual([[]])
-    },
-  )
+  it.each(['resources/list', 'resources/templates/list', 'prompts/list'])('%s returns an empty list', async method => {
+    const session = await beginSession(app, server.id)
+    const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method }, session)
+    expect(Object.values(replyOf(response).result ?? {})).toEqual([[]])
+  })
 
-  it('keeps the log level that was set', async () => {
+  it('stores the log level', async () => {
     const session = await beginSession(app, server.id)
     const body = { jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'warning' } }
     expect(replyOf(await post(app, server.id, body, session)).result).toEqual({})
@@ -145,7 +149,7 @@ describe('a request in a session', () => {
     ['an unknown notification', { jsonrpc: '2.0', method: 'notifications/nothing' }],
     ['an answer that nobody asked for', { jsonrpc: '2.0', id: 3, result: {} }],
     ['an error that nobody asked for', { jsonrpc: '2.0', id: 3, error: { code: 1, message: 'no' } }],
-  ])('that is %s gets 202 and no body', async (_what, body) => {
+  ])('that is %s gets 202 without a body', async (_what, body) => {
     const session = await beginSession(app, server.id)
     const response = await post(app, server.id, body, session)
     expect([response.status, response.text]).toEqual([202, ''])
@@ -196,7 +200,7 @@ describe('the session header', () => {
     expect((await post(app, server.id, ping, session)).status).toBe(404)
   })
 
-  it.each(['POST', 'GET', 'DELETE'])('of another user: %s answers 404, and the session goes on', async method => {
+  it.each(['POST', 'GET', 'DELETE'])('of another user: %s returns 404, and the session continues', async method => {
     const session = await beginSession(app, shared.id, '2025-11-25', { authorization: OWNER_TOKEN })
     const stolen = { ...session, authorization: FRIEND_TOKEN, accept: 'application/json, text/event-stream' }
     const headers = { ...stolen, 'content-type': method === 'POST' ? 'application/json' : undefined }
@@ -205,7 +209,7 @@ describe('the session header', () => {
     expect((await post(app, shared.id, ping, session)).status).toBe(200)
   })
 
-  it('without the token it was made with: 401', async () => {
+  it('without the token that it was started with: 401', async () => {
     const { authorization: _, ...session } = await beginSession(app, shared.id, '2025-11-25', {
       authorization: OWNER_TOKEN,
     })
@@ -214,7 +218,7 @@ describe('the session header', () => {
 })
 
 describe('DELETE', () => {
-  it('ends a session: what comes after it is answered 404', async () => {
+  it('ends a session: later requests get 404', async () => {
     const session = await beginSession(app, server.id)
     const end = () => send(app, { method: 'DELETE', path: `/s/${server.id}`, headers: session })
     expect((await end()).status).toBe(200)
@@ -224,13 +228,13 @@ describe('DELETE', () => {
 })
 
 describe('the version header', () => {
-  it.each(['2025-06-18', '2025-11-25', undefined])('of %s is taken in a session of 2025-11-25', async version => {
+  it.each(['2025-06-18', '2025-11-25', undefined])('of %s is accepted in a session of 2025-11-25', async version => {
     const session = await beginSession(app, server.id)
     const response = await post(app, server.id, ping, { ...session, 'mcp-protocol-version': version })
     expect(response.status).toBe(200)
   })
 
-  it.each(['POST', 'GET', 'DELETE'])('of a version that we do not speak: %s answers 400', async method => {
+  it.each(['POST', 'GET', 'DELETE'])('with an unsupported version: %s returns 400', async method => {
     const session = await beginSession(app, server.id)
     const headers = {
       ...session,
@@ -254,7 +258,7 @@ describe('a batch', () => {
     { jsonrpc: '2.0', id: 'd', method: 'tools/list' },
   ]
 
-  it('in 2025-03-26 is answered by a batch', async () => {
+  it('in 2025-03-26 gets a batch of responses', async () => {
     const session = await beginSession(app, server.id, '2025-03-26')
     const response = await post(app, server.id, batch, session)
     expect(response.status).toBe(200)
@@ -266,7 +270,7 @@ describe('a batch', () => {
     ])
   })
 
-  it('whose answers are over 8 MiB together gets errors for those that do not fit', async () => {
+  it('whose responses exceed 8 MiB in total gets errors for those that do not fit', async () => {
     const large = makeServer({ tools: [makeTool('large', { description: 'x'.repeat(3 * 1_024 * 1_024) })] })
     app.servers.set(large.id, large)
     const session = await beginSession(app, large.id, '2025-03-26')
@@ -280,13 +284,13 @@ describe('a batch', () => {
     ])
   })
 
-  it('of notifications only gets 202', async () => {
+  it('of only notifications gets 202', async () => {
     const session = await beginSession(app, server.id, '2025-03-26')
     const response = await post(app, server.id, [{ jsonrpc: '2.0', method: 'notifications/initialized' }], session)
     expect([response.status, response.text]).toEqual([202, ''])
   })
 
-  it.each(['2024-11-05', '2025-06-18', '2025-11-25'])('in %s, which has none, is refused', async version => {
+  it.each(['2024-11-05', '2025-06-18', '2025-11-25'])('in %s, which has no batches, is refused', async version => {
     const session = await beginSession(app, server.id, version)
     const response = await post(app, server.id, batch, session)
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
@@ -303,7 +307,7 @@ describe('a batch', () => {
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
   })
 
-  it('cannot begin a session', async () => {
+  it('cannot start a session', async () => {
     const response = await post(app, server.id, [INITIALIZE('2025-03-26')])
     expect(response.status).toBe(400)
     expect(response.headers['mcp-session-id']).toBeUndefined()

@@ -32,7 +32,7 @@ describe('a session', () => {
     expect((await post(app, server.id, ping, used)).status).toBe(404)
   })
 
-  it('that is over stays over when it has been forgotten', async () => {
+  it('stays ended after it has been forgotten', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let at = 0
     const app = await start({ now: () => at })
@@ -52,17 +52,17 @@ describe('a session', () => {
     stream.close()
   })
 
-  it('goes on in another process with the same keys, its version and client known', async () => {
+  it('continues in another process with the same keys, with its version and client', async () => {
     const signingKeys = [{ id: 'one', key: randomBytes(32) }]
     const session = await beginSession(await start({ signingKeys }), server.id, '2025-03-26')
     const other = await start({ signingKeys })
     const { 'mcp-protocol-version': _, ...withoutVersion } = session
-    // Only 2025-03-26 has batches, so the version came along.
+    // Only 2025-03-26 has batches, so the version was preserved.
     const response = await post(other, server.id, [ping], withoutVersion)
     expect(response.json()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })
 
-  it('outlives a restart, however long ago it was begun', async () => {
+  it('survives a restart, however long ago it was started', async () => {
     const signingKeys = [{ id: 'one', key: randomBytes(32) }]
     let at = 0
     const now = () => at
@@ -74,7 +74,7 @@ describe('a session', () => {
     expect((await post(restarted, server.id, ping, session)).status).toBe(404)
   })
 
-  it('signed by an older key is known until that key is gone', async () => {
+  it('signed with an older key is valid until that key is removed', async () => {
     const [older, newer] = [
       { id: 'older', key: randomBytes(32) },
       { id: 'newer', key: randomBytes(32) },
@@ -88,7 +88,7 @@ describe('a session', () => {
 })
 
 describe('sessions beyond the limit', () => {
-  it('are refused, naming limit and setting, until others have been quiet for a while', async () => {
+  it('are refused, naming limit and setting, until others have been idle for a while', async () => {
     let at = 0
     const app = await start({ now: () => at, limits: { maxSessionsPerServer: 3 } })
     const sessions = []
@@ -96,14 +96,14 @@ describe('sessions beyond the limit', () => {
     const refused = await post(app, server.id, INITIALIZE('2025-11-25'))
     expect(refused.status).toBe(503)
     expect(refused.headers['retry-after']).toBeDefined()
-    expect(replyOf(refused).error?.message).toMatch(/3 sessions.*PATCHBAY_MAX_SESSIONS_PER_SERVER/)
+    expect(replyOf(refused).error?.message).toMatch(/3 open sessions.*PATCHBAY_MAX_SESSIONS_PER_SERVER/)
     expect((await post(app, server.id, ping, sessions[0])).status).toBe(200)
     at += HOUR
     await beginSession(app, server.id)
     expect((await post(app, server.id, ping, sessions[1])).status).toBe(200)
   })
 
-  it('find room where one was ended, whose id stays ended', async () => {
+  it('are accepted after another was ended, whose id stays ended', async () => {
     let at = 0
     const app = await start({ now: () => at, limits: { maxSessionsPerServer: 2 } })
     const [ended] = [await beginSession(app, server.id), await beginSession(app, server.id)]
@@ -115,7 +115,7 @@ describe('sessions beyond the limit', () => {
     expect((await post(app, server.id, ping, ended)).status).toBe(404)
   })
 
-  it('of one server leave room on another', async () => {
+  it('of one server do not affect another', async () => {
     const other = makeServer()
     const app = await start({ servers: [server, other], limits: { maxSessionsPerServer: 1 } })
     await beginSession(app, server.id)

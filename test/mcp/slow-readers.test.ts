@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => app.close())
 
-/** Our end and the client's of a connection over which a tool is called. */
+/** Both ends of a connection over which a tool is called. */
 const call = async (name: string): Promise<{ ours: Socket; theirs: Socket }> => {
   const accepted = new Promise<Socket>(resolve => app.app.server.once('connection', resolve))
   const theirs = connect(app.port, '127.0.0.1')
@@ -34,11 +34,11 @@ const call = async (name: string): Promise<{ ours: Socket; theirs: Socket }> => 
   return { ours: await accepted, theirs }
 }
 
-/** Until something was written, nobody knows how much is left. */
+/** Before the first write the remaining size is unknown. */
 const firstBytes = (socket: Socket): Promise<void> => new Promise(resolve => socket.once('readable', () => resolve()))
 
-describe('a large answer', () => {
-  it('that nobody takes is given up after 30 seconds without progress', async () => {
+describe('a large response', () => {
+  it('that is not read is aborted after 30 seconds without progress', async () => {
     const { ours, theirs } = await call('huge')
     await firstBytes(theirs)
     expect(ours.timeout).toBe(30_000)
@@ -48,7 +48,7 @@ describe('a large answer', () => {
     theirs.destroy()
   })
 
-  it('that was taken leaves the connection as it was', async () => {
+  it('that was read leaves the connection unchanged', async () => {
     const { ours, theirs } = await call('large')
     let taken = 0
     for await (const chunk of theirs) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/kernel/index.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
 import { callStateless, errorCode, META, post, replyOf, send, statelessRequest } from './wire.ts'
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('results', () => {
-  it('of server/discover say what is spoken and how long that holds', async () => {
+  it('of server/discover name the supported versions and their TTL', async () => {
     const response = await callStateless(app, server.id, 'server/discover')
     expect(response.status).toBe(200)
     expect(response.headers['mcp-session-id']).toBeUndefined()
@@ -52,7 +52,7 @@ describe('results', () => {
     })
   })
 
-  it('of tools/call have a type and say who made them', async () => {
+  it('of tools/call have a type and name the server', async () => {
     const response = await callStateless(app, server.id, 'tools/call', { name: 'echo', arguments: { text: 'a' } })
     expect(replyOf(response).result).toEqual({
       resultType: 'complete',
@@ -66,19 +66,19 @@ describe('results', () => {
     ['prompts/list', 'prompts', 0],
     ['resources/list', 'resources', 0],
     ['resources/templates/list', 'resourceTemplates', 0],
-  ])('of %s say how long and by whom they may be kept', async (method, member, length) => {
+  ])('of %s say how long and by whom they may be cached', async (method, member, length) => {
     const result = replyOf(await callStateless(app, server.id, method)).result
     expect(result).toMatchObject({ ttlMs: 0, cacheScope: 'public', resultType: 'complete', _meta: SERVER_INFO })
     expect(result?.[member]).toHaveLength(length)
   })
 
-  it('of a server that is not public are not for shared caches', async () => {
+  it('of a server that is not public exclude shared caches', async () => {
     const { body, headers } = statelessRequest('tools/list')
     const response = await post(app, secret.id, body, { ...headers, authorization: OWNER_TOKEN })
     expect(replyOf(response).result).toMatchObject({ cacheScope: 'private' })
   })
 
-  it('may be any JSON value', async () => {
+  it('may hold any JSON value', async () => {
     const values: JsonValue[] = [[1], 'x', 0, null, true]
     for (const structuredContent of values) {
       const tool = makeTool('any', { outputSchema: {}, call: async () => ({ content: [], structuredContent }) })
@@ -91,7 +91,7 @@ describe('results', () => {
 })
 
 describe('the envelope in _meta', () => {
-  it('tells tools who calls, when it says so', async () => {
+  it('names the client to tools, if present', async () => {
     const call = async (info: JsonObject): Promise<unknown> => {
       const { body, headers } = statelessRequest('tools/call', {
         name: 'who',
@@ -103,7 +103,7 @@ describe('the envelope in _meta', () => {
     expect(await call({})).toMatchObject([{ text: 'undefined' }])
   })
 
-  it('may carry a trace and what nobody knows (W3C Trace Context)', async () => {
+  it('may carry trace context and unknown members (W3C Trace Context)', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const _meta = { ...META, traceparent, tracestate: 'a=b', baggage: 'c=d', 'com.example/x': { y: 1 } }
     expect((await callStateless(app, server.id, 'tools/list', { _meta })).status).toBe(200)
@@ -126,7 +126,7 @@ describe('the envelope in _meta', () => {
 })
 
 describe('the version', () => {
-  it.each(['2027-01-01', 'v999.0.0', '2025-11-25'])('%s: 400, -32022 and what we speak', async version => {
+  it.each(['2027-01-01', 'v999.0.0', '2025-11-25'])('%s: 400, -32022 and the supported versions', async version => {
     const { body, headers } = statelessRequest('tools/list', { _meta: { ...META, [VERSION]: version } })
     const response = await post(app, server.id, body, { ...headers, 'mcp-protocol-version': version })
     expect(response.status).toBe(400)
@@ -179,7 +179,7 @@ describe('parameters repeated in headers (x-mcp-header)', () => {
     ['equal', {}, args],
     ['in Base64', { 'mcp-param-region': '=?base64?ZXU=?=' }, args],
     [
-      'with half a sentinel, which is text',
+      'with half a sentinel, which is plain text',
       { 'mcp-param-region': '=?base64?ZXU=' },
       { ...args, region: '=?base64?ZXU=' },
     ],
@@ -205,7 +205,7 @@ describe('parameters repeated in headers (x-mcp-header)', () => {
 
 describe('a method', () => {
   it.each(['tools/buy', 'initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'toString'])(
-    '%s, which this era does not have: 404 and -32601',
+    '%s, which does not exist in this era: 404 and -32601',
     async method => {
       const response = await callStateless(app, server.id, method)
       expect([response.status, replyOf(response).id, errorCode(response)]).toEqual([404, 1, -32601])
@@ -232,7 +232,7 @@ describe('a method', () => {
   })
 })
 
-describe('what the era does not have', () => {
+describe('what does not exist in this era', () => {
   it.each(['GET', 'DELETE'])('%s: 405', async method => {
     const headers = { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28' }
     const response = await send(app, { method, path: `/s/${server.id}`, headers })
@@ -251,7 +251,7 @@ describe('what the era does not have', () => {
     expect([response.status, errorCode(response)]).toEqual([400, -32020])
   })
 
-  it('notifications from clients: taken and dropped', async () => {
+  it('notifications from clients: accepted and dropped', async () => {
     const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     const response = await post(app, server.id, body, { 'mcp-protocol-version': '2026-07-28' })
     expect([response.status, response.text]).toEqual([202, ''])

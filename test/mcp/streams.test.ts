@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CompiledServer } from '../../src/execution/index.ts'
+import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
 import {
   FRIEND_TOKEN,
   INITIALIZE,
@@ -54,7 +54,7 @@ const listen = (notifications: Record<string, boolean>, headers = owner, id: str
   return kept(openStream(app, { method: 'POST', path: `/s/${server.id}`, headers: all, body: request.body }))
 }
 
-/** Past the first event, which names the address to post to. */
+/** Skips the first event, which names the address for messages. */
 const openSse = async (headers = owner): Promise<{ stream: WireStream; address: string }> => {
   const stream = await kept(openStream(app, { path: `/s/${server.id}/sse`, headers }))
   const first = await stream.next()
@@ -62,14 +62,14 @@ const openSse = async (headers = owner): Promise<{ stream: WireStream; address: 
   return { stream, address: first?.data ?? '' }
 }
 
-/** Another list, live when it answers. */
+/** Changes the list; live when it resolves. */
 const change = async (name = 'young'): Promise<void> => {
   app.servers.set(server.id, { ...server, tools: [...server.tools, makeTool(name)] })
   await app.registry.refresh(server.id)
 }
 
 describe('a change of the tools', () => {
-  it('is told to every open stream of every kind', async () => {
+  it('is notified on every open stream of every kind', async () => {
     const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
     const sessions = await Promise.all([...versions, ...versions].map(version => openSession(version)))
     const sse = await Promise.all([openSse(), openSse()])
@@ -90,7 +90,7 @@ describe('a change of the tools', () => {
     ])
   })
 
-  it('is told once to a session with several streams, on the newest (basic/transports, "Multiple Connections")', async () => {
+  it('is notified once in a session with several streams, on the newest (basic/transports, "Multiple Connections")', async () => {
     const session = await beginSession(app, server.id, '2025-11-25', owner)
     const older = await openSession('', owner, session)
     const newer = await openSession('', owner, session)
@@ -103,7 +103,7 @@ describe('a change of the tools', () => {
     expect(await messagesOf(older)).toEqual([{ jsonrpc: '2.0', method: CHANGED }])
   })
 
-  it('is not told when only something else changed', async () => {
+  it('is not notified if only something else changed', async () => {
     const stream = await openSession('2025-11-25')
     app.servers.set(server.id, { ...server, name: 'Another name', description: 'New' })
     await app.registry.refresh(server.id)
@@ -111,7 +111,7 @@ describe('a change of the tools', () => {
     expect(await messagesOf(stream)).toEqual([])
   })
 
-  it('is seen by the next request once the refresh is done', async () => {
+  it('is visible to the next request after the refresh', async () => {
     await change('brand-new')
     const { body, headers } = statelessRequest('tools/list')
     const tools = replyOf(await post(app, server.id, body, { ...headers, ...owner })).result?.tools
@@ -120,7 +120,7 @@ describe('a change of the tools', () => {
 })
 
 describe('subscriptions/listen (2026-07-28, basic/utilities/subscriptions)', () => {
-  it('acknowledges first what of the filter is served', async () => {
+  it('first acknowledges the supported part of the filter', async () => {
     const stream = await listen({ toolsListChanged: true, promptsListChanged: true }, owner, 7)
     expect(stream.status).toBe(200)
     expect(stream.headers).toMatchObject({
@@ -135,7 +135,7 @@ describe('subscriptions/listen (2026-07-28, basic/utilities/subscriptions)', () 
     })
   })
 
-  it('ends at once where nothing that was asked for can ever be sent', async () => {
+  it('ends at once if nothing requested can ever be sent', async () => {
     const stream = await listen({ promptsListChanged: true, toolsListChanged: false })
     expect(await nextMessage(stream)).toMatchObject({ params: { notifications: {} } })
     expect(await nextMessage(stream)).toMatchObject({ id: 'sub-1', result: { resultType: 'complete' } })
@@ -143,7 +143,7 @@ describe('subscriptions/listen (2026-07-28, basic/utilities/subscriptions)', () 
     expect(app.registry.openStreams(server.id)).toBe(0)
   })
 
-  it('ends with a result when we end it', async () => {
+  it('ends with a result if the server ends it', async () => {
     const stream = await listen({ toolsListChanged: true })
     await nextMessage(stream)
     app.registry.close()
@@ -156,9 +156,9 @@ describe('subscriptions/listen (2026-07-28, basic/utilities/subscriptions)', () 
   })
 })
 
-describe('a stream that broke', () => {
+describe('a disconnected stream', () => {
   it.each(['2025-03-26', '2025-11-25'])(
-    'in %s goes on where it stopped (basic/transports, "Resumability")',
+    'in %s continues where it stopped (basic/transports, "Resumability")',
     async version => {
       const session = await beginSession(app, server.id, version, owner)
       const stream = await openSession('', owner, session)
@@ -179,7 +179,7 @@ describe('a stream that broke', () => {
   )
 
   it.each(['nonsense', 'ffffff-1-1', ''])(
-    'and names event "%s", which is none of ours, begins anew',
+    'starts over if the client names the unknown event "%s"',
     async lastEventId => {
       const session = await beginSession(app, server.id, '2025-11-25', owner)
       const headers = { ...session, 'last-event-id': lastEventId }
@@ -190,7 +190,7 @@ describe('a stream that broke', () => {
     },
   )
 
-  it('under a slow answer gives the rest of it to the client that comes back', async () => {
+  it('of a slow response delivers the rest to the client that reconnects', async () => {
     const release = Promise.withResolvers<void>()
     const slow = makeTool('slow', { call: () => release.promise.then(() => text('at last')) })
     app.servers.set(server.id, { ...server, tools: [slow] })
@@ -241,7 +241,7 @@ describe('an open stream', () => {
     expect(stream.isClean()).toBe(true)
   })
 
-  it('is refused beyond the limit, which the refusal names', async () => {
+  it('is refused above the limit, which the error names', async () => {
     const session = await beginSession(app, server.id, '2025-11-25', owner)
     for (let count = 0; count < 50; count++) await openSession('', owner, session)
     const refused = [
@@ -257,7 +257,7 @@ describe('an open stream', () => {
 })
 
 describe('stopping', () => {
-  it('ends streams cleanly, lets calls finish, opens no new streams', async () => {
+  it('ends streams cleanly, lets calls finish and opens no new streams', async () => {
     const release = Promise.withResolvers<void>()
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let calls = 0
@@ -294,7 +294,7 @@ describe('stopping', () => {
   })
 })
 
-/** All that is still to come, up to the end. */
+/** Reads everything up to the end. */
 const messagesOf = async (stream: WireStream) => {
   const messages = []
   for (let message = await nextMessage(stream); message !== undefined; message = await nextMessage(stream)) {
@@ -303,7 +303,7 @@ const messagesOf = async (stream: WireStream) => {
   return messages
 }
 
-/** The next event that says something. */
+/** Reads the next event that has data. */
 const nextEvent = async (stream: WireStream) => {
   for (;;) {
     const event = await stream.next()

@@ -1,9 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
-import type { AccessPolicy, BlocksResult, Caller, CompiledServer, CompiledTool } from '../../src/execution/index.ts'
-import { failure, success } from '../../src/kernel/index.ts'
-import { type Authorize, createMcpRegistry, mcpRoutes } from '../../src/mcp/index.ts'
-import { createAddressPolicy, createReverseProxy } from '../../src/platform/net/index.ts'
+import { createForwardedFor } from '../../src/lib/http/forwarded-for.ts'
+import { MAX_REQUEST_BYTES } from '../../src/lib/kernel/limits.ts'
+import { failure, success } from '../../src/lib/kernel/result.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import type { Authorize } from '../../src/mcp/admission.ts'
+import { createMcpRegistry } from '../../src/mcp/registry/registry.ts'
+import { mcpRoutes } from '../../src/mcp/routes.ts'
+import { createPassthrough } from '../../src/passthrough/http/passthrough.ts'
+import { createReverseProxy } from '../../src/passthrough/proxy/reverse-proxy.ts'
+import type {
+  AccessPolicy,
+  BlocksResult,
+  Caller,
+  CompiledServer,
+  CompiledTool,
+  ToolOutcome,
+} from '../../src/runtime/call/compiled-server.ts'
 import { portOf } from './wire.ts'
 
 export const OWNER_TOKEN = 'Bearer pbk_owner'
@@ -14,7 +27,7 @@ const USERS: ReadonlyMap<string, string> = new Map([
   [FRIEND_TOKEN, 'friend'],
 ])
 
-/** The access check as the product makes it, over two fixed tokens. */
+/** The product's access check, for two fixed tokens. */
 export const authorize: Authorize = (policy, authorization) => {
   const userId = USERS.get(authorization ?? '')
   const caller: Caller = userId === undefined ? undefined : { userId, tokenId: `token-of-${userId}` }
@@ -27,9 +40,13 @@ export const authorize: Authorize = (policy, authorization) => {
 
 export const text = (value: string): BlocksResult => ({ content: [{ type: 'text', text: value }] })
 
-export type ToolSpec = Partial<Omit<CompiledTool, 'name'>>
+export type ToolSpec = Partial<Omit<CompiledTool, 'name' | 'call'>> & {
+  call?: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome['result']>
+}
 
-export const makeTool = (name: string, spec: ToolSpec = {}): CompiledTool => ({
+const echo: NonNullable<ToolSpec['call']> = async args => text(JSON.stringify(args))
+
+export const makeTool = (name: string, { call = echo, ...spec }: ToolSpec = {}): CompiledTool => ({
   name,
   title: undefined,
   description: `The tool ${name}`,
@@ -37,7 +54,7 @@ export const makeTool = (name: string, spec: ToolSpec = {}): CompiledTool => ({
   outputSchema: undefined,
   annotations: { readOnlyHint: true },
   isReadOnly: false,
-  call: async args => text(JSON.stringify(args)),
+  call: async (...given) => ({ result: await call(...given) }),
   ...spec,
 })
 
@@ -81,7 +98,7 @@ export type TestAppOptions = {
   port?: number
 }
 
-/** The routes on a real server of this machine, over servers made by hand. */
+/** The routes on a real local server, for servers defined by the test. */
 export const startTestApp = async (options: TestAppOptions = {}) => {
   const servers = new Map((options.servers ?? [makeServer()]).map(server => [server.id, server]))
   const faults: Fault[] = []
@@ -103,13 +120,19 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     mcpRoutes({
       registry,
       authorize: options.authorize ?? authorize,
-      proxy: createReverseProxy({ policy: createAddressPolicy({ allow: [] }), connectTimeoutMs: 1_000 }),
-      trustProxy: [],
+      createPassthrough: checks =>
+        createPassthrough({
+          ...checks,
+          proxy: createReverseProxy({ policy: createAddressPolicy({ allow: [] }), connectTimeoutMs: 1_000 }),
+          baseUrl: 'http://localhost:8080',
+          maxRequestBytes: MAX_REQUEST_BYTES,
+          forwardedFor: createForwardedFor([]),
+        }),
       baseUrl: 'http://localhost:8080',
       allowedOrigins: options.allowedOrigins ?? [],
       listensOnLoopback: options.listensOnLoopback ?? true,
       limits: {
-        maxRequestBytes: 4 * 1_024 * 1_024,
+        maxRequestBytes: MAX_REQUEST_BYTES,
         maxJsonDepth: 64,
         maxSessionsPerServer: 10_000,
         maxSessionIdleMs: 24 * 60 * 60 * 1_000,

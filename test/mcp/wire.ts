@@ -1,9 +1,9 @@
 import http, { type IncomingHttpHeaders } from 'node:http'
 import type { Server } from 'node:net'
-import type { JsonObject, JsonValue } from '../../src/kernel/index.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { INITIALIZE } from './messages.ts'
 
-/** Whatever answers on a port of this machine. */
+/** A local server by its port. */
 export type Listening = { port: number }
 
 export const portOf = (listener: Server): number => {
@@ -19,7 +19,7 @@ export type WireRequest = {
   path: string
   headers?: Record<string, string | undefined>
   body?: JsonValue | Buffer | undefined
-  /** Keeps connections for many requests; without it each has its own. */
+  /** Reuses connections; without it each request opens its own. */
   agent?: http.Agent
 }
 
@@ -33,7 +33,10 @@ const toBytes = (body: JsonValue | Buffer | undefined): Buffer | undefined => {
 const defined = (headers: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** A request as it is given, which fetch would not send: any Host, any Origin, no Accept. A text is sent as it is. */
+/**
+ * Sends a request that fetch would not send: with any Host or Origin, or without Accept. A string body is sent
+ * unchanged.
+ */
 export const send = (
   app: Listening,
   { method = 'POST', path, headers = {}, body, agent }: WireRequest,
@@ -70,7 +73,7 @@ export const post = (
   headers: Record<string, string | undefined> = {},
 ): Promise<WireResponse> => send(app, { path: `/s/${serverId}`, body, headers: { ...POST_HEADERS, ...headers } })
 
-/** The part of an answer that tests look at. */
+/** The part of a response that tests check. */
 export type Reply = {
   id?: JsonValue
   result?: JsonObject
@@ -79,7 +82,7 @@ export type Reply = {
 export const replyOf = (response: WireResponse): Reply => response.json() as Reply
 export const errorCode = (response: WireResponse): number | undefined => replyOf(response).error?.code
 
-/** Begins a session; answers the headers that its later requests carry. */
+/** Starts a session and returns the headers for its later requests. */
 export const beginSession = async (
   app: Listening,
   serverId: string,
@@ -100,7 +103,7 @@ export const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 } as const satisfies JsonObject
 
-/** A whole, right request of the stateless era: its headers follow from its body. */
+/** Builds a valid request of the stateless era; the headers follow from the body. */
 export const statelessRequest = (method: string, params: JsonObject = {}, id: string | number = 1) => {
   const name = params.name ?? params.uri
   return {
@@ -130,7 +133,7 @@ const parseEvent = (text: string): StreamEvent => {
   return event
 }
 
-/** An event stream that is read event by event, waiting for each. */
+/** Reads an event stream event by event. */
 export const openStream = (app: Listening, { method = 'GET', path, headers = {}, body }: WireRequest) =>
   new Promise<WireStream>((resolve, reject) => {
     const bytes = toBytes(body)
@@ -183,14 +186,14 @@ export const openStream = (app: Listening, { method = 'GET', path, headers = {},
 export type WireStream = {
   status: number
   headers: IncomingHttpHeaders
-  /** The next event; undefined once the stream has ended. */
+  /** Returns the next event, or undefined at the end of the stream. */
   next: () => Promise<StreamEvent | undefined>
-  /** Whether the server ended it, rather than the connection breaking. */
+  /** Whether the server ended it, or the connection broke. */
   isClean: () => boolean
   close: () => void
 }
 
-/** The JSON of the next message of a stream; priming events and comments are passed over. */
+/** Returns the next message of a stream as JSON, skipping priming events and comments. */
 export const nextMessage = async (stream: WireStream): Promise<JsonObject | undefined> => {
   for (;;) {
     const event = await stream.next()

@@ -48,11 +48,11 @@ describe('the access page of a server', () => {
     return response.status
   }
 
-  it('changes the tier for every client at once, and says what each tier is', async () => {
+  it('changes the tier for every client at once, and explains each tier', async () => {
     const { serverId, path } = await make()
     const person = await signIn()
     const { html } = await person.get(path)
-    for (const words of ['without signing in', 'Members of the organization.', 'Its owner, and whom']) {
+    for (const words of ['without signing in', 'Members of the organization.', 'The owner and the users']) {
       expect(html).toContain(words)
     }
     expect(html).not.toContain('<script>alert')
@@ -62,19 +62,19 @@ describe('the access page of a server', () => {
     expect(await knock(serverId, undefined)).not.toBe(401)
     const odd = await person.submit(`${path}/tier`, { access: 'everybody' })
     expect(odd.status).toBe(400)
-    expect(odd.html).toContain('The tier is none of the three.')
+    expect(odd.html).toContain('The tier must be public, organization or private.')
   })
 
-  it('lets in by address and takes that back, with what is wrong beside the field', async () => {
+  it('adds and removes users by email address, and shows errors next to the field', async () => {
     const { serverId, path } = await make()
     const friend = await signUp(patchbay.origin)
     const person = await signIn()
     expect(await knock(serverId, friend.token)).toBe(403)
     for (const [email, said] of [
-      ['', 'The address is empty.'],
-      ['nobody@example.com', 'The address is the e-mail address of no user here.'],
-      [owner.email, 'The address is the owner’s, who may use the server anyway.'],
-      [HOSTILE, 'The address is the e-mail address of no user here.'],
+      ['', 'The email is empty.'],
+      ['nobody@example.com', 'The email is the e-mail address of no user here.'],
+      [owner.email, 'The email is the owner’s, who may use the server anyway.'],
+      [HOSTILE, 'The email is the e-mail address of no user here.'],
     ] as const) {
       const refused = await person.submit(`${path}/people`, { email })
       expect(refused.status).toBe(400)
@@ -85,7 +85,7 @@ describe('the access page of a server', () => {
     expect(await knock(serverId, friend.token)).not.toBe(403)
     expect((await person.get(path)).html).toContain(`<span>${friend.email}</span>`)
     const again = await person.submit(`${path}/people`, { email: friend.email })
-    expect(again.html).toContain('The address is on the list already.')
+    expect(again.html).toContain('The email is on the list already.')
     expect((await person.submit(`${path}/people/${friend.userId}/removal`, {})).status).toBe(303)
     expect(await knock(serverId, friend.token)).toBe(403)
     const { db } = patchbay.services
@@ -93,7 +93,7 @@ describe('the access page of a server', () => {
     expect(entries).toHaveLength(2)
   })
 
-  it('keeps everybody who is let in at the same moment', async () => {
+  it('keeps all users that are added at the same time', async () => {
     const { serverId, path } = await make()
     const friends = await Promise.all(Array.from({ length: 5 }, () => signUp(patchbay.origin)))
     const person = await signIn()
@@ -102,7 +102,7 @@ describe('the access page of a server', () => {
     expect(body).toMatchObject({ allowedUsers: expect.arrayContaining(friends.map(({ userId }) => userId)) })
   })
 
-  it('shows which client acts in whose name, and ends that', async () => {
+  it('shows which client acts on behalf of which user, and revokes that', async () => {
     const { serverId, path } = await make('organization')
     const { origin, services } = patchbay
     const { token, grantId } = await insertToken(services, {
@@ -114,14 +114,14 @@ describe('the access page of a server', () => {
     const person = await signIn()
     const { html } = await person.get(path)
     expect(html).toContain('app.example.com')
-    expect(html).toContain(`${owner.email}, you`)
-    expect(html).toContain('Call every tool as you')
-    expect(html).toContain('not yet')
+    expect(html).toContain(`${owner.email} (you)`)
+    expect(html).toContain('Call all tools as you')
+    expect(html).toContain('never')
     expect(html).not.toContain('<script>alert')
     expect(await knock(serverId, token)).not.toBe(401)
     expect((await person.submit(`${path}/grants/${grantId}/removal`, {})).status).toBe(303)
     expect(await knock(serverId, token)).toBe(401)
-    expect((await person.get(path)).html).toContain('None has signed in by OAuth yet.')
+    expect((await person.get(path)).html).toContain('No client has signed in with OAuth yet.')
   })
 
   it('shows fifty clients at a time', async () => {
@@ -132,12 +132,12 @@ describe('the access page of a server', () => {
     }
     const person = await signIn()
     const first = await person.get(path)
-    const [, next = ''] = /<a href="([^"]*)">More of them/.exec(first.html) ?? []
+    const [, next = ''] = /<a href="([^"]*)">Show more/.exec(first.html) ?? []
     expect(first.html.match(/\/removal"/g)).toHaveLength(50)
     expect((await person.get(next.replaceAll('&amp;', '&'))).html.match(/\/removal"/g)).toHaveLength(1)
   })
 
-  it('makes an OAuth client, shows its secret once, and removes it by its name', async () => {
+  it('creates an OAuth client, shows its secret once, and removes it when its name is confirmed', async () => {
     const { path } = await make()
     const person = await signIn()
     const wrong = await person.submit(`${path}/clients`, {
@@ -153,7 +153,7 @@ describe('the access page of a server', () => {
       redirectUris: 'https://good.example.com/back\n\nhttp://bad.example.com/back',
       tokenEndpointAuthMethod: 'none',
     })
-    expect(unsafe.html).toContain('The address in line 2 ')
+    expect(unsafe.html).toContain('The redirect URI in line 2 ')
     const made = await person.submit(`${path}/clients`, {
       name: `Night <b>batch</b>`,
       redirectUris: 'https://good.example.com/back',
@@ -168,14 +168,14 @@ describe('the access page of a server', () => {
     expect(html).toContain('<td data-label="Secret">set</td>')
     expect(html).not.toContain(secret)
     const [, removal = ''] = /href="([^"]*\/clients\/[^"]*\/removal)"/.exec(html) ?? []
-    expect((await person.get(removal)).html).toContain('ends at once, on every server')
+    expect((await person.get(removal)).html).toContain('immediately loses access to every server')
     const other = await person.submit(removal, { sure: 'Day batch' })
     expect(other.status).toBe(400)
     expect((await person.submit(removal, { sure: 'Night <b>batch</b>' })).status).toBe(303)
     expect((await person.get(path)).html).not.toContain('Night &lt;b&gt;')
   })
 
-  it('shows and lets do what the role allows, and nothing to anybody else', async () => {
+  it('shows and allows what the role permits, and is hidden from everybody else', async () => {
     const { serverId, path } = await make('organization')
     const { origin, services } = patchbay
     const [viewer, builder] = [await join(serverId, 'viewer'), await join(serverId, 'builder')]
@@ -184,11 +184,11 @@ describe('the access page of a server', () => {
     const [seeing, building, foreign] = [await signIn(viewer), await signIn(builder), await signIn(stranger)]
     const seen = (await seeing.get(path)).html
     expect(seen).not.toContain(owner.email)
-    expect(seen).not.toContain('Change the tier')
+    expect(seen).not.toContain('Change tier')
     const built = (await building.get(path)).html
     expect(built).toContain(owner.email)
     expect(built).not.toContain(`${grantId}/removal`)
-    expect(built).not.toContain('OAuth clients made by hand')
+    expect(built).not.toContain('OAuth clients')
     for (const [rest, fields] of [
       ['/tier', { access: 'public' }],
       ['/people', { email: stranger.email }],

@@ -17,8 +17,8 @@ const connectAs = async (client_name: string, url: string, scope?: string) => {
   return connect(world.visitor, world.origin, makeRequest(client_id, url, { scope }))
 }
 
-describe('the page of one’s applications', () => {
-  it('is where the account and the page that asks for consent lead', async () => {
+describe('the page of connected applications', () => {
+  it('is linked from the account page and the consent page', async () => {
     const { client_id } = await registerClient(world.origin)
     const consent = await openConsent(world.visitor, world.origin, makeRequest(client_id, world.serverUrl))
     for (const page of [consent, await world.visitor.get('/account')]) {
@@ -26,11 +26,11 @@ describe('the page of one’s applications', () => {
     }
   })
 
-  it('says what may do what on which server, since when, and when it last did', async () => {
+  it('shows which application may do what on which server, since when, and its last use', async () => {
     const url = await world.makeServer({ name: 'Night desk' })
     const { access_token } = await connectAs('<b>Reader</b>', url, 'mcp:read')
     const before = await world.visitor.get(PATH)
-    expect(before.text).toContain('not used yet')
+    expect(before.text).toContain('never used')
     expect(await knock(url, access_token)).toBe(200)
     const { db } = world.patchbay.services
     await expect.poll(() => db.oAuthArtifact.count({ where: { kind: 'Grant', lastUsedAt: { not: null } } })).toBe(1)
@@ -39,14 +39,14 @@ describe('the page of one’s applications', () => {
     expect(text).toContain('&lt;b&gt;Reader&lt;/b&gt;')
     expect(text).toContain('Night desk')
     expect(text).toContain(url)
-    expect(text).toContain('See its tools, and use those that only read')
-    expect(text).not.toContain('Call every tool as you')
+    expect(text).toContain('List tools and call read-only tools')
+    expect(text).not.toContain('Call all tools as you')
     expect(text.replaceAll(/<\/?time[^>]*>/g, '')).toMatch(
-      /since \d{4}-\d\d-\d\d \d\d:\d\d UTC, last used \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+      /connected \d{4}-\d\d-\d\d \d\d:\d\d UTC, last used \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
     )
   })
 
-  it('takes one back and leaves the others', async () => {
+  it('revokes one application and leaves the others', async () => {
     const url = await world.makeServer({ name: 'Kept desk' })
     const kept = await connectAs('Kept', url)
     const left = await world.makeServer({ name: 'Left desk' })
@@ -57,7 +57,7 @@ describe('the page of one’s applications', () => {
     const { action, fields } = fieldsOf(page, `${id}/removal`)
     expect((await world.visitor.post(action, { ...fields, _csrf: 'x' })).status).toBe(403)
     const after = await world.visitor.post(action, fields)
-    expect(after.text).toContain('Taken back')
+    expect(after.text).toContain('Access revoked')
     expect(after.text).not.toContain('<b>Gone</b>')
     expect(after.text).toContain('<b>Kept</b>')
     expect(await knock(url, kept.access_token)).toBe(200)
@@ -69,7 +69,7 @@ describe('the page of one’s applications', () => {
     expect(entry).toMatchObject({ action: 'grant.removed', actorId: world.owner.userId, targetName: 'Gone' })
   })
 
-  it('shows those of one page at a time, and nobody else’s', async () => {
+  it("shows one page at a time, and only the user's own", async () => {
     const guest = await world.visit('many@example.com')
     const { db } = world.patchbay.services
     const { id: userId } = await db.user.findFirstOrThrow({ where: { email: 'many@example.com' } })
@@ -79,14 +79,14 @@ describe('the page of one’s applications', () => {
       await insertGrant(world.patchbay.services, { origin: world.origin, userId, serverId, clientId: client_id })
     }
     const first = await guest.get(PATH)
-    const [, next = ''] = /<a href="([^"]*)">More of them/.exec(first.text) ?? []
+    const [, next = ''] = /<a href="([^"]*)">Show more/.exec(first.text) ?? []
     const second = await guest.get(next)
     const shown = [first, second].map(({ text }) => [...text.matchAll(/<b>(App \d+)<\/b>/g)].map(([, name]) => name))
     expect(shown.map(({ length }) => length)).toEqual([50, 1])
     expect(new Set(shown.flat()).size).toBe(51)
-    // A private server of another's: what it is called is not for them to know.
+    // The name of another user's private server stays hidden.
     expect(first.text).not.toContain('Shipment desk')
-    expect(first.text).toContain('a server that you may not use any more')
+    expect(first.text).toContain('a server you can no longer use')
     expect((await guest.get(`${PATH}?cursor=nonsense`)).status).toBe(400)
   })
 })

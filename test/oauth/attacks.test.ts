@@ -26,7 +26,7 @@ let world: OAuthWorld
 let fake: FakeApi
 let clientId: string
 beforeAll(async () => {
-  // Hashes cost what they cost: a flood of them is one of these attacks.
+  // Hashing at full cost, because one attack is a flood of sign-ins.
   world = await startOAuthWorld({ services: { hashingCost: undefined } })
   fake = await startFakeApi(echo)
   clientId = (await registerClient(world.origin)).client_id
@@ -39,7 +39,7 @@ afterAll(async () => {
 const request = (changes?: Record<string, string>) => makeRequest(clientId, world.serverUrl, changes)
 
 describe('another installation of Patchbay', () => {
-  it('has clients, codes and tokens that are none here, whatever they were given for there', async () => {
+  it('has clients, codes and tokens that are invalid here', async () => {
     const other = await startOAuthWorld()
     try {
       const theirs = await registerClient(other.origin)
@@ -54,10 +54,10 @@ describe('another installation of Patchbay', () => {
       expect((await exchange(world.origin, code, pending, own)).body.error).toBe('invalid_grant')
       expect((await refresh(world.origin, clientId, tokens.refresh_token)).body.error).toBe('invalid_grant')
       expect((await refresh(world.origin, theirs.client_id, tokens.refresh_token)).body.error).toBe('invalid_client')
-      // It gives no token for a server of ours either.
+      // The other installation issues no token for our server either.
       const foreign = makeRequest(theirs.client_id, world.serverUrl)
       expect(readCallback(await openConsent(other.visitor, other.origin, foreign)).get('error')).toBe('invalid_target')
-      // And after all that was tried here, it is still good there.
+      // After all attempts here, the code is still valid there.
       expect(tokensOf(await exchange(other.origin, code, pending)).scope).toBe('mcp:read mcp:call')
     } finally {
       await other.close()
@@ -65,13 +65,13 @@ describe('another installation of Patchbay', () => {
   })
 })
 
-describe('a browser that another had prepared', () => {
+describe('a browser prepared by an attacker', () => {
   const plant = (from: Visitor, into: Visitor): void => {
     for (const { name, value, path } of from.jar.all()) into.jar.set(name, value, path)
   }
   const fieldsFor = (email: string) => ({ email, password: 'correct horse battery staple' })
 
-  it('signs in with a session in which who planted its cookies has no part', async () => {
+  it('signs in with a new session, which the owner of the planted cookies cannot use', async () => {
     const eve = await world.visit('eve@example.com')
     const asked = request()
     await openConsent(eve, world.origin, asked)
@@ -79,7 +79,7 @@ describe('a browser that another had prepared', () => {
     plant(eve, alice)
     expect(alice.jar.all().map(({ name }) => name)).toEqual(expect.arrayContaining(['sid', 'op_session']))
 
-    // She sees whose browser it seems to be, and says that it is not her.
+    // The page shows her the attacker's account, and she says that it is not hers.
     const planted = await openConsent(alice, world.origin, asked)
     expect(planted.text).toContain('eve@example.com')
     const afterQuestion = planted.text.slice(planted.text.indexOf('<form id="leave"'))
@@ -97,13 +97,13 @@ describe('a browser that another had prepared', () => {
     expect((await openConsent(eve, world.origin, request())).text).not.toContain(world.owner.email)
   })
 
-  it('is asked a question of its own where one was asked elsewhere', async () => {
+  it('gets its own consent question after a question in another browser', async () => {
     const mallory = await world.visit('mallory@example.com')
     const consent = await openConsent(mallory, world.origin, request())
     const alice = createVisitor(world.origin)
     await alice.signIn(world.owner.email)
     expect((await alice.get(consent.url)).status).toBe(400)
-    // Also with the cookies of the question.
+    // Also with the cookies of that question.
     for (const { name, value, path } of mallory.jar.all()) if (name !== 'sid') alice.jar.set(name, value, path)
     const shown = await alice.get(consent.url)
     expect(shown.url).not.toBe(consent.url)
@@ -111,20 +111,20 @@ describe('a browser that another had prepared', () => {
     expect(shown.text).not.toContain('mallory@example.com')
   })
 
-  it('connects who signs in second to what they may use, not to what the first may', async () => {
+  it("grants the second user's own access after a change of user, not the first user's", async () => {
     const shared = createVisitor(world.origin)
     await shared.signIn(world.owner.email)
     await connect(shared, world.origin, request())
     await shared.signUp('second-at-the-desk@example.com')
     const page = await openConsent(shared, world.origin, request())
-    expect(page.text).toContain('You have no access')
+    expect(page.text).toContain('You do not have access')
     expect(page.text).toContain('second-at-the-desk@example.com')
     expect(readCallback(await answerConsent(shared, page, 'yes')).get('error')).toBe('access_denied')
   })
 })
 
-describe('the answer to the question of consent', () => {
-  it('leads to the client that asked, whatever the form was made to say', async () => {
+describe('a response to the consent question', () => {
+  it('redirects to the requesting client, whatever the form was changed to', async () => {
     for (const answer of ['yes', 'no']) {
       const asked = request({ redirect_uri: 'http://127.0.0.1:4711/callback' })
       const { action, fields } = fieldsOf(await openConsent(world.visitor, world.origin, asked), '/oauth/interaction/')
@@ -146,8 +146,8 @@ describe('the answer to the question of consent', () => {
   })
 })
 
-describe('a token of a caller', () => {
-  it('is passed on to no API, neither in a header nor anywhere else', async () => {
+describe("a caller's token", () => {
+  it('is not passed on to any API, in a header or otherwise', async () => {
     const tool = { name: 'get_thing', method: 'POST', url: `${fake.origin}/thing` }
     const { url } = await makeServer(world.owner, [tool], { server: { access: 'private' } })
     const { access_token } = await connect(world.visitor, world.origin, makeRequest(clientId, url))
@@ -161,7 +161,7 @@ describe('a token of a caller', () => {
 })
 
 describe('a flood of sign-ins', () => {
-  it('is refused, while calls by token and who was signed in go on', async () => {
+  it('is rejected, while calls by token and signed-in users continue', async () => {
     const tool = { name: 'get_thing', method: 'GET', url: `${fake.origin}/thing` }
     const { url } = await makeServer(world.owner, [tool], { server: { access: 'private' } })
     const { access_token } = await connect(world.visitor, world.origin, makeRequest(clientId, url))

@@ -29,7 +29,7 @@ afterAll(() => world.close())
 const ask = (changes: Record<string, string | undefined>) =>
   openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl, changes))
 
-describe('an authorization request that the client is told of', () => {
+describe('an authorization request with an error for the client', () => {
   it.each([
     ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['with a challenge and no method', { code_challenge_method: undefined }, 'invalid_request'],
@@ -57,25 +57,25 @@ describe('an authorization request that the client is told of', () => {
     expect(callback.get('state')).toBe('kept')
   })
 
-  it.each(['token', 'code id_token', 'none'])('for the response type %s', async response_type => {
+  it.each(['token', 'code id_token', 'none'])('is rejected for the response type %s', async response_type => {
     const page = await ask({ response_type })
     const location = new URL(page.headers.get('location') ?? '')
     const answer = new URLSearchParams(response_type === 'none' ? location.search : location.hash.slice(1))
     expect(answer.get('error')).toBe('unsupported_response_type')
   })
 
-  it('for two resources at once', async () => {
+  it('is rejected for two resources at once', async () => {
     const url = `${authorizeUrl(world.origin, makeRequest(clientId, world.serverUrl))}&resource=${await world.makeServer()}`
     expect(readCallback(await world.visitor.get(url)).get('error')).toBe('invalid_target')
   })
 
-  it('says what to do where the resource is missing', async () => {
+  it('explains what to do if the resource is missing', async () => {
     const callback = readCallback(await ask({ resource: undefined }))
     expect(callback.get('error_description')).toContain('parameter resource (RFC 8707)')
   })
 })
 
-describe('an authorization request that nobody is sent away for', () => {
+describe('an authorization request that does not redirect', () => {
   it.each([
     ['another host', 'http://evil.example/callback'],
     ['another path', 'http://127.0.0.1/callback/more'],
@@ -90,7 +90,7 @@ describe('an authorization request that nobody is sent away for', () => {
     ['another scheme', 'https://127.0.0.1/callback'],
     ['a script', 'javascript:alert(1)//127.0.0.1/callback'],
     ['a backslash', 'http://127.0.0.1\\@evil.example/callback'],
-  ])('redirect to %s', async (_title, redirect_uri) => {
+  ])('is rejected for a redirect to %s', async (_title, redirect_uri) => {
     const page = await ask({ redirect_uri })
     expect(page.status).toBe(400)
     expect(page.headers.get('location')).toBeNull()
@@ -101,7 +101,7 @@ describe('an authorization request that nobody is sent away for', () => {
     ['a client that does not exist', { client_id: 'nobody' }],
     ['a client whose name is markup', { client_id: '<script>alert(1)</script>' }],
     ['no client', { client_id: undefined }],
-  ])('from %s', async (_title, changes) => {
+  ])('is rejected from %s', async (_title, changes) => {
     const page = await ask(changes)
     expect(page.status).toBe(400)
     expect(page.headers.get('location')).toBeNull()
@@ -109,25 +109,25 @@ describe('an authorization request that nobody is sent away for', () => {
     expect(page.text).not.toContain('<script>alert')
   })
 
-  it('from a client that is not known any more, and says what to do', async () => {
+  it('is rejected from a client that no longer exists, with advice', async () => {
     const page = await ask({ client_id: randomUUID() })
-    expect(page.text).toContain('remove the server and add it anew')
+    expect(page.text).toContain('Remove the server in the application and add it again')
     expect(page.text).toContain('(invalid_client)')
   })
 
-  it('of more than some thousand characters', async () => {
+  it('is rejected if it is longer than a few thousand characters', async () => {
     const page = await ask({ state: 'x'.repeat(5_000) })
     expect(page.status).toBe(400)
     expect(page.text).toContain('longer than 4096 characters')
   })
 
-  it('by POST, which no client needs', async () => {
+  it('is rejected by POST, which no client needs', async () => {
     const response = await fetch(`${world.origin}/oauth/authorize`, { method: 'POST', body: new URLSearchParams() })
     expect(response.status).toBe(405)
   })
 })
 
-describe('redirects of programs on the own machine', () => {
+describe("redirects of programs on the user's machine", () => {
   it.each([
     ['any port of a loopback address', 'http://127.0.0.1/callback', 'http://127.0.0.1:53999/callback'],
     ['any port of the IPv6 loopback address', 'http://[::1]:1234/cb', 'http://[::1]:53999/cb'],
@@ -148,7 +148,7 @@ describe('redirects of programs on the own machine', () => {
     expect(tokensOf(await exchange(world.origin, code, request)).scope).toBe('mcp:read mcp:call')
   })
 
-  it('are exact for everybody else', async () => {
+  it('must match exactly for all other clients', async () => {
     const redirect = 'https://app.example/callback'
     const { client_id } = await registerClient(world.origin, { redirect_uris: [redirect] })
     const page = await ask({ client_id, redirect_uri: 'https://app.example:8443/callback' })
@@ -171,7 +171,7 @@ describe('the resource', () => {
   })
 })
 
-describe('what other clients are used to send', () => {
+describe('parameters that other clients usually send', () => {
   it.each([
     ['no scope', undefined, 'mcp:read mcp:call'],
     ['offline_access alone', 'offline_access', 'mcp:read mcp:call'],
@@ -192,8 +192,8 @@ describe('what other clients are used to send', () => {
   })
 })
 
-describe('somebody who is not signed in', () => {
-  it('is sent to sign in, and comes back to the whole request', async () => {
+describe('a user who is not signed in', () => {
+  it('is sent to sign in, and returns to the whole request', async () => {
     const nobody = createVisitor(world.origin)
     const request = makeRequest(clientId, world.serverUrl)
     const first = await nobody.send('GET', authorizeUrl(world.origin, request))
@@ -212,23 +212,23 @@ describe('somebody who is not signed in', () => {
     expect((await exchange(world.origin, callback.get('code') ?? '', request)).status).toBe(200)
   })
 
-  it('is not asked to where the client wants no page shown', async () => {
+  it('is not asked if the client wants no page to be shown', async () => {
     const nobody = createVisitor(world.origin)
     const request = makeRequest(clientId, world.serverUrl, { prompt: 'none' })
     expect(readCallback(await openConsent(nobody, world.origin, request)).get('error')).toBe('login_required')
   })
 
-  it('is told at once that a request cannot be answered', async () => {
+  it('learns at once that a request is invalid', async () => {
     const nobody = createVisitor(world.origin)
     const request = makeRequest(clientId, world.serverUrl, { redirect_uri: 'https://evil.example/' })
     expect((await openConsent(nobody, world.origin, request)).status).toBe(400)
   })
 })
 
-describe('the documents', () => {
+describe('the metadata documents', () => {
   const Metadata = z.looseObject({ issuer: z.string(), authorization_endpoint: z.string(), jwks_uri: z.string() })
 
-  it('are built from the base URL, whatever Host and proxies say', async () => {
+  it('are built from the base URL, whatever the Host and proxy headers say', async () => {
     for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']) {
       const response = await fetch(`${world.origin}${path}`, {
         headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', origin: 'https://evil.example' },
@@ -269,7 +269,7 @@ describe('the documents', () => {
     expect(interactions).not.toContain('evil.example')
   })
 
-  it('publish the public half of the signing key alone', async () => {
+  it('publish only the public half of the signing key', async () => {
     const response = await fetch(`${world.origin}/oauth/jwks`)
     const { keys } = z.object({ keys: z.array(z.record(z.string(), z.string())) }).parse(await response.json())
     expect(keys).toMatchObject([{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }])
@@ -277,7 +277,7 @@ describe('the documents', () => {
   })
 
   it.each(['token', 'register', 'revoke', 'jwks'])(
-    'let pages of any origin call /oauth/%s without cookies',
+    'allow pages of any origin to call /oauth/%s without cookies',
     async name => {
       const response = await fetch(`${world.origin}/oauth/${name}`, {
         method: 'OPTIONS',
@@ -290,7 +290,7 @@ describe('the documents', () => {
     },
   )
 
-  it('refuse bodies that no request of theirs needs', async () => {
+  it('reject bodies larger than any valid request', async () => {
     for (const path of ['/oauth/token', '/oauth/revoke']) {
       const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'x'.repeat(70_000) })
       const response = await fetch(`${world.origin}${path}`, { method: 'POST', body })
@@ -301,7 +301,7 @@ describe('the documents', () => {
 })
 
 describe('the session of the authorization server', () => {
-  it('is kept for an hour, which is for the dashboard’s to go beyond', async () => {
+  it("lasts an hour; only the dashboard's session can extend it", async () => {
     const visitor = await world.visit('short@example.com')
     await visitor.get(authorizeUrl(world.origin, makeRequest(clientId, world.serverUrl)))
     const { db } = world.patchbay.services
@@ -312,8 +312,8 @@ describe('the session of the authorization server', () => {
   })
 })
 
-describe('a browser in which somebody else signs in', () => {
-  it('gives the client a token of who is signed in now', async () => {
+describe('a browser in which another user signs in', () => {
+  it('gives the client a token of the user who is signed in now', async () => {
     const url = await world.makeServer({ access: 'public' })
     const shared = createVisitor(world.origin)
     await shared.signUp('first@example.com')

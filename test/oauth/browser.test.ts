@@ -7,7 +7,7 @@ import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-/** A client's loopback listener: what came to its callback, in order. */
+/** Starts a client's loopback listener, which records the requests to its callback in order. */
 const startCallback = async () => {
   const seen: string[] = []
   const server: Server = createServer((request, response) => {
@@ -53,12 +53,12 @@ describe('in a real browser', () => {
   }
 
   const signIn = async () => {
-    await page.getByLabel('E-mail address').fill(world.owner.email)
+    await page.getByLabel('Email').fill(world.owner.email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   }
 
-  it('a person signs in, agrees, and comes to the client, which gets in', async () => {
+  it('a person signs in, agrees, and returns to the client, which gets access', async () => {
     const request = await prepare()
     await page.goto(authorizeUrl(world.origin, request))
     expect(new URL(page.url()).pathname).toBe('/sign-in')
@@ -72,7 +72,7 @@ describe('in a real browser', () => {
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
   })
 
-  it('the answer of a person who refuses reaches the client, too', async () => {
+  it('a person who denies access returns to the client, too', async () => {
     await page.goto(authorizeUrl(world.origin, await prepare()))
     await signIn()
     await page.getByRole('button', { name: 'Refuse' }).click()
@@ -80,12 +80,12 @@ describe('in a real browser', () => {
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied')
   })
 
-  it('the page sends its forms to this client and nobody else', async () => {
+  it('the consent page can only submit its forms to this client', async () => {
     const other = await startCallback()
     await page.goto(authorizeUrl(world.origin, await prepare()))
     await signIn()
     await page.getByRole('button', { name: 'Connect' }).waitFor()
-    // As text: it runs in the page, whose types this program does not know.
+    // Passed as text, because it runs in the page, whose types this program does not know.
     const blocked = await page.evaluate(`new Promise(resolve => {
       document.addEventListener('securitypolicyviolation', event => resolve(event.effectiveDirective))
       const form = document.createElement('form')
@@ -98,12 +98,12 @@ describe('in a real browser', () => {
     await other.close()
   })
 
-  it('somebody else at the same browser is let in as themselves', async () => {
+  it('another user of the same browser gets access as themselves', async () => {
     const request = await prepare()
     await page.goto(authorizeUrl(world.origin, request))
     await signIn()
     await page.getByRole('button', { name: 'Not you?' }).click()
-    await page.getByLabel('E-mail address').waitFor()
+    await page.getByLabel('Email').waitFor()
     await signIn()
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.waitForURL(`${callback.origin}/callback?**`)

@@ -8,14 +8,14 @@ import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-/** A page around another one. */
+/** A page that frames another one. */
 const frameOf = (url: string): string => `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`
 
 describe('an official client and a real browser without scripts', { timeout: 60_000 }, () => {
   let world: OAuthWorld
   let browser: Browser
   let page: Page
-  /** Where the client listens on its own machine, and where anybody else's pages are. */
+  /** The client's loopback listener, and a server for other pages. */
   let loopback: FakeApi
   let framed = ''
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
   const [official] = SDK_CLIENTS
   if (official === undefined) throw new Error('there is no official client')
 
-  /** A client that was refused, and has sent its user to `authorize`. */
+  /** Starts a client that is rejected and sends its user to `authorize`. */
   const begin = async (serverUrl: string) => {
     const memory = createMemory({ redirectUrl: `${loopback.origin}/callback` })
     const attempt = official.open(serverUrl, memory)
@@ -51,7 +51,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     return { memory, attempt, authorize: memory.sentTo[0]?.href ?? '' }
   }
   const fill = async (email: string): Promise<void> => {
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
   }
   const comeBack = async (): Promise<URLSearchParams> => {
@@ -59,14 +59,14 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     return new URL(page.url()).searchParams
   }
 
-  it('somebody signs up on the way, is let in by the server’s owner, agrees, and the client works', async () => {
+  it("works after its user signs up, is allowed by the server's owner, and agrees", async () => {
     const serverUrl = await world.makeServer()
     const { memory, attempt, authorize } = await begin(serverUrl)
     await page.goto(authorize)
     await page.getByRole('link', { name: 'Sign up' }).click()
     await fill('newcomer@example.com')
-    await page.getByRole('button', { name: 'Sign up' }).click()
-    await page.getByText('You have no access').waitFor()
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByText('You do not have access').waitFor()
     expect(await page.getByRole('button', { name: 'Connect' }).count()).toBe(0)
 
     const allowedUsers = ['newcomer@example.com']
@@ -79,7 +79,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     await connection.close()
   })
 
-  it('somebody refuses, and the client is told so and gets nothing', async () => {
+  it('receives an error and no access if its user denies it', async () => {
     const { memory, attempt, authorize } = await begin(world.serverUrl)
     await page.goto(authorize)
     await fill(world.owner.email)
@@ -91,7 +91,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     expect(memory.tokens().access).toBe('')
   })
 
-  it('a page of the same machine, to which the browser sends all cookies, holds the consent page in no frame', async () => {
+  it('shows the consent page in no frame, even of a page on the same machine, to which the browser sends all cookies', async () => {
     framed = (await begin(world.serverUrl)).authorize
     await page.goto(framed)
     await fill(world.owner.email)
@@ -100,7 +100,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
 
     const asked = page.waitForResponse(response => response.url().includes('/oauth/interaction/'))
     await page.goto(`${loopback.origin.replace('127.0.0.1', 'localhost')}/framing`)
-    // The consent page itself: as far as cookies go, the frame would have held it.
+    // The consent page itself. The cookies alone would have allowed framing.
     expect((await asked).status()).toBe(200)
     const held = (start: string) =>
       page.frameLocator(`iframe[src^="${start}"]`).getByRole('button', { name: 'Connect' })

@@ -13,12 +13,12 @@ const PROGRAM = join(
   'dist/index.js',
 )
 
-/** All scenarios of an authorization server that the suite has; the rest of its `auth/…` test clients. */
+/** All authorization server scenarios of the suite. Its other `auth/…` scenarios test clients. */
 const SCENARIOS = ['authorization-server-metadata-endpoint', 'authorization-code-grant']
 
 const Made = z.object({ clientId: z.string(), clientSecret: z.string().optional() })
 
-/** Whether each scenario passed, as the summary says. */
+/** Reads the result of each scenario from the summary. */
 const resultsIn = (output: string): Record<string, string> =>
   Object.fromEntries([...output.matchAll(/^([✓✗]) ([\w-]+): /gm)].map(([, mark = '', name = '']) => [name, mark]))
 
@@ -33,7 +33,7 @@ describe('the official conformance suite against the authorization server', () =
   })
   afterAll(() => world.close())
 
-  /** Runs the suite's scenarios, and sends its user through the pages when it says where. */
+  /** Runs the suite's scenarios, and acts as its user on the pages it asks for. */
   const run = async (specVersion: string, tokenEndpointAuthMethod: string) => {
     const port = await freePort()
     const redirectUris = [`http://127.0.0.1:${port}/callback`]
@@ -70,24 +70,27 @@ describe('the official conformance suite against the authorization server', () =
     return { code, output }
   }
 
-  it('has the scenarios that are run here, and no other', async () => {
+  it('has exactly the scenarios that are run here', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'list'])
     const listed = stdout.slice(stdout.indexOf('Authorization server scenarios'))
     expect([...listed.matchAll(/^ {2}- (\S+) /gm)].map(([, name]) => name)).toEqual(SCENARIOS)
   })
 
-  it.each(['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])('%s passes all', async specVersion => {
-    const { code, output } = await run(specVersion, 'none')
-    expect(resultsIn(output), output).toEqual({
-      'authorization-server-metadata-endpoint': '✓',
-      'authorization-code-grant': '✓',
-    })
-    expect(output).not.toMatch(/warning|skipped/i)
-    expect(code, output).toBe(0)
-  })
+  it.each(['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'])(
+    'passes all scenarios for %s',
+    async specVersion => {
+      const { code, output } = await run(specVersion, 'none')
+      expect(resultsIn(output), output).toEqual({
+        'authorization-server-metadata-endpoint': '✓',
+        'authorization-code-grant': '✓',
+      })
+      expect(output).not.toMatch(/warning|skipped/i)
+      expect(code, output).toBe(0)
+    },
+  )
 
-  // Wherever public clients are offered as well, the suite does not send the secret that it is given.
-  it('2026-07-28 fails for a client with a secret, which the suite keeps to itself', async () => {
+  // If public clients are supported as well, the suite does not send the secret it was given.
+  it('fails a client with a secret for 2026-07-28, because the suite does not send the secret', async () => {
     const { code, output } = await run('2026-07-28', 'client_secret_basic')
     expect(resultsIn(output), output).toEqual({
       'authorization-server-metadata-endpoint': '✓',

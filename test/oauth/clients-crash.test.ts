@@ -6,7 +6,9 @@ import { refresh } from './support/client.ts'
 import { answerAt } from './support/person.ts'
 import { createMemory, SDK_CLIENTS } from './support/sdk-clients.ts'
 
-it('Patchbay, killed twice, knows a client, its code and its tokens when it is back', { timeout: 60_000 }, async () => {
+it('after being killed twice, Patchbay still accepts a client, its code and its tokens', {
+  timeout: 60_000,
+}, async () => {
   const [official] = SDK_CLIENTS
   if (official === undefined) throw new Error('there is no official client')
   const { open } = official

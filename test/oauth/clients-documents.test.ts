@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { CALLBACK } from './support/client.ts'
 import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
 import { answerAt } from './support/person.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 describe.each(SDK_CLIENTS)('the official client with a metadata document: $name', ({ name, open }) => {
-  it('is known by that, registers nothing, connects and refreshes', async () => {
+  it('is identified by it, registers nothing, connects and refreshes', async () => {
     const clientMetadataUrl = host.put(`/${encodeURIComponent(name)}.json`, url => ({
       body: {
         client_id: url,

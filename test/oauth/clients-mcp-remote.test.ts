@@ -36,7 +36,7 @@ describe.each([
   ['SSE', 'sse-only', []],
 ] as const)('mcp-remote over %s', (_name, strategy, more) => {
   let home: string
-  /** As its user wrote it down: it registers with it. */
+  /** The port that its user configured, which it registers with. */
   let port: string
   beforeEach(async () => {
     port = String(await freePort())
@@ -44,13 +44,13 @@ describe.each([
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
-  /** Begins a connection; `sentTo` is where it asks its user to go, once it does. */
+  /** Starts a connection. `sentTo` resolves to the URL that it asks its user to open. */
   const start = () => {
     const address = strategy === 'sse-only' ? `${url}/sse` : url
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [PROGRAM, address, port, '--allow-http', '--transport', strategy, ...more],
-      // It finds no browser to open.
+      // Finds no browser to open.
       env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/false' },
       stderr: 'pipe',
     })
@@ -67,7 +67,7 @@ describe.each([
     return { client, connected: client.connect(transport), sentTo, said: () => said }
   }
 
-  it('prints where to sign in, is let in, refreshes the next time, and asks again once its user has ended it', {
+  it('prints where to sign in, connects, refreshes the next time, and asks again once its user has revoked access', {
     timeout: 60_000,
   }, async () => {
     const { client, connected, sentTo, said } = start()

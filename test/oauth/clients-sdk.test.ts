@@ -22,7 +22,7 @@ let world: OAuthWorld
 let fake: FakeApi
 let url: string
 beforeAll(async () => {
-  // SDK 2 says there that it starts over, which is looked at here.
+  // SDK 2 warns when it starts over, which a test checks.
   vi.spyOn(console, 'warn').mockReturnValue()
   world = await startOAuthWorld()
   fake = await startFakeApi(echo)
@@ -37,7 +37,7 @@ afterAll(async () => {
   await fake.close()
 })
 
-/** What every client is sent away with as long as its user has not agreed. */
+/** Expects that a client without consent is rejected. */
 const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
   const error: unknown = await attempt.connect().then(
     () => 'connected',
@@ -46,7 +46,7 @@ const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
   expect(error instanceof Unauthorized1 || error instanceof Unauthorized2, String(error)).toBe(true)
 }
 
-/** The whole way to tokens; `change` is what this client does otherwise than the SDK. */
+/** Goes through the whole flow up to the tokens. `change` makes this client deviate from the SDK. */
 const agree = async (client: SdkClient, memory: Memory, change?: (authorize: URL) => void): Promise<void> => {
   const attempt = client.open(url, memory)
   const before = memory.sentTo.length
@@ -74,7 +74,7 @@ const endApplication = async (memory: Memory): Promise<void> => {
 }
 
 describe.each(SDK_CLIENTS)('the official client: $name', client => {
-  it('is given nothing but the URL of a private server, and calls its tools once its user has agreed', async () => {
+  it('needs only the URL of a private server, and calls its tools once its user has agreed', async () => {
     const memory = createMemory()
     await agree(client, memory)
     const { pathname } = new URL(url)
@@ -91,7 +91,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     expect(memory.sentTo).toHaveLength(1)
   })
 
-  it('comes back after an hour, and is given new tokens, the one to refresh with among them', async () => {
+  it('returns after an hour and gets new tokens, including a new refresh token', async () => {
     const memory = createMemory()
     await agree(client, memory)
     const before = memory.tokens()
@@ -103,7 +103,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     expect(memory.asked.filter(request => request === 'POST /oauth/token')).toHaveLength(2)
   })
 
-  it('is refused once its user has ended it, starts over, and works again when the user agrees again', async () => {
+  it('is rejected once its user has revoked access, starts over, and works again after new consent', async () => {
     const memory = createMemory()
     await agree(client, memory)
     const connection = await client.open(url, memory).connect()
@@ -116,11 +116,11 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     const registered = memory.clientId()
     await agree(client, memory)
     await expectToWork(client, memory)
-    // Known to Patchbay all the while: it was what the user agreed to that ended.
+    // Its registration remains: only the grant was revoked.
     expect(memory.clientId()).toBe(registered)
   })
 
-  it('registers anew where its registration is gone, and asks its user again', async () => {
+  it('registers again if its registration was deleted, and asks its user again', async () => {
     const memory = createMemory()
     await agree(client, memory)
     const before = memory.clientId()
@@ -131,7 +131,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     await expectToWork(client, memory)
   })
 
-  it('connects with the id and the secret that somebody has given it', async () => {
+  it('connects with an id and a secret that were assigned to it', async () => {
     const { body } = await world.owner.expectOk('GET', '/me')
     const [organization] = Me.parse(body).organizations
     const wish = { name: 'By hand', redirectUris: [CALLBACK], tokenEndpointAuthMethod: 'client_secret_basic' }
@@ -146,7 +146,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     expect(memory.sentTo).toHaveLength(1)
   })
 
-  it('is told by its user that they refuse, and has no token', async () => {
+  it('learns that its user denied access, and gets no token', async () => {
     const memory = createMemory()
     const attempt = client.open(url, memory)
     await expectUnauthorized(attempt)
@@ -159,7 +159,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
 
 describe('the official clients', () => {
   const steppingUp = SDK_CLIENTS.filter(({ canStepUp }) => canStepUp)
-  it.each(steppingUp)('ask for more when what they were given is not enough: $name', async client => {
+  it.each(steppingUp)('request more scopes if the granted ones are insufficient: $name', async client => {
     const memory = createMemory()
     await agree(client, memory, authorize => authorize.searchParams.set('scope', 'mcp:read'))
     const connection = await client.open(url, memory).connect()
@@ -175,7 +175,7 @@ describe('the official clients', () => {
   })
 
   const checksIssuer = SDK_CLIENTS.filter(({ name }) => name.startsWith('SDK 2'))
-  it.each(checksIssuer)('redeem no code that came with the name of another issuer: $name', async client => {
+  it.each(checksIssuer)("do not redeem a code that came with another issuer's name: $name", async client => {
     const memory = createMemory()
     const attempt = client.open(url, memory)
     await expectUnauthorized(attempt)
@@ -189,7 +189,7 @@ describe('the official clients', () => {
     await expectToWork(client, memory)
   })
 
-  it('go on when their tokens expire while they are connected', async () => {
+  it('continue when their tokens expire while they are connected', async () => {
     const connected = await Promise.all(
       SDK_CLIENTS.map(async client => {
         const memory = createMemory()
@@ -199,7 +199,7 @@ describe('the official clients', () => {
     )
     for (const { connection } of connected) await connection.listTools()
     await letTimePass(world, HOUR_MS + SECOND_MS)
-    // What was read a moment ago is believed for five seconds.
+    // Verified tokens are cached for five seconds.
     for (const { before } of connected) {
       await expect.poll(() => knock(url, before.access), { timeout: 10_000 }).toBe(401)
     }

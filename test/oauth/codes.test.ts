@@ -40,7 +40,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     return { request, code: await obtainCode(world.visitor, world.origin, request) }
   }
 
-  it('takes everything back that a code gave when it is used again', async () => {
+  it('revokes everything issued for a code that is used again', async () => {
     const { request, code } = await prepare()
     const tokens = tokensOf(await exchange(world.origin, code, request))
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect(misused).toMatchObject([{ targetName: clientId, actorId: null, address: '127.0.0.1' }])
   })
 
-  it('gives another client nothing for it, and its own client what it asked for', async () => {
+  it('rejects a code from another client, and gives its own client the requested access', async () => {
     const { request, code } = await prepare()
     const other = await registerClient(world.origin)
     const stolen = await exchange(world.origin, code, request, { client_id: other.client_id })
@@ -71,7 +71,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     ['a client that does not exist', { client_id: 'nobody' }, 'invalid_client'],
     ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
     ['the password of a user', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('refuses %s', async (_title, changes, error) => {
+  ])('rejects %s', async (_title, changes, error) => {
     const { request, code } = await prepare()
     const answer = await exchange(world.origin, code, request, changes)
     expect(answer.body.error).toBe(error)
@@ -83,13 +83,13 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     ['another server', () => otherServerUrl],
     ['what is no server', () => `${world.origin}/s/nothing`],
     ['another origin', () => world.serverUrl.replace('localhost', 'evil.example')],
-  ])('refuses to give a token for %s', async (_title, resource) => {
+  ])('issues no token for %s', async (_title, resource) => {
     const { request, code } = await prepare()
     const answer = await exchange(world.origin, code, request, { resource: resource() })
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_target' } })
   })
 
-  it('reads the resource however it is written, and takes the one agreed to where none is named', async () => {
+  it('accepts any spelling of the resource, and defaults to the one agreed to', async () => {
     for (const resource of [undefined, `${world.serverUrl.replace('http://localhost', 'HTTP://LOCALHOST')}/`]) {
       const { request, code } = await prepare()
       const tokens = tokensOf(await exchange(world.origin, code, request, { resource }))
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     }
   })
 
-  it('gives less to who asks for less, and no more on refresh', async () => {
+  it('issues fewer scopes on request, but no more on refresh', async () => {
     const { request, code } = await prepare({ scope: 'mcp:read' })
     const tokens = tokensOf(await exchange(world.origin, code, request))
     expect(tokens.scope).toBe('mcp:read')
@@ -115,7 +115,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect(beyond.status).toBe(400)
   })
 
-  it('lets a code go after a minute, an access token after an hour, a refresh token after 30 days', async () => {
+  it('expires a code after a minute, an access token after an hour, a refresh token after 30 days', async () => {
     const { request, code } = await prepare()
     const second = await prepare()
     await letTimePass(world, 50 * SECOND_MS)
@@ -127,7 +127,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
     await letTimePass(world, HOUR_MS + SECOND_MS)
     expect(await knock(world.serverUrl, other.access_token)).toBe(401)
-    // It rotates for as long as it is used: what was agreed to has no end.
+    // It is rotated on use, and the grant itself does not expire.
     await letTimePass(world, 28 * DAY_MS)
     const late = tokensOf(await refresh(world.origin, clientId, other.refresh_token))
     await letTimePass(world, 29 * DAY_MS)
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect((await refresh(world.origin, clientId, later.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  it('lets several processes of one client refresh at once, and takes all back when one does so later', async () => {
+  it('lets several processes of one client refresh at the same time, and revokes everything if one does so later', async () => {
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const first = tokens.refresh_token
     const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(world.origin, clientId, first)))
@@ -151,7 +151,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect((await refresh(world.origin, clientId, last.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  it('gives another client nothing for a refresh token, and leaves it to its own', async () => {
+  it('rejects a refresh token from another client, and keeps it valid for its own', async () => {
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const other = await registerClient(world.origin)
     expect((await refresh(world.origin, other.client_id, tokens.refresh_token)).body.error).toBe('invalid_grant')
@@ -159,19 +159,19 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect((await refresh(world.origin, clientId, tokens.refresh_token)).status).toBe(200)
   })
 
-  it.each(['access_token', 'refresh_token'] as const)('ends what a client may do with its %s revoked', async name => {
+  it.each(['access_token', 'refresh_token'] as const)("ends a client's access when its %s is revoked", async name => {
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
     const answer = await postForm(world.origin, '/oauth/revoke', { token: tokens[name], client_id: clientId })
     expect(answer.status).toBe(200)
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
     expect((await refresh(world.origin, clientId, tokens.refresh_token)).body.error).toBe('invalid_grant')
-    // Nothing is said of tokens that are none (RFC 7009 §2.2).
+    // A revocation succeeds for an invalid token as well (RFC 7009 §2.2).
     const again = await postForm(world.origin, '/oauth/revoke', { token: tokens[name], client_id: clientId })
     expect(again.status).toBe(200)
   })
 
-  it('ends what was given out for a server that is removed', async () => {
+  it('ends all access to a removed server', async () => {
     const url = await world.makeServer()
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, url))
     const request = makeRequest(clientId, url)
@@ -181,7 +181,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect((await refresh(world.origin, clientId, tokens.refresh_token)).status).toBe(400)
   })
 
-  it('refuses a second answer to one question', async () => {
+  it('rejects a second response to one question', async () => {
     const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     expect(readCallback(await answerConsent(world.visitor, page, 'yes')).get('code')).toBeTruthy()
     const replayed = await answerConsent(world.visitor, page, 'no')
@@ -191,8 +191,8 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
   })
 })
 
-describe('without a grace for refresh tokens', () => {
-  it('one that is used twice, even at once, takes everything back', async () => {
+describe('without a grace period for refresh tokens', () => {
+  it('a refresh token used twice, even at the same time, revokes everything', async () => {
     const world = await startOAuthWorld({ env: { PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: '0' } })
     try {
       const { client_id } = await registerClient(world.origin, { redirect_uris: [CALLBACK] })

@@ -24,26 +24,26 @@ const open = (changes: Record<string, string | undefined> = {}): Promise<Page> =
 
 const codesOf = () => world.patchbay.services.db.oAuthArtifact.count({ where: { kind: 'AuthorizationCode' } })
 
-describe('the page that asks for consent', () => {
-  it('says who asks, where answers go, for what, as whom', async () => {
+describe('the consent page', () => {
+  it('shows the client, its redirect target, the requested access, and the signed-in user', async () => {
     const page = await open({ redirect_uri: 'http://127.0.0.1:53117/callback' })
     expect(page.status).toBe(200)
     expect(page.text).toContain('Let Claude use Shipment desk?')
     expect(page.text).toContain('<code>127.0.0.1:53117</code>')
     expect(page.text).toContain(world.serverUrl)
     expect(page.text).toContain(world.owner.email)
-    expect(page.text).toContain('Call every tool as you')
-    expect(page.text).toContain('a program on this computer')
+    expect(page.text).toContain('Call all tools as you')
+    expect(page.text).toContain('a program on your own computer')
     const reading = await open({ scope: 'mcp:read' })
-    expect(reading.text).toContain('See its tools')
-    expect(reading.text).not.toContain('Call every tool as you')
+    expect(reading.text).toContain('List tools')
+    expect(reading.text).not.toContain('Call all tools as you')
   })
 
   it.each([
     ['http://127.0.0.1/cb', 'http://127.0.0.1:4711/cb', 'http://127.0.0.1:4711'],
     ['https://app.example/cb', 'https://app.example/cb', 'https://app.example'],
     ['cursor://anysphere/cb', 'cursor://anysphere/cb', 'cursor:'],
-  ])('lets its form lead to %s and nowhere else, and nobody frame it', async (registered, used, target) => {
+  ])('lets its form redirect only to %s, and cannot be framed', async (registered, used, target) => {
     const { client_id } = await registerClient(world.origin, { redirect_uris: [registered] })
     const page = await open({ client_id, redirect_uri: used })
     const policy = page.headers.get('content-security-policy') ?? ''
@@ -51,7 +51,7 @@ describe('the page that asks for consent', () => {
     expect(policy.split('; ')).toContain("frame-ancestors 'none'")
     expect(page.headers.get('x-frame-options')).toBe('DENY')
     expect(page.headers.get('cache-control')).toContain('no-store')
-    expect(page.text.includes('a program on this computer')).toBe(target.startsWith('http://127'))
+    expect(page.text.includes('a program on your own computer')).toBe(target.startsWith('http://127'))
   })
 
   it.each([
@@ -60,8 +60,8 @@ describe('the page that asks for consent', () => {
     ['Cla\u200Bude\u202Eedualc', 'Cla ude edualc'],
     ['line\r\nbreak\u0007', 'line break'],
     ['x'.repeat(500), 'x'.repeat(80)],
-    ['   ', 'An application without a name'],
-  ])('shows the name %j for what it is', async (client_name, shown) => {
+    ['   ', 'An unnamed application'],
+  ])('shows the name %j literally', async (client_name, shown) => {
     const { client_id } = await registerClient(world.origin, { client_name })
     const page = await open({ client_id })
     expect(page.text).toContain(`Let ${shown} use Shipment desk?`)
@@ -69,7 +69,7 @@ describe('the page that asks for consent', () => {
     expect(page.text).not.toContain('<img src=x')
   })
 
-  it('is shown again to programs on the own machine, and once to others', async () => {
+  it('appears every time for native clients, and once for others', async () => {
     const native = makeRequest(clientId, world.serverUrl)
     await connect(world.visitor, world.origin, native)
     expect((await open()).text).toContain('Let Claude use')
@@ -80,15 +80,15 @@ describe('the page that asks for consent', () => {
     await connect(world.visitor, world.origin, request())
     const silent = await openConsent(world.visitor, world.origin, request())
     expect(readCallback(silent).get('code')).toBeTruthy()
-    // More than was agreed to, and another server, are asked about.
+    // Additional scopes and other servers need new consent.
     const more = { redirect_uri, scope: 'mcp:read mcp:call' }
     const asked = await openConsent(world.visitor, world.origin, makeRequest(web.client_id, world.serverUrl, more))
-    expect(asked.text).toContain('Call every tool as you')
+    expect(asked.text).toContain('Call all tools as you')
     const other = makeRequest(web.client_id, await world.makeServer(), { redirect_uri, scope: 'mcp:read' })
     expect((await openConsent(world.visitor, world.origin, other)).status).toBe(200)
   })
 
-  it('tells the client when it is refused', async () => {
+  it('returns an error to the client when access is denied', async () => {
     const callback = readCallback(await answerConsent(world.visitor, await open({ state: 'kept' }), 'no'))
     expect(Object.fromEntries(callback)).toEqual({
       error: 'access_denied',
@@ -98,7 +98,7 @@ describe('the page that asks for consent', () => {
     })
   })
 
-  it('leads who is somebody else out, and back to the same request', async () => {
+  it('signs out a user who is not the right one, and returns to the same request', async () => {
     const visitor = await world.visit('not-me@example.com')
     const request = makeRequest(clientId, world.serverUrl)
     const page = await openConsent(visitor, world.origin, request)
@@ -116,13 +116,13 @@ describe('the page that asks for consent', () => {
   })
 })
 
-describe('somebody who may not use the server', () => {
-  it('is told so, learns nothing of it, and can only refuse', async () => {
+describe('a user who may not use the server', () => {
+  it('learns nothing about it and can only deny access', async () => {
     const stranger = await world.visit('no-access@example.com')
     const request = makeRequest(clientId, world.serverUrl)
     const page = await openConsent(stranger, world.origin, request)
     expect(page.status).toBe(200)
-    expect(page.text).toContain('You have no access')
+    expect(page.text).toContain('You do not have access')
     expect(page.text).not.toContain('Shipment desk')
     expect(page.text).not.toContain('value="yes"')
     const forced = readCallback(await answerConsent(stranger, page, 'yes'))
@@ -130,7 +130,7 @@ describe('somebody who may not use the server', () => {
     expect(forced.get('code')).toBeNull()
   })
 
-  it('gets nothing where access was taken away while the page was open', async () => {
+  it('gets nothing if access was removed while the page was open', async () => {
     const url = await world.makeServer({ access: 'public' })
     const guest = await world.visit('guest@example.com')
     const page = await openConsent(guest, world.origin, makeRequest(clientId, url))
@@ -140,11 +140,11 @@ describe('somebody who may not use the server', () => {
   })
 })
 
-describe('an answer that is not the user’s own', () => {
+describe("a consent response that is not the user's own", () => {
   it.each([
     ['without the token of the form', (fields: Record<string, string>) => ({ ...fields, _csrf: '' })],
     ['with a token made up', (fields: Record<string, string>) => ({ ...fields, _csrf: 'x'.repeat(52) })],
-  ])('is refused %s', async (_title, forge) => {
+  ])('is rejected %s', async (_title, forge) => {
     const page = await open()
     const { action, fields } = fieldsOf(page, '/oauth/interaction/')
     const before = await codesOf()
@@ -153,7 +153,7 @@ describe('an answer that is not the user’s own', () => {
     expect(await codesOf()).toBe(before)
   })
 
-  it('is refused from a page of another site', async () => {
+  it('is rejected from a page of another site', async () => {
     const { action, fields } = fieldsOf(await open(), '/oauth/interaction/')
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
       const answer = await world.visitor.send('POST', action, { ...fields, answer: 'yes' }, headers)
@@ -161,7 +161,7 @@ describe('an answer that is not the user’s own', () => {
     }
   })
 
-  it('is refused in another browser, whoever is signed in there', async () => {
+  it('is rejected in another browser, whoever is signed in there', async () => {
     const { action, fields } = fieldsOf(await open(), '/oauth/interaction/')
     const eve = await world.visit('eve@example.com')
     const own = fieldsOf(await openConsent(eve, world.origin, makeRequest(clientId, world.serverUrl)), '/oauth/')
@@ -174,11 +174,11 @@ describe('an answer that is not the user’s own', () => {
     const answer = await eve.post(action, { ...own.fields, answer: 'yes' })
     expect(answer.status).toBe(403)
     expect(answer.headers.get('location')).toBeNull()
-    // And the owner's answer still counts.
+    // The owner's own response is still accepted.
     expect(readCallback(await world.visitor.post(action, { ...fields, answer: 'yes' })).get('code')).toBeTruthy()
   })
 
-  it('is refused once the user has signed out', async () => {
+  it('is rejected once the user has signed out', async () => {
     const visitor = createVisitor(world.origin)
     await visitor.signIn(world.owner.email)
     const page = await openConsent(visitor, world.origin, makeRequest(clientId, world.serverUrl))
@@ -187,7 +187,7 @@ describe('an answer that is not the user’s own', () => {
     expect((await visitor.post(action, { ...fields, answer: 'yes' })).status).toBe(403)
   })
 
-  it('is refused with the cookie of another question of the same user', async () => {
+  it('is rejected with the cookie of another question of the same user', async () => {
     const one = await open()
     const other = await open()
     const { action, fields } = fieldsOf(one, '/oauth/interaction/')
@@ -199,7 +199,7 @@ describe('an answer that is not the user’s own', () => {
     expect(await codesOf()).toBe(before)
   })
 
-  it('is none when it is the address of a page that anybody may call', async () => {
+  it('is not accepted at an address that any page could submit to', async () => {
     const page = await open()
     const shown = await world.visitor.get(page.url)
     expect(shown.headers.get('location')).toBeNull()
@@ -209,7 +209,7 @@ describe('an answer that is not the user’s own', () => {
     expect(await codesOf()).toBe(before)
   })
 
-  it('gives a second client no code in silence', async () => {
+  it('gives a second client no code without a question', async () => {
     await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const second = await registerClient(world.origin, {
       client_name: 'Claude',

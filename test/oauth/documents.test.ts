@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { authorizeUrl, connect, knock, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
 import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
 import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
@@ -22,7 +22,7 @@ const documentOf = (client_id: string, change: Record<string, unknown> = {}) => 
   ...change,
 })
 
-describe('a client that is known by the address of its metadata document', () => {
+describe('a client identified by its metadata document', () => {
   let world: OAuthWorld
   beforeAll(async () => {
     world = await startOAuthWorld({
@@ -31,7 +31,7 @@ describe('a client that is known by the address of its metadata document', () =>
   })
   afterAll(() => world.close())
 
-  it('connects without registering, and is shown by the host of the document', async () => {
+  it('connects without registering, and is shown with the host of the document', async () => {
     const clientId = host.put('/good.json', url => ({ body: documentOf(url) }))
     const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     expect(page.text).toContain('Let Documented use Shipment desk?')
@@ -40,17 +40,17 @@ describe('a client that is known by the address of its metadata document', () =>
     const tokens = await connect(world.visitor, world.origin, request)
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
     expect(tokensOf(await refresh(world.origin, clientId, tokens.refresh_token)).scope).toBe('mcp:read mcp:call')
-    // Remembered, although it says nothing of how long.
+    // Cached, although the document has no caching headers.
     expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
     const { db } = world.patchbay.services
     expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
   })
 
-  it('stays connected while the host of the document is out of order, and not when the document is gone', async () => {
+  it("stays connected while the document's host fails, but not once the document is gone", async () => {
     const clientId = host.put('/moody.json', url => ({ body: documentOf(url) }))
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const askAt = async (minutes: number, token: string) => {
-      // The clock alone: timers go on. What is remembered for a minute is forgotten.
+      // Only advances the clock. This expires what is cached for a minute.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
       try {
         return await refresh(world.origin, clientId, token)
@@ -66,7 +66,7 @@ describe('a client that is known by the address of its metadata document', () =>
     expect(await askAt(4, second.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_client' } })
   })
 
-  it('answers only where the document says', async () => {
+  it('can only redirect to the addresses in its document', async () => {
     const clientId = host.put('/exact.json', url => ({ body: documentOf(url) }))
     const redirect_uri = 'https://evil.example/callback'
     const page = await openConsent(
@@ -108,7 +108,7 @@ describe('a client that is known by the address of its metadata document', () =>
         body: documentOf(url, { application_type: 'web', redirect_uris: [...REDIRECTS, 'http://app.example/cb'] }),
       }),
     ],
-  ] as const)('is refused where the document %s', async (_title, path, answer) => {
+  ] as const)('is rejected if the document %s', async (_title, path, answer) => {
     const clientId = host.put(path, answer)
     const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     expect(page.status).toBe(400)
@@ -123,14 +123,14 @@ describe('a client that is known by the address of its metadata document', () =>
     ['a fragment', () => `${host.origin}/good.json#x`],
     ['a user', () => `https://u@api.test:${host.port}/good.json`],
     ['a path that climbs', () => `${host.origin}/x/../good.json`],
-  ])('is no client where its address has %s', async (_title, clientId) => {
+  ])('is rejected if its URL has %s', async (_title, clientId) => {
     const before = host.asked.length
     const page = await openConsent(world.visitor, world.origin, makeRequest(clientId(), world.serverUrl))
     expect(page.status).toBe(400)
     expect(host.asked).toHaveLength(before)
   })
 
-  it('is not fetched any more for an address that made us fetch sixty in an hour', async () => {
+  it('is not fetched for an address that caused sixty fetches in an hour', async () => {
     const askFrom = (address: string, path: string) => {
       const url = authorizeUrl(world.origin, makeRequest(`${host.origin}${path}`, world.serverUrl))
       return world.visitor.send('GET', url, undefined, { 'x-forwarded-for': address })
@@ -144,7 +144,7 @@ describe('a client that is known by the address of its metadata document', () =>
     expect(host.asked).toContain('/flood/60')
   })
 
-  it('is fetched again for whoever asks, however much they made us fetch, where it was good before', async () => {
+  it('is fetched for any address if its document was valid before', async () => {
     const clientId = host.put('/hosted.json', url => ({ body: documentOf(url) }))
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const { db } = world.patchbay.services
@@ -160,7 +160,7 @@ describe('a client that is known by the address of its metadata document', () =>
     expect(host.asked.filter(path => path === '/hosted.json')).toHaveLength(2)
   })
 
-  it('is held to the rules of registrations: what we do not have is left out, and fetched from nowhere', async () => {
+  it('follows the rules of registrations: unsupported values are dropped, and nothing else is fetched', async () => {
     const redirect_uri = 'https://app.example/callback'
     const clientId = host.put('/broad.json', url => ({
       body: documentOf(url, {
@@ -177,15 +177,15 @@ describe('a client that is known by the address of its metadata document', () =>
     const url = await world.makeServer()
     await connect(world.visitor, world.origin, makeRequest(clientId, url))
     expect(host.asked.slice(before)).toEqual(['/broad.json'])
-    // It answers on the user's own machine as well, where anybody may say that they are it.
+    // It also redirects to the user's own machine, where any program could claim to be it.
     const again = await openConsent(world.visitor, world.origin, makeRequest(clientId, url))
     expect(again.text).toContain('Let Documented use Shipment desk?')
   })
 })
 
-describe('a document that is inside the network', () => {
-  // Tools may reach loopback in these apps: documents may not, whatever that setting says.
-  it('is not fetched by its address', async () => {
+describe('a document inside the private network', () => {
+  // In these apps tools may reach loopback. That setting does not apply to documents.
+  it('is not fetched by its IP address', async () => {
     const world = await startOAuthWorld()
     try {
       const before = host.connections()
@@ -202,7 +202,7 @@ describe('a document that is inside the network', () => {
     }
   })
 
-  it('is not fetched by a name that leads there', async () => {
+  it('is not fetched by a name that resolves to it', async () => {
     const documents = { policy: createAddressPolicy({ allow: [] }), lookup: lookupLoopback }
     const world = await startOAuthWorld({ services: { documents } })
     try {

@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     const back = new URL((await answerConsent(visitor, page, 'yes')).headers.get('location') ?? '')
     expect(`${back.origin}${back.pathname}`).toBe(redirectUri)
 
-    // Checks iss (RFC 9207) and state.
+    // Validates iss (RFC 9207) and state.
     const answer = oauth.validateAuthResponse(server, client, back, 'of the client')
     const noAuth = oauth.None()
     const granted = await oauth.processAuthorizationCodeResponse(
@@ -94,7 +94,7 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     expect(await knock(serverUrl, granted.access_token)).toBe(401)
   })
 
-  it('lets a client with a secret in by that secret alone', async () => {
+  it('authenticates a client with a secret only by that secret', async () => {
     const { origin, serverUrl, visitor } = world
     const client = await registerClient(origin, { token_endpoint_auth_method: 'client_secret_post' })
     const request = makeRequest(client.client_id, serverUrl)
@@ -106,13 +106,13 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     expect(tokensOf(right).expires_in).toBe(3_600)
   })
 
-  it('knows tokens, codes under way and registered clients after a restart', async () => {
+  it('keeps tokens, pending codes and registered clients across a restart', async () => {
     const { origin, serverUrl, visitor, patchbay } = world
     const { client_id } = await registerClient(origin)
     const tokens = await connect(visitor, origin, makeRequest(client_id, serverUrl))
     const request = makeRequest(client_id, serverUrl)
     const code = await obtainCode(visitor, origin, request)
-    // Another process on the same database, which also says that it is at the same address.
+    // Another process on the same database, with the same base URL.
     const again = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: origin } })
     try {
       const port = again.settings.port
@@ -127,7 +127,7 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     expect(patchbay.origin).toBe(origin)
   })
 
-  it('lets one of two processes have a code that both are shown at once', async () => {
+  it('lets only one of two processes redeem a code', async () => {
     const { origin, serverUrl, visitor } = world
     const { client_id } = await registerClient(origin)
     const again = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: origin } })
@@ -145,7 +145,7 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     }
   })
 
-  it('stores nothing by which anybody could get in', async () => {
+  it('stores nothing that could be used as a credential', async () => {
     const { origin, serverUrl, visitor, patchbay } = world
     const client = await registerClient(origin, { token_endpoint_auth_method: 'client_secret_basic' })
     const request = makeRequest(client.client_id, serverUrl)
@@ -177,7 +177,7 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
     expect(stored).not.toContain('"d":')
   })
 
-  it('writes down who let which client in, and that it was taken back', async () => {
+  it('records in the audit log who granted access to which client, and its revocation', async () => {
     const { origin, serverUrl, visitor, owner, patchbay } = world
     const { client_id } = await registerClient(origin, { client_name: 'To be audited' })
     const tokens = await connect(visitor, origin, makeRequest(client_id, serverUrl, { scope: 'mcp:read' }))

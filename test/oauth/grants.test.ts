@@ -60,7 +60,7 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
   const lastEntry = async () =>
     patchbay.services.db.auditEntry.findFirstOrThrow({ where: { action: 'grant.removed' }, orderBy: { id: 'desc' } })
 
-  it('are shown to who builds the server and to their user, and end every token of theirs', async () => {
+  it('are shown to the builder of the server and to their user, and end all their tokens', async () => {
     const { origin } = patchbay
     const visitor = createVisitor(origin)
     await visitor.signIn(bob.email)
@@ -95,14 +95,14 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
     })
   })
 
-  it('of a client known by its metadata document are named by that document’s host', async () => {
+  it("of a client with a metadata document show the document's host", async () => {
     const { id } = await ada.create('/servers', { name: 'Other' })
     const clientId = 'https://apps.example.com/mcp/client.json'
     await insertGrant(patchbay.services, { origin: patchbay.origin, userId: ada.userId, serverId: id, clientId })
     expect((await grantsOf(id)).items).toMatchObject([{ client: { id: clientId, name: 'apps.example.com' } }])
   })
 
-  it('that are over are not listed, nor are those of other servers', async () => {
+  it('that have ended or belong to other servers are not listed', async () => {
     const { db } = patchbay.services
     const { id } = await ada.create('/servers', { name: 'Other' })
     const wish = { origin: patchbay.origin, userId: ada.userId, serverId: id }
@@ -113,7 +113,7 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
     expect((await applicationsOf(ada)).map(grant => grant.id)).not.toContain(good)
   })
 
-  it('are listed page by page', async () => {
+  it('are listed in pages', async () => {
     const { id } = await ada.create('/servers', { name: 'Busy' })
     const made: string[] = []
     for (let count = 0; count < 5; count++) {
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
     expect(seen).toEqual(made.toSorted())
   })
 
-  it('may be ended by the server’s owner, by who manages its organization, and by their user; by nobody else', async () => {
+  it("can be revoked only by the server's owner, an admin of its organization, and their user", async () => {
     const { db } = patchbay.services
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
     const join = async (role: 'admin' | 'builder' | 'viewer') => {
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
     expect((await bob.send('GET', `/servers/${serverId}/grants`)).status).toBe(404)
   })
 
-  it('of another tenant look like none, to every request', async () => {
+  it('of another organization do not exist, for every request', async () => {
     const bobs = await insertGrant(patchbay.services, { origin: patchbay.origin, userId: bob.userId, serverId })
     for (const [method, path] of [
       ['GET', `/servers/${serverId}/grants`],
@@ -172,12 +172,12 @@ describe.each(databaseKinds)('grants on $kind', ({ create }) => {
       expect(foreign.status).toBe(404)
       expect(foreign.body).toEqual(absent.body)
     }
-    // One's own list is no way to what others granted on one's own server.
+    // A builder cannot revoke others' grants through their own list of applications.
     expect((await ada.send('DELETE', `/me/applications/${bobs}`)).status).toBe(404)
     expect((await bob.send('DELETE', `/me/applications/${bobs}`)).status).toBe(204)
   })
 
-  it('of somebody who may not use the server any more do not tell what it is called now', async () => {
+  it('of a user who may no longer use the server hide its current name', async () => {
     const { id } = await ada.create('/servers', { name: 'Before', access: 'private', allowedUsers: [bob.email] })
     const { token } = await insertToken(patchbay.services, {
       origin: patchbay.origin,

@@ -30,7 +30,7 @@ const NewView = View.extend({ clientSecret: z.string().optional() })
 
 const CALLBACK = 'https://app.example.com/callback'
 
-/** For a client that names itself in the header. */
+/** For a client that authenticates in the header. */
 const formOf = (code: string, { verifier, parameters }: Request) => ({
   grant_type: 'authorization_code',
   code,
@@ -39,7 +39,7 @@ const formOf = (code: string, { verifier, parameters }: Request) => ({
   resource: parameters.resource ?? '',
 })
 
-describe.each(databaseKinds)('clients registered by hand on $kind', ({ create }) => {
+describe.each(databaseKinds)('manually registered clients on $kind', ({ create }) => {
   let database: TestDatabase
   let patchbay: TestApp
   let ada: ApiClient & { userId: string; email: string }
@@ -68,7 +68,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
   const entriesOf = async (targetId: string) =>
     patchbay.services.db.auditEntry.findMany({ where: { targetId }, orderBy: { id: 'asc' } })
 
-  it('are public unless they say otherwise; one that is not is shown its secret once, which is stored sealed', async () => {
+  it('are public by default; others have a secret that is shown once and stored sealed', async () => {
     const open = await register()
     expect(open).toMatchObject({ organizationId, name: 'Dispatch', redirectUris: [CALLBACK] })
     expect([open.tokenEndpointAuthMethod, open.clientSecret]).toEqual(['none', undefined])
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
   })
 
   it.each(['none', 'client_secret_post', 'client_secret_basic'])(
-    'get tokens by %s, and by nothing less; all end with the client',
+    'get tokens only with %s authentication; all tokens end with the client',
     async method => {
       const { origin } = patchbay
       const client = await register({ tokenEndpointAuthMethod: method, name: `By ${method}` })
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     },
   )
 
-  it('can do nothing more in anybody’s name once their organization is removed, wherever that was', async () => {
+  it('lose all access when their organization is removed, whichever server it was for', async () => {
     const { origin } = patchbay
     const { id } = await ada.create('/organizations', { name: 'Short-lived' })
     const wish = { name: 'Dispatch', redirectUris: [CALLBACK] }
@@ -137,7 +137,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     expect(await patchbay.services.db.oAuthArtifact.count({ where: { clientId } })).toBe(0)
   })
 
-  it('are answered only at the addresses that they have now', async () => {
+  it('are only redirected to their current redirect URIs', async () => {
     const client = await register()
     const moved = 'https://app.example.com/other'
     const changed = await ada.expectOk('PATCH', `/oauth-clients/${client.id}`, { redirectUris: [moved], name: 'Moved' })
@@ -157,7 +157,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     })
   })
 
-  it('take every kind of address that clients that register themselves may have', async () => {
+  it('accept every kind of redirect URI that self-registered clients may have', async () => {
     const redirectUris = [CALLBACK, 'http://127.0.0.1/callback', 'http://localhost:3000/cb', 'cursor://anysphere/cb']
     expect((await register({ redirectUris })).redirectUris).toEqual(redirectUris)
   })
@@ -171,7 +171,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     'https://app.example.com/call back',
     '/callback',
     '',
-  ])('take no address such as %j', async uri => {
+  ])('reject redirect URIs such as %j', async uri => {
     const { status, body } = await ada.send('POST', `/organizations/${organizationId}/oauth-clients`, {
       name: 'x',
       redirectUris: [CALLBACK, uri],
@@ -188,12 +188,12 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     [{ name: 'x', redirectUris: [] }, 'redirectUris'],
     [{ name: 'x', redirectUris: Array(21).fill(CALLBACK) }, 'redirectUris'],
     [{ name: 'x', redirectUris: [CALLBACK], tokenEndpointAuthMethod: 'private_key_jwt' }, 'tokenEndpointAuthMethod'],
-  ])('say what is wrong with %j', async (body, path) => {
+  ])('report what is wrong with %j', async (body, path) => {
     const answer = await ada.send('POST', `/organizations/${organizationId}/oauth-clients`, body)
     expect([answer.status, answer.body]).toMatchObject([400, { errors: [{ path }] }])
   })
 
-  it('keep what cannot be changed, also where it is sent back', async () => {
+  it('accept read-only fields only if they are unchanged', async () => {
     const client = await register()
     const { clientSecret: _, ...view } = client
     const same = await ada.expectOk('PATCH', `/oauth-clients/${client.id}`, { ...view, name: 'Renamed' })
@@ -203,7 +203,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     }
   })
 
-  it('are for those who manage their organization; to others there are none', async () => {
+  it('are managed by admins of their organization, and hidden from others', async () => {
     const client = await register()
     const { db } = patchbay.services
     const builder = await signUp(patchbay.origin)
@@ -225,7 +225,7 @@ describe.each(databaseKinds)('clients registered by hand on $kind', ({ create })
     expect(items.map(({ id }) => id)).toContain(client.id)
   })
 
-  it('that registered themselves are nobody’s to see here', async () => {
+  it('that registered themselves are not listed for anybody', async () => {
     const { db } = patchbay.services
     const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }
     const { id } = await db.oAuthClient.create({ data: { clientId: randomUUID(), metadata } })

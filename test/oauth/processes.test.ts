@@ -7,19 +7,19 @@ import { startOAuthWorld } from './support/world.ts'
 
 const ROUNDS = 5
 
-describe.each(databaseKinds)('a client that refreshes at two processes at once, on $kind', ({ create }) => {
+describe.each(databaseKinds)('a client that refreshes at two processes at the same time, on $kind', ({ create }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await create()
   })
   afterAll(() => database.drop())
 
-  /** Two processes that say that they are at the same address, and a client that is connected. */
+  /** Two processes with the same base URL, and a connected client. */
   const startPair = async (env: Record<string, string> = {}) => {
     const world = await startOAuthWorld({ databaseUrl: database.url, env })
     const second = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: world.origin, ...env } })
     const { client_id } = await registerClient(world.origin)
-    // Where the second really listens.
+    // The real address of the second process.
     const there = `http://localhost:${second.settings.port}`
     return {
       world,
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('a client that refreshes at two processes at once, 
     }
   }
 
-  it('is given tokens by both, all of which end when it does so again later', async () => {
+  it('gets tokens from both, all of which are revoked when it does so again later', async () => {
     const { world, origins, obtain, refreshAt, knockAt, close } = await startPair()
     const [here = '', there = ''] = origins
     try {
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('a client that refreshes at two processes at once, 
     }
   })
 
-  it('is left with nothing where there is no grace, whichever of them was first', async () => {
+  it('loses its access without a grace period, whichever process was first', async () => {
     const { origins, obtain, refreshAt, knockAt, close } = await startPair({
       PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: '0',
     })

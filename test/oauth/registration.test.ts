@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removeWhatIsOver } from '../../src/oauth/index.ts'
+import { removeExpired } from '../../src/oauth/grants/sweep.ts'
 import { countTurns } from '../support/count-turns.ts'
 import { connect, knock, makeRequest, postRegistration, registerClient } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
@@ -15,7 +15,7 @@ afterAll(() => world.close())
 const register = (metadata: unknown) => postRegistration(world.origin, metadata)
 
 describe('a registration', () => {
-  it('of what desktop clients send is taken, and told what of it is kept', async () => {
+  it('with the metadata of desktop clients is accepted, and its response shows what was stored', async () => {
     const { status, headers, body } = await register({
       client_name: 'Visual Studio Code',
       client_uri: 'https://code.visualstudio.com',
@@ -46,7 +46,7 @@ describe('a registration', () => {
     })
   })
 
-  it('of a client with a secret shows it once, and it is stored sealed', async () => {
+  it('of a client with a secret shows it once, and stores it sealed', async () => {
     const { body } = await register({
       redirect_uris: ['https://app.example/cb'],
       token_endpoint_auth_method: 'client_secret_basic',
@@ -85,7 +85,7 @@ describe('a registration', () => {
     'https://evil.example,default-src/cb',
     'https://*/cb',
     "https://evil.example'/cb",
-  ])('with the redirect %s is refused', async uri => {
+  ])('with the redirect %s is rejected', async uri => {
     const { status, body } = await register({ client_name: 'x', redirect_uris: ['https://app.example/good', uri] })
     expect(status).toBe(400)
     expect(body.error).toBe('invalid_redirect_uri')
@@ -105,7 +105,7 @@ describe('a registration', () => {
       'invalid_client_metadata',
     ],
     ['a list in place of an object', [], 'invalid_client_metadata'],
-  ])('with %s is refused', async (title, change, error) => {
+  ])('with %s is rejected', async (title, change, error) => {
     const good =
       title.includes('redirects') || title.includes('of them') ? {} : { redirect_uris: ['https://a.example/'] }
     const { status, body } = await register(Array.isArray(change) ? change : { ...good, ...change })
@@ -119,13 +119,13 @@ describe('a registration', () => {
     ['NUL', '{"client_name": "\\u0000", "redirect_uris": ["https://a.example/"]}', 400],
     ['nested lists', `${'['.repeat(100)}${']'.repeat(100)}`, 400],
     ['more than 64 KiB', JSON.stringify({ client_name: 'x'.repeat(70_000) }), 413],
-  ])('of %s is refused', async (_title, text, status) => {
+  ])('of %s is rejected', async (_title, text, status) => {
     const answer = await register(text)
     expect(answer.status).toBe(status)
     expect(answer.body.error).toEqual(expect.stringMatching(/^invalid_/))
   })
 
-  it('is refused after twenty of one address within an hour, and only to that address', async () => {
+  it('is rejected after twenty from one address within an hour, only for that address', async () => {
     const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
     for (let count = 0; count < 20; count++) {
       expect((await postRegistration(world.origin, metadata, '198.51.100.7')).status).toBe(201)
@@ -136,7 +136,7 @@ describe('a registration', () => {
     expect((await postRegistration(world.origin, metadata, '198.51.100.8')).status).toBe(201)
   })
 
-  it('is refused after twenty of one IPv6 network, whichever of its addresses they come from', async () => {
+  it('is rejected after twenty from one IPv6 network, whichever addresses they come from', async () => {
     const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
     const statuses: number[] = []
     for (let count = 0; count < 21; count++) {
@@ -147,12 +147,12 @@ describe('a registration', () => {
   })
 })
 
-describe('what nobody uses', () => {
+describe('unused data', () => {
   const sweep = () => world.patchbay.services.upkeep.run()
   const clientIds = async () =>
     (await world.patchbay.services.db.oAuthClient.findMany()).map(({ clientId }) => clientId)
 
-  it('goes: clients after a day without a grant or 90 without use, tokens and grants when they are over', async () => {
+  it('is removed: clients after a day without a grant or 90 days without use, expired tokens, and grants without tokens', async () => {
     const { db } = world.patchbay.services
     const unused = (await registerClient(world.origin)).client_id
     const used = (await registerClient(world.origin)).client_id
@@ -164,7 +164,7 @@ describe('what nobody uses', () => {
     await sweep()
     expect(await clientIds()).not.toContain(unused)
     expect(await clientIds()).toContain(used)
-    // The access token is over, the refresh token is not.
+    // The access token has expired, the refresh token has not.
     const kindsOf = async () =>
       (await db.oAuthArtifact.findMany({ where: { clientId: used } })).map(({ kind }) => kind).sort()
     expect(await kindsOf()).toEqual(['Grant', 'RefreshToken'])
@@ -178,7 +178,7 @@ describe('what nobody uses', () => {
     expect(await clientIds()).not.toContain(used)
   })
 
-  it('goes bit by bit: the process does other things in between', async () => {
+  it('is removed in batches, between which the process does other work', async () => {
     const { db } = world.patchbay.services
     const rows = Array.from({ length: 1_000 }, () => ({
       kind: 'Interaction',
@@ -187,7 +187,7 @@ describe('what nobody uses', () => {
       expiresAt: new Date(0),
     }))
     await db.oAuthArtifact.createMany({ data: rows })
-    const { turns } = await countTurns(() => removeWhatIsOver(db, new Date(), new AbortController().signal))
+    const { turns } = await countTurns(() => removeExpired(db, new Date(), new AbortController().signal))
     expect(turns).toBeGreaterThan(5)
     expect(await db.oAuthArtifact.count({ where: { kind: 'Interaction', expiresAt: { lte: new Date(0) } } })).toBe(0)
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { nextMessage, openStream, statelessRequest } from '../mcp/wire.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -12,7 +12,7 @@ type Ask = { method: string; params?: JsonObject; needs: 'nothing' | 'read' | 'e
 
 const call = (name: string, args: JsonObject = {}): JsonObject => ({ name, arguments: args })
 
-/** What is asked, and the scope that it takes; in words of the issue: lists and tools marked read-only, every tool. */
+/** The tested requests with the scope that each needs: lists and tools marked read-only, or every tool. */
 const ASKS: readonly Ask[] = [
   { method: 'tools/list', needs: 'read' },
   { method: 'resources/list', needs: 'read' },
@@ -21,12 +21,12 @@ const ASKS: readonly Ask[] = [
   { method: 'resources/read', params: { uri: 'x:y' }, needs: 'read' },
   { method: 'prompts/get', params: { name: 'x' }, needs: 'read' },
   { method: 'tools/call', params: call('marked'), needs: 'either' },
-  // GET alone is no word of the builder's.
+  // Using GET is not enough: the builder must mark the tool read-only.
   { method: 'tools/call', params: call('get'), needs: 'call' },
   { method: 'tools/call', params: call('denied'), needs: 'call' },
   { method: 'tools/call', params: call('post'), needs: 'call' },
   { method: 'tools/call', params: call('unknown'), needs: 'call' },
-  // What looks into answers calls the tool that it is told to.
+  // This tool calls the tool that it is given.
   { method: 'tools/call', params: call('proxy_explore', { tool: 'marked' }), needs: 'either' },
   { method: 'tools/call', params: call('proxy_explore', { tool: 'post' }), needs: 'call' },
   { method: 'tools/call', params: call('proxy_filter', { tool: 'unknown' }), needs: 'call' },
@@ -48,7 +48,7 @@ const isEnough = (scope: Scopes, { needs }: Ask): boolean => {
   const [mayRead, mayCall] = [held.includes('mcp:read'), held.includes('mcp:call')]
   return { nothing: true, read: mayRead, either: mayRead || mayCall, call: mayCall }[needs]
 }
-/** All that are needed, those that are held among them. */
+/** All required scopes, including those that the token already has. */
 const wantedScope = (scope: Scopes, { needs }: Ask): string => {
   const held = scope.split(' ')
   const more = { nothing: '', read: 'mcp:read', either: 'mcp:read', call: 'mcp:call' }[needs]
@@ -107,7 +107,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
   const token = () => tokens.get(scope)
 
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'may do what that allows, over Streamable HTTP of %s',
+    'is limited accordingly over Streamable HTTP of %s',
     async version => {
       const session = await beginSession(token(), version)
       for (const ask of SESSION_ASKS) {
@@ -121,7 +121,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     },
   )
 
-  it('may do what that allows, over Streamable HTTP of 2026-07-28', async () => {
+  it('is limited accordingly over Streamable HTTP of 2026-07-28', async () => {
     for (const ask of STATELESS_ASKS) {
       const { body, headers } = statelessRequest(ask.method, ask.params, 7)
       const response = await post(url, token(), body, headers)
@@ -130,7 +130,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     }
   })
 
-  it('may do what that allows, over HTTP+SSE of 2024-11-05', async () => {
+  it('is limited accordingly over HTTP+SSE of 2024-11-05', async () => {
     const authorization = `Bearer ${token()}`
     const stream = await openStream(
       { port: patchbay.settings.port },
@@ -150,7 +150,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     stream.close()
   })
 
-  it('opens streams', async () => {
+  it('can open streams', async () => {
     const session = await beginSession(token(), '2025-11-25')
     const app = { port: patchbay.settings.port }
     const headers = bearer(token(), session)
@@ -159,7 +159,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     stream.close()
   })
 
-  it('limits nothing where no token is needed', async () => {
+  it('is not limited where no token is needed', async () => {
     const other = { origin: patchbay.origin, userId: ada.userId, serverId: publicUrl.split('/').at(-1) ?? '', scope }
     const { token: forPublic } = await insertToken(patchbay.services, other)
     for (const ask of ASKS.filter(({ method }) => method === 'tools/call')) {
@@ -190,7 +190,7 @@ describe('a batch (2025-03-26)', () => {
     )
   }
 
-  it('is refused as a whole where one request in it goes too far, and none of it is done', async () => {
+  it('is rejected as a whole, without side effects, if one of its requests needs another scope', async () => {
     const before = api.seen.length
     await expectRefusal(await send('mcp:read', [marked, list, acting]), 'mcp:read mcp:call', null)
     await expectRefusal(await send('mcp:call', [marked, acting, list]), 'mcp:read mcp:call', null)
@@ -198,14 +198,14 @@ describe('a batch (2025-03-26)', () => {
     expect(api.seen.length).toBe(before)
   })
 
-  it('is answered where none does', async () => {
+  it('gets responses if none does', async () => {
     const response = await send('mcp:read', [marked, list])
     expect([response.status, await response.json()]).toMatchObject([200, [{ id: 0 }, { id: 1 }]])
     expect((await send('mcp:call', [marked, acting])).status).toBe(200)
   })
 })
 
-it('a tool’s mark is looked at as it is now: what the builder takes back, a token that reads may not call', async () => {
+it('a tool loses its read-only mark at once: a read token may then not call it', async () => {
   const {
     serverId: id,
     toolIds,
@@ -223,7 +223,7 @@ it('a tool’s mark is looked at as it is now: what the builder takes back, a to
   expect((await post(address, token, body, headers)).status).toBe(403)
 })
 
-it('of a tool of an upstream the builder’s word counts, and not its own', async () => {
+it("the builder's mark counts for an upstream tool, not the tool's own", async () => {
   const { id } = await ada.create('/servers', { name: 'Attached', access: 'private' })
   const wish = { origin: patchbay.origin, userId: ada.userId, serverId: id, scope: 'mcp:read' }
   const attached = { name: 'up', transport: 'http', url: upstreams.urlOf('says') }
@@ -243,7 +243,7 @@ it('a personal access token with the scope mcp has both scopes', async () => {
   for (const ask of SESSION_ASKS) expect((await post(url, ada.token, request(ask), session)).status).toBe(200)
 })
 
-it('a page of an allowed origin reads which scope it lacks', async () => {
+it('a page of an allowed origin can read which scope is missing', async () => {
   const { body, headers } = statelessRequest('tools/list')
   const response = await post(url, tokens.get('mcp:call'), body, { ...headers, origin: patchbay.origin })
   expect(response.status).toBe(403)

@@ -10,14 +10,14 @@ const WHO = ['owner', 'allowed user', 'member', 'stranger', 'nobody'] as const
 type Tier = (typeof TIERS)[number]
 type Who = (typeof WHO)[number]
 
-/** Whom a tier lets in: one table for every route and both kinds of token. */
+/** Who has access at each tier, for every route and both kinds of token. */
 const LET_IN: Record<Tier, readonly Who[]> = {
   public: WHO,
   organization: ['owner', 'member'],
   private: ['owner', 'allowed user'],
 }
 
-/** Every route under /s/:uuid, and what it answers whom it lets in. */
+/** Every route under /s/:uuid, with its status for users who have access. */
 const ROUTES: [method: string, rest: string, status: number][] = [
   ['POST', '', 200],
   ['GET', '', 400],
@@ -35,7 +35,7 @@ const Found = z.object({ servers: z.array(z.object({ name: z.string(), base_url:
 let patchbay: TestApp
 const users = new Map<Who, ApiClient & { userId: string }>()
 const serverIds = new Map<Tier, string>()
-/** By who, kind and tier. */
+/** By user, kind and tier. */
 const tokens = new Map<string, string>()
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ const ask = async (method: string, url: string, token: string | undefined) => {
 
 describe.each(TIERS)('a server of the tier %s', tier => {
   describe.each(['PAT', 'OAuth'])('with a %s', kind => {
-    it.each(WHO)('is to %s on every route what the tier says', async who => {
+    it.each(WHO)('gives %s the access of the tier on every route', async who => {
       const token = tokens.get(`${who} ${kind} ${tier}`)
       const isIn = LET_IN[tier].includes(who)
       for (const [method, rest, status] of ROUTES) {
@@ -91,7 +91,7 @@ describe.each(TIERS)('a server of the tier %s', tier => {
     })
   })
 
-  it.each(TIERS.filter(other => other !== tier))('takes the token for the %s one as none of its own', async other => {
+  it.each(TIERS.filter(other => other !== tier))('rejects the token for the %s server', async other => {
     for (const who of WHO.filter(one => one !== 'nobody')) {
       const token = tokens.get(`${who} OAuth ${other}`)
       for (const [method, rest, status] of ROUTES) {
@@ -115,12 +115,12 @@ describe('discovery', () => {
       .sort()
   }
 
-  it.each(WHO)('shows %s what their personal access token may use', async who => {
+  it.each(WHO)('lists for %s the servers that their personal access token may use', async who => {
     const expected = TIERS.filter(tier => LET_IN[tier].includes(who)).sort()
     expect(await discover(tokens.get(`${who} PAT public`))).toEqual(expected)
   })
 
-  it.each(WHO)('shows %s the one server that their OAuth token is for, and the public ones', async who => {
+  it.each(WHO)('lists for %s the one server that their OAuth token is for, and the public ones', async who => {
     for (const tier of TIERS) {
       const expected = LET_IN[tier].includes(who) ? [...new Set(['public', tier])].sort() : ['public']
       expect(await discover(tokens.get(`${who} OAuth ${tier}`))).toEqual(expected)
@@ -128,7 +128,7 @@ describe('discovery', () => {
   })
 })
 
-it('records on a public server who called, by either kind of token, and nobody by a token for another server', async () => {
+it('records the caller on a public server, by either kind of token, but not by a token for another server', async () => {
   const { db, recorder } = patchbay.services
   const owner = users.get('owner')
   const made = await owner?.create('/toolkits', { title: 'Toolkit' })

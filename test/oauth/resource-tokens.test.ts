@@ -14,7 +14,7 @@ import { createVisitor } from './support/visitor.ts'
 
 const Token = z.object({ token: z.string() })
 
-/** A JWT of `header` that would open everything, were JWTs taken. */
+/** A JWT with this `header` that would give full access if JWTs were accepted. */
 const makeJwt = (header: object, signature: string): string => {
   const claims = { sub: 'ada', scope: 'mcp:read mcp:call', exp: 9_999_999_999 }
   const parts = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -29,12 +29,12 @@ const readToEnd = async (stream: WireStream): Promise<boolean> => {
 describe.each(databaseKinds)('a token of the authorization server on $kind', ({ create }) => {
   let database: TestDatabase
   let first: TestApp
-  /** Another process on the same database, for clients the same installation. */
+  /** Another process on the same database, which clients see as the same installation. */
   let second: TestApp
   let ada: ApiClient & { userId: string; email: string }
   let bob: ApiClient & { userId: string; email: string }
   let serverId: string
-  /** The same server in each process, and another one. */
+  /** The URLs of the same server in each process, and of another server. */
   let url: string
   let secondUrl: string
   let otherUrl: string
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
   const mint = (wish: Partial<TokenWish> = {}) =>
     insertToken(first.services, { origin: first.origin, userId: ada.userId, serverId, ...wish })
 
-  /** Through all the pages, as a client that registers itself. */
+  /** Goes through all pages, as a client that registers itself. */
   const obtain = async () => {
     const visitor = createVisitor(first.origin)
     await visitor.signIn(ada.email)
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
   }
   const INVALID = { error: 'invalid_token' }
 
-  it('opens the server that it was asked for and no other, and only as a whole', async () => {
+  it('gives access only to the server that it was requested for, and only if it is complete', async () => {
     const { token, refresh_token } = await obtain()
     expect([await knock(url, token), await knock(secondUrl, token)]).toEqual([200, 200])
     expect(await refusalAt(otherUrl, token)).toEqual({ ...INVALID, ...askedAt(otherUrl) })
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     }
   })
 
-  it('is asked for where there is none in the header, without an error (RFC 6750 §3.1)', async () => {
+  it('is requested without an error if the header has none (RFC 6750 §3.1)', async () => {
     const { token } = await mint()
     expect(await refusalAt(url, undefined)).toEqual(askedAt(url))
     expect(await refusalAt(`${url}?access_token=${token}`, undefined)).toEqual(askedAt(url))
@@ -100,23 +100,23 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     ['an unsigned JWT', async () => ({ token: makeJwt({ alg: 'none' }, '') })],
     ['a JWT that somebody signed', async () => ({ token: makeJwt({ alg: 'HS256' }, 'A'.repeat(43)) })],
     ['nothing of the kind', async () => ({ token: '~' })],
-  ])('that is %s is refused as invalid', async (_what, make) => {
+  ])('is rejected as invalid if it is %s', async (_what, make) => {
     const { token } = await make()
     expect(await refusalAt(url, token)).toEqual({ ...INVALID, ...askedAt(url) })
   })
 
-  it('is looked up once in five seconds, and not believed for longer', async () => {
+  it('is looked up once in five seconds, and cached no longer', async () => {
     const { token, grantId } = await mint()
     expect(await first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
-    // No promise: nothing was waited for.
+    // Not a promise, because nothing had to be awaited.
     expect(first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
-    // Behind the program's back, so that nobody is told.
+    // Deleted directly in the database, so that nothing is announced.
     await first.services.db.oAuthArtifact.deleteMany({ where: { grantId } })
     expect(first.services.verifyMcpToken(token)).toMatchObject({ userId: ada.userId, serverId })
     await expect.poll(() => knock(url, token), { timeout: 10_000 }).toBe(401)
   })
 
-  it('ends when it expires, though it was good a moment before', async () => {
+  it('ends when it expires, even right after a use', async () => {
     const { token } = await mint({ endsIn: 700 })
     expect(await knock(url, token)).toBe(200)
     await expect.poll(() => knock(url, token)).toBe(401)
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     ['at the revocation endpoint', { by: 'client' }],
     ['by its user', { by: 'user' }],
     ['by the owner of its server', { by: 'owner' }],
-  ])('revoked %s is refused here at once and in every other process soon', async (_how, { by }) => {
+  ])('is rejected here at once and in every other process soon after its revocation %s', async (_how, { by }) => {
     const { token, clientId, grantId } = await obtain()
     expect([await knock(url, token), await knock(secondUrl, token)]).toEqual([200, 200])
     if (by === 'client') await postForm(first.origin, '/oauth/revoke', { token, client_id: clientId })
@@ -135,42 +135,39 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     await expect.poll(() => knock(secondUrl, token), { timeout: 4_000 }).toBe(401)
   })
 
-  it.each(['first', 'second'])(
-    'ends, when it is revoked, the streams that it opened in the %s process',
-    async which => {
-      const app = { port: which === 'first' ? first.settings.port : second.settings.port }
-      const { token, grantId } = await mint()
-      const headers = { authorization: `Bearer ${token}` }
-      const session = await beginSession(app, serverId, '2025-11-25', headers)
-      const listening = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
-      const streams = [
-        await openStream(app, { path: `/s/${serverId}`, headers: session }),
-        await openStream(app, { path: `/s/${serverId}/sse`, headers }),
-        await openStream(app, {
-          method: 'POST',
-          path: `/s/${serverId}`,
-          headers: { ...POST_HEADERS, ...listening.headers, ...headers },
-          body: listening.body,
-        }),
-      ]
-      const others = await openStream(app, {
-        path: `/s/${serverId}/sse`,
-        headers: { authorization: `Bearer ${bob.token}` },
-      })
-      for (const stream of [...streams, others]) expect(stream.status).toBe(200)
-      let haveOthersEnded = false
-      const othersEnd = readToEnd(others).then(() => {
-        haveOthersEnded = true
-      })
-      await ada.expectOk('DELETE', `/grants/${grantId}`)
-      for (const stream of streams) expect(await readToEnd(stream)).toBe(true)
-      expect(haveOthersEnded).toBe(false)
-      others.close()
-      await othersEnd
-    },
-  )
+  it.each(['first', 'second'])('closes its open streams in the %s process when it is revoked', async which => {
+    const app = { port: which === 'first' ? first.settings.port : second.settings.port }
+    const { token, grantId } = await mint()
+    const headers = { authorization: `Bearer ${token}` }
+    const session = await beginSession(app, serverId, '2025-11-25', headers)
+    const listening = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    const streams = [
+      await openStream(app, { path: `/s/${serverId}`, headers: session }),
+      await openStream(app, { path: `/s/${serverId}/sse`, headers }),
+      await openStream(app, {
+        method: 'POST',
+        path: `/s/${serverId}`,
+        headers: { ...POST_HEADERS, ...listening.headers, ...headers },
+        body: listening.body,
+      }),
+    ]
+    const others = await openStream(app, {
+      path: `/s/${serverId}/sse`,
+      headers: { authorization: `Bearer ${bob.token}` },
+    })
+    for (const stream of [...streams, others]) expect(stream.status).toBe(200)
+    let haveOthersEnded = false
+    const othersEnd = readToEnd(others).then(() => {
+      haveOthersEnded = true
+    })
+    await ada.expectOk('DELETE', `/grants/${grantId}`)
+    for (const stream of streams) expect(await readToEnd(stream)).toBe(true)
+    expect(haveOthersEnded).toBe(false)
+    others.close()
+    await othersEnd
+  })
 
-  it('opens no stream to whoever loses it while the body of their request is on its way', async () => {
+  it('opens no stream if it is revoked while the request body is being sent', async () => {
     const { token, grantId } = await mint()
     const { db } = first.services
     const listening = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
@@ -189,18 +186,18 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     expect(answer?.complete).toBe(true)
   })
 
-  it('is good for as long as its user may use the server', async () => {
+  it('is valid only while its user may use the server', async () => {
     const { token } = await mint({ userId: bob.userId })
     expect(await knock(url, token)).toBe(200)
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
-    // 403 and no challenge: another token of the same user would do no better.
+    // 403 without a challenge, because another token of the same user would not help.
     const response = await post(url, token, INITIALIZE())
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null])
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [bob.email] })
     expect(await knock(url, token)).toBe(200)
   })
 
-  it('follows its user out of the organization at once', async () => {
+  it('loses access as soon as its user leaves the organization', async () => {
     const { db } = first.services
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
     const team = await ada.create('/servers', { name: 'Team', access: 'organization' })
@@ -215,7 +212,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     await expect.poll(() => knock(secondUrl.replace(serverId, team.id), token), { timeout: 4_000 }).not.toBe(200)
   })
 
-  it('goes on with a session of the same user, however that was signed in, and with no other’s', async () => {
+  it("continues a session of the same user, however that user signed in, but not another user's", async () => {
     const app = { port: first.settings.port }
     const [mine, other, bobs] = [await mint(), await mint(), await mint({ userId: bob.userId })]
     const session = await beginSession(app, serverId, '2025-06-18', { authorization: `Bearer ${mine.token}` })
@@ -229,7 +226,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     expect([await ping(mine.token), await ping(other.token)]).toEqual([401, 200])
   })
 
-  it('says when its grant was last used', async () => {
+  it('shows when its grant was last used', async () => {
     const { token, grantId } = await mint()
     await knock(url, token)
     const usedAt = async () => {
@@ -239,7 +236,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     await expect.poll(usedAt).toBeInstanceOf(Date)
   })
 
-  it('is nothing to the management API, and a personal access token without the scope mcp is nothing here', async () => {
+  it('is invalid for the management API, as is a personal access token without the scope mcp here', async () => {
     const { token } = await mint()
     const response = await fetch(`${first.origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(response.status).toBe(401)

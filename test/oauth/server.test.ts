@@ -20,7 +20,7 @@ describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
   })
   afterAll(() => database.drop())
 
-  it('are made once, published while they are not retired, and hold on to the master key that sealed them', async () => {
+  it('are created once, published until they are retired, and protect the master key that sealed them from being dropped', async () => {
     const started = [1, 2].map(() => startTestApp({ databaseUrl: database.url }))
     const [one, two] = await Promise.all(started)
     if (one === undefined || two === undefined) throw new Error('not started')
@@ -29,7 +29,7 @@ describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
     const { db } = one.services
     expect(JSON.stringify(await db.signingKey.findMany())).not.toContain('"d"')
 
-    // As a rotation adds one: the newest signs, and both are published.
+    // Added as in a rotation: the newest signs, and both are published.
     const { sealing } = one.services
     const id = randomUUID()
     const { sealed } = await db.signingKey.findFirstOrThrow().then(row => {
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
   })
 })
 
-describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
+describe.each(databaseKinds)('unusual requests on $kind', ({ create }) => {
   let database: TestDatabase
   let world: OAuthWorld
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
     ['a token with NUL', { client_id: 'NUL', refresh_token: '\0' }, 400],
     ['a token of many characters', { client_id: 'LONG', refresh_token: 'x'.repeat(50_000) }, 400],
     ['a scope with NUL', { client_id: 'SCOPE', refresh_token: 'x', scope: '\0' }, 400],
-  ])('get no more than a refusal: %s', async (_title, form, status) => {
+  ])('are rejected without harm: %s', async (_title, form, status) => {
     const { client_id } = await registerClient(world.origin)
     const sent = { grant_type: 'refresh_token', refresh_token: 'x', ...form }
     const isKnown = /^[A-Z]+$/.test(form.client_id)
@@ -91,7 +91,7 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
     expect(revoked.status).toBe(200)
   })
 
-  it('by Basic with a wrong secret are told so', async () => {
+  it('that use Basic with a wrong secret get the error', async () => {
     const basic = Buffer.from('nobody:secret').toString('base64')
     const form = { grant_type: 'refresh_token', refresh_token: 'x' }
     const answer = await postForm(world.origin, '/oauth/token', form, { authorization: `Basic ${basic}` })
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /)
   })
 
-  it('that say a whole address are not believed', async () => {
+  it('with an absolute URL do not change the base URL', async () => {
     const { port } = new URL(world.origin)
     const path = authorizeUrl('http://evil.example', makeRequest('nobody', world.serverUrl))
     const answer = await new Promise<string>((resolve, reject) => {
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
   it.each([
     ['address', (_count: number) => '198.51.100.77', '198.51.100.78'],
     ['IPv6 network', (count: number) => `2001:db8:0:77:${count.toString(16)}::1`, '2001:db8:0:78::1'],
-  ])('of one %s are held up when there are a thousand in a minute, and only those', async (_name, from, other) => {
+  ])('from one %s are limited after a thousand in a minute, without affecting others', async (_name, from, other) => {
     const send = (address: string) =>
       fetch(`${world.origin}/oauth/token`, { method: 'POST', headers: { 'x-forwarded-for': address } }).then(
         ({ status }) => status,
@@ -135,8 +135,8 @@ describe.each(databaseKinds)('strange requests on $kind', ({ create }) => {
   })
 })
 
-describe('behind a proxy that speaks https', () => {
-  it('keeps its cookies to https, and sends nobody to http', async () => {
+describe('behind a proxy that uses https', () => {
+  it('sets only secure cookies, and redirects nowhere over http', async () => {
     const base = 'https://patchbay.example'
     const world = await startOAuthWorld({ env: { PATCHBAY_BASE_URL: base } })
     try {

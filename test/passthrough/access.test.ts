@@ -14,7 +14,7 @@ describe('the tier of a passthrough server', () => {
   })
   const bearer = ({ token }: ApiClient) => ({ authorization: `Bearer ${token}` })
 
-  it.each(['', '/more/of/it'])('keeps out who may not use it, and lets in who may, at %j', async rest => {
+  it.each(['', '/more/of/it'])('admits only callers with access, at %j', async rest => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
     const ask = (headers: Record<string, string>) =>
@@ -29,7 +29,7 @@ describe('the tier of a passthrough server', () => {
     expect((await ask(bearer(api))).status).toBe(200)
   })
 
-  it('holds for WebSockets as well', async () => {
+  it('applies to WebSockets too', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
     const open = (headers: Record<string, string>, path = server.path): Promise<number> =>
@@ -50,7 +50,7 @@ describe('the tier of a passthrough server', () => {
     expect(upstream.seen).toEqual([])
   })
 
-  it('keeps a session to who began it, as if nobody else had heard of it', async () => {
+  it('hides a session from everybody except the caller who started it', async () => {
     const upstream = await startUpstream((response, { method, body }) => {
       if (method === 'POST') response.setHeader('mcp-session-id', body)
       response.end('here')
@@ -71,38 +71,38 @@ describe('the tier of a passthrough server', () => {
     }
     expect(upstream.seen).toHaveLength(heard)
 
-    // Under other names for the header, which some upstreams read as the same, it says nothing to them.
+    // Some upstreams read other spellings of the header as the same; they must not work either.
     for (const name of ['mcp_session_id', 'mcp-session_id']) {
       await fetch(server.url, { headers: { ...bearer(stranger), [name]: mine } })
       expect(upstream.seen.at(-1)?.headers).not.toHaveProperty(name)
     }
 
-    // Of these the upstream alone knows whose they are: begun by nobody known, given to several, never heard of.
+    // Only the upstream knows whose these sessions are: started anonymously, assigned to several callers, or unknown.
     await Promise.all([begin('nobodys'), begin('alls', bearer(api))])
     await begin('alls', bearer(stranger))
     for (const session of ['nobodys', 'alls', 'new']) expect((await ask(session, bearer(stranger))).status).toBe(200)
   })
 
-  it('takes no session for begun that the upstream only repeats', async () => {
+  it('does not assign a session id that the upstream only echoes', async () => {
     const upstream = await startUpstream((response, { headers }) => {
       response.setHeader('mcp-session-id', headers['mcp-session-id'] ?? 'fresh').end()
     })
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const ask = (headers: Record<string, string>) =>
       fetch(server.url, { headers: { ...headers, 'mcp-session-id': 'from-before' } })
-    // As after a restart: who asks first is not therefore who began it.
+    // As after a restart: the first to use a session is not necessarily its owner.
     expect((await ask(bearer(stranger))).status).toBe(200)
     expect((await ask(bearer(api))).status).toBe(200)
   })
 
-  /** A client of the older transport, once it knows where its messages go. */
+  /** An HTTP+SSE client, once it knows its address for messages. */
   const openStream = async (url: string, headers: Record<string, string>) => {
     const reader = (await fetch(url, { headers })).body?.pipeThrough(new TextDecoderStream()).getReader()
     const told = (await reader?.read())?.value ?? ''
     return { path: /data: (\S+)/.exec(told)?.[1] ?? '', end: () => reader?.cancel() }
   }
 
-  /** Says of each stream where its messages go. */
+  /** Names the address for messages of each stream. */
   const startOlderUpstream = (addresses: string[]) =>
     startUpstream((response, { method }) => {
       if (method === 'POST') return void response.end('taken')
@@ -110,7 +110,7 @@ describe('the tier of a passthrough server', () => {
       response.write(`event: endpoint\ndata: ${addresses.shift()}\n\n`)
     })
 
-  it('keeps the messages of the older transport to who has its stream, however their address is written', async () => {
+  it('accepts HTTP+SSE messages only from the caller of the stream, however their address is written', async () => {
     const upstream = await startOlderUpstream(['/messages?session=one', '/messages?session=two', '/at/Three'])
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, { upstream: { transport: 'sse' } })
     const mine = await openStream(server.url, bearer(api))
@@ -147,11 +147,11 @@ describe('the tier of a passthrough server', () => {
     expect(await send(mine.path.replace('=one', '=%6fne'), bearer(api))).toMatchObject({ status: 200 })
     expect(await send(theirs.path, bearer(stranger))).toMatchObject({ status: 200, body: 'taken' })
     await Promise.all([mine.end(), theirs.end(), third.end()])
-    // What is kept of a stream goes with it: from then on the upstream says what an address is.
+    // The reservation ends with the stream; from then on the upstream decides.
     await vi.waitFor(async () => expect((await send(mine.path)).status).toBe(200))
   })
 
-  it('leaves a stream to everybody whose messages go to its own address', async () => {
+  it('leaves a stream open to all callers if its messages go to the address of the server itself', async () => {
     const upstream = await startOlderUpstream(['/sse', '/sse'])
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/sse`, { upstream: { transport: 'sse' } })
     const first = await openStream(server.url, bearer(api))
@@ -164,7 +164,7 @@ describe('the tier of a passthrough server', () => {
     await Promise.all([first.end(), second.end()])
   })
 
-  it('lets pages of allowed origins alone ask, and answers for the upstream what they may', async () => {
+  it('admits pages of allowed origins only, and sets the CORS headers in place of the upstream', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     expect((await fetch(server.url, { headers: { origin: 'https://evil.test' } })).status).toBe(403)
@@ -182,7 +182,7 @@ describe('the tier of a passthrough server', () => {
     expect(upstream.seen.map(({ method }) => method)).toEqual(['GET', 'OPTIONS'])
   })
 
-  it('shows nothing below the address of a server that answers itself, whatever the method', async () => {
+  it('does not open any path below a server that is not a passthrough server, whatever the method', async () => {
     const { id } = await api.create('/servers', { name: 'Flat' })
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'PROPFIND']) {
       const answer = await sendRaw(

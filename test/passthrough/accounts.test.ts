@@ -14,7 +14,7 @@ import {
 } from '../upstreams/oauth-support.ts'
 import { passTo, startUpstream } from './support.ts'
 
-describe('an upstream that asks for authorization, behind a passthrough server', () => {
+describe('an upstream with authorization behind a passthrough server', () => {
   let worlds: OAuthWorlds
   beforeAll(async () => {
     worlds = await startOAuthWorlds()
@@ -27,7 +27,7 @@ describe('an upstream that asks for authorization, behind a passthrough server',
     return { status: answer.status, text: await answer.text() }
   }
 
-  it('is reached by the account that its builder connected, and never by the token of who asks', async () => {
+  it('is called with the account that its builder connected, and never with the caller’s token', async () => {
     const { owner, back, connect } = worlds
     const { upstreamId, url } = await passed({ type: 'oauth' })
     const before = await ask(url, owner.token)
@@ -41,7 +41,7 @@ describe('an upstream that asks for authorization, behind a passthrough server',
     })
   })
 
-  it('is reached by each caller through an account of their own', async () => {
+  it('is called with each caller’s own account', async () => {
     const { front, back, connect } = worlds
     const { serverId, upstreamId, url } = await passed({ type: 'oauth', per: 'caller' })
     await worlds.owner.expectOk('PATCH', `/servers/${serverId}`, { access: 'public' })
@@ -58,7 +58,7 @@ describe('an upstream that asks for authorization, behind a passthrough server',
     expect((await ask(url, undefined)).status).toBe(502)
   })
 
-  it('ends the streams of a caller who takes their account back, whatever the upstream does', async () => {
+  it('loses the streams of a caller who disconnects their account, whatever the upstream does', async () => {
     const { front, owner } = worlds
     const fake = await startOAuthFake()
     onTestFinished(fake.close)
@@ -84,7 +84,7 @@ describe('an upstream that asks for authorization, behind a passthrough server',
 describe('a token of the authorization server for a passthrough server', () => {
   const patchbay = runPatchbay()
 
-  it('needs the scope mcp:call, whatever is asked', async () => {
+  it('needs the scope mcp:call for every request', async () => {
     const api = await signUp(patchbay.origin)
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })

@@ -11,7 +11,7 @@ describe('several addresses of one upstream', () => {
     api = await signUp(patchbay.origin)
   })
 
-  /** Says which of them it is; holds what asks for it. */
+  /** Responds with its own name; holds requests on demand. */
   const startNamed = async (name: string, port = 0) => {
     const held: ServerResponse[] = []
     const seen: string[] = []
@@ -41,7 +41,7 @@ describe('several addresses of one upstream', () => {
     return { all, server, ask }
   }
 
-  it('share the requests: each goes where the fewest are open', async () => {
+  it('share the requests: each goes to the address with the fewest open ones', async () => {
     const { all, ask } = await startAll()
     const holding = Array.from({ length: 6 }, () => ask('/hold'))
     await until(() => expect(all.map(({ held }) => held.length)).toEqual([2, 2, 2]))
@@ -51,7 +51,7 @@ describe('several addresses of one upstream', () => {
     expect((await Promise.all(holding)).sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
   })
 
-  it('keep a session to the one that began it', async () => {
+  it('keep a session at the address that started it', async () => {
     const { all, ask } = await startAll()
     const holding = ask('/hold')
     await until(() => expect(all.flatMap(({ held }) => held)).toHaveLength(1))
@@ -65,11 +65,11 @@ describe('several addresses of one upstream', () => {
     expect(await ask('', { 'mcp-session-id': 'never-heard-of' })).toBe('a')
   })
 
-  it('stand in for one that takes no connection, which comes back by itself', async () => {
+  it('replace an address that refuses connections, until it is back', async () => {
     const { all, ask } = await startAll()
     const [a] = all
     await a?.stop()
-    // Its body goes to another: nothing of it had gone out.
+    // Its body goes to another address, because nothing of it had been sent.
     expect(await ask('', { 'mcp-session-id': 'session-of-a' })).toBe('b')
     expect(await ask()).toBe('b')
     const again = await startNamed('a again', a?.port)
@@ -77,7 +77,7 @@ describe('several addresses of one upstream', () => {
     expect(again.seen.length).toBeGreaterThan(0)
   })
 
-  it('that are all down are told as such, with when to come back', async () => {
+  it('return an error with Retry-After if all of them are down', async () => {
     const { all, server, ask } = await startAll()
     for (const { stop } of all) await stop()
     await ask()
@@ -92,7 +92,7 @@ describe('several addresses of one upstream', () => {
     await until(async () => expect(await ask()).toBe('c'))
   })
 
-  it('ends a stream with its client, also where the address before was refused at once', async () => {
+  it('end a stream with its client, even if an earlier address refused the connection', async () => {
     let open = 0
     const streaming = await listen(
       createServer((request, response) => {

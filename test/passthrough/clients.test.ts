@@ -13,7 +13,7 @@ describe.each(databaseKinds)('an official client through a passthrough server on
     api = await signUp(patchbay.origin)
   })
 
-  it.each(['sdk 1', 'sdk 2'] as const)('%s has all that a server over Streamable HTTP has', async client => {
+  it.each(['sdk 1', 'sdk 2'] as const)('%s reaches everything a Streamable HTTP server offers', async client => {
     const port = await startEverything('streamableHttp')
     const server = await passTo(api, `http://127.0.0.1:${port}/mcp`, { server: { access: 'private' } })
     const connected = await connectClient(client, server.url, { token: api.token })
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('an official client through a passthrough server on
     expect(history.map(({ request }) => request?.method)).toEqual(expect.arrayContaining(['POST', 'DELETE']))
   })
 
-  it('sdk 1 has all that a server over the older transport has', async () => {
+  it('sdk 1 reaches everything an HTTP+SSE server offers', async () => {
     const port = await startEverything('sse')
     const server = await passTo(api, `http://127.0.0.1:${port}/sse`, {
       server: { access: 'private' },

@@ -11,14 +11,14 @@ const FRAMED = {
   'in chunks': ['Transfer-Encoding: chunked', `2dc6c0\r\n${BODY}\r\n0\r\n\r\n`],
 } as const
 
-describe('a passthrough server whose answer comes before the body is whole', () => {
+describe('a passthrough server that responds before the body is complete', () => {
   const patchbay = runPatchbay()
   let api: ApiClient
   beforeAll(async () => {
     api = await signUp(patchbay.origin)
   })
 
-  /** Sends a body, and another request behind it over the same connection; gives the statuses of what comes back. */
+  /** Sends a body and another request over the same connection. Returns the statuses of the responses. */
   const sendBoth = (path: string, [framing, body]: readonly [string, string]) => {
     const socket = connect(Number(new URL(patchbay.origin).port), '127.0.0.1')
     onTestFinished(() => void socket.destroy())
@@ -48,12 +48,12 @@ describe('a passthrough server whose answer comes before the body is whole', () 
       [413, 'HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno'],
       [200, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
       [502, 'HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno'],
-    ])('passes on a %i and hears the next request of that connection', async (status, answer) => {
+    ])('passes on a %i and handles the next request on that connection', async (status, answer) => {
       const { path } = await startHasty(answer)
       await expect.poll(sendBoth(path, framed), { timeout: 10_000 }).toEqual([status, 200])
     })
 
-    it('says that nobody is there, and so again to the next request of that connection', async () => {
+    it('reports that the upstream is down, for the next request on that connection too', async () => {
       const { path } = await passTo(api, `http://127.0.0.1:${await freePort()}/mcp`)
       await expect.poll(sendBoth(path, framed), { timeout: 10_000 }).toEqual([503, 503])
     })

@@ -3,14 +3,14 @@ import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { historyOf, passTo, sendRaw, startUpstream } from './support.ts'
 
-describe('of a request to a passthrough server', () => {
+describe('headers through a passthrough server', () => {
   const patchbay = runPatchbay()
   let api: ApiClient
   beforeAll(async () => {
     api = await signUp(patchbay.origin)
   })
 
-  it('neither the token nor a cookie, and nothing that is for one connection, arrives', async () => {
+  it('do not include the caller’s token, cookies or hop-by-hop headers', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
     const answer = await sendRaw(
@@ -58,7 +58,7 @@ describe('of a request to a passthrough server', () => {
     })
   })
 
-  it('configured headers arrive, with globals and secrets in them, in place of what the caller says', async () => {
+  it('include the configured headers, with globals and secrets, in place of the caller’s', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: 'sesame-open', secret: true })
@@ -72,7 +72,7 @@ describe('of a request to a passthrough server', () => {
     expect(upstream.seen[1]?.headers.authorization).toBe('Bearer sesame-close')
   })
 
-  it('the answer comes back but for what would hold for our whole origin', async () => {
+  it('come back without those that would affect our whole origin', async () => {
     const upstream = await startUpstream(response => {
       response.writeHead(418, 'Teapot', [
         ...['Content-Type', 'text/html', 'X-Own', 'a', 'X-Own', 'b', 'Set-Cookie', 'patchbay=stolen; Path=/'],
@@ -96,11 +96,11 @@ describe('of a request to a passthrough server', () => {
       'x-own',
     ])
     expect(answer.headers.get('x-own')).toBe('a, b')
-    // A page of an upstream's runs nothing on the dashboard's origin.
+    // An upstream's page must not run anything on the dashboard's origin.
     expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
   })
 
-  it('nothing arrives by which a caller could call itself another, or ask for another path or host', async () => {
+  it('do not let a caller forge its identity, or another path or host', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, {
       upstream: { headers: { 'X-Api-Key': 'ours' } },
@@ -131,7 +131,7 @@ describe('of a request to a passthrough server', () => {
     expect(headers).toMatchObject({ 'x-api-key': 'ours', x_own: '1' })
   })
 
-  it('no order to the proxies before us comes back, nor one to browsers about our origin', async () => {
+  it('do not bring back instructions for our proxies, or for browsers about our origin', async () => {
     const orders = [
       ...['X-Accel-Redirect', 'X-Accel-Expires', 'X-Sendfile', 'X-LiteSpeed-Location', 'X-Lighttpd-Send-File'],
       ...['X-Reproxy-URL', 'Surrogate-Control', 'CDN-Cache-Control', 'Cloudflare-CDN-Cache-Control'],
@@ -151,7 +151,7 @@ describe('of a request to a passthrough server', () => {
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const answer = await fetch(server.url)
     expect(JSON.stringify([...answer.headers])).not.toContain('obey')
-    // By which streams go through such proxies as they come.
+    // Makes such proxies stream without buffering.
     expect(answer.headers.get('x-accel-buffering')).toBe('no')
   })
 
@@ -160,7 +160,7 @@ describe('of a request to a passthrough server', () => {
     [['PUBLIC', 'max-age=1, S-MaxAge = "9"'], 'private, max-age=1'],
     [['no-store'], 'private, no-store'],
     [[], 'private'],
-  ])('an answer to who has shown a token is kept by no cache that others share: %j', async (said, comes) => {
+  ])('forbid shared caches to store a response to a request with a token: %j', async (said, comes) => {
     const upstream = await startUpstream(response => {
       response.writeHead(
         200,
@@ -181,7 +181,7 @@ describe('of a request to a passthrough server', () => {
     ['style', 403],
     ['document', 200],
     ['empty', 200],
-  ])('what a browser wants as a %s is answered with %i', async (destination, status) => {
+  ])('with the destination %s are answered with %i', async (destination, status) => {
     const upstream = await startUpstream(response => {
       response.writeHead(200, { 'content-type': 'text/javascript' }).end('alert(1)')
     })
@@ -191,7 +191,7 @@ describe('of a request to a passthrough server', () => {
     expect(upstream.seen.length).toBe(status === 200 ? 1 : 0)
   })
 
-  it('a 401 of the upstream becomes a 502 that says so', async () => {
+  it('turn a 401 of the upstream into a 502 that says so', async () => {
     const upstream = await startUpstream(response => {
       response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://evil.test/meta"' })
       response.end('who are you?')
@@ -201,7 +201,7 @@ describe('of a request to a passthrough server', () => {
     expect(answer.status).toBe(502)
     expect(answer.headers.has('www-authenticate')).toBe(false)
     expect(await answer.json()).toMatchObject({
-      error: { message: 'The upstream answered 401: it does not take the credentials configured for it' },
+      error: { message: 'The upstream responded with 401: it rejects the configured credentials' },
     })
     expect(await historyOf(api, server.id)).toMatchObject([{ outcome: 'error', status: 401 }])
   })
@@ -237,13 +237,13 @@ describe('of a request to a passthrough server', () => {
       ['https://elsewhere.test/file', 307, {}],
       ['https://elsewhere.test/file', 302, { authorization: 'Bearer of-somebody' }],
       ['javascript:alert(1)', 302, {}],
-    ] as const)('to %s (%i) is not passed on, where it would leak', async (location, status, headers) => {
+    ] as const)('to %s (%i) is refused if it would leak data', async (location, status, headers) => {
       const answer = await follow(location, status, headers)
       expect(answer).toMatchObject({ status: 502, location: undefined })
       expect(answer.text).toContain('The upstream redirected')
     })
 
-    it('that holds a secret is not passed on', async () => {
+    it('with a secret is refused', async () => {
       const upstream = await startUpstream((response, { headers }) => {
         response.writeHead(302, { location: `https://elsewhere.test/?k=${headers['x-key']}` })
         response.end()

@@ -30,7 +30,7 @@ describe('a hostile client of a passthrough server', () => {
     '/a\\..\\admin',
     '/x#/../y',
     `/${'%25'.repeat(50)}2e/..`,
-  ])('is kept within the path of the upstream: %s', async rest => {
+  ])('cannot leave the path of the upstream: %s', async rest => {
     const { upstream, server } = await startBoth()
     const answer = await sendRaw(patchbay.origin, `GET ${server.path}${rest} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     expect(answer.status).toBe(400)
@@ -44,13 +44,13 @@ describe('a hostile client of a passthrough server', () => {
     ['/a..b/.well-known/...', '/base/mcp/a..b/.well-known/...'],
     ['/a%2Fb%00%0d%0aX:1', '/base/mcp/a%2Fb%00%0d%0aX:1'],
     ['?url=../..&x=//', '/base/mcp?url=../..&x=//'],
-  ])('has what looks odd and is not passed on as it is: %s', async (rest, url) => {
+  ])('may send unusual but harmless paths unchanged: %s', async (rest, url) => {
     const { upstream, server } = await startBoth()
     await sendRaw(patchbay.origin, `GET ${server.path}${rest} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     expect(upstream.seen.map(one => one.url)).toEqual([url])
   })
 
-  it('reaches the upstream alone, whatever host it names', async () => {
+  it('reaches only the upstream, whatever host it names', async () => {
     const { upstream, server } = await startBoth()
     const answer = await sendRaw(
       patchbay.origin,
@@ -71,7 +71,7 @@ describe('a hostile client of a passthrough server', () => {
     ['chunks with a bad size', 'Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n'],
     ['a line break in a header', 'X-A: a\rX-B: b\r\nContent-Length: 0\r\n\r\n'],
     ['headers without end', `X-Big: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ])('smuggles nothing by %s', async (_name, rest) => {
+  ])('cannot smuggle a request with %s', async (_name, rest) => {
     const { upstream, server } = await startBoth()
     const answer = await sendRaw(
       patchbay.origin,
@@ -80,7 +80,7 @@ describe('a hostile client of a passthrough server', () => {
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(upstream.seen.map(({ url }) => url)).not.toContain('/smuggled')
     expect(upstream.seen.length).toBeLessThanOrEqual(1)
-    // Nothing of it is left in a connection that the next one uses.
+    // The next request on that connection is not affected.
     await fetch(server.url, { method: 'POST', body: 'next' })
     expect(upstream.seen.at(-1)).toMatchObject({ url: '/base/mcp', body: 'next' })
   })
@@ -114,7 +114,7 @@ describe('a hostile client of a passthrough server', () => {
     },
   )
 
-  it.each(['TRACE', 'TRACK', 'CONNECT'])('is not told by %s what we show the upstream', async method => {
+  it.each(['TRACE', 'TRACK', 'CONNECT'])('cannot use %s to see what is sent to the upstream', async method => {
     const { upstream, server } = await startBoth()
     await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { headers: { 'X-Key': 'sesame' } })
     const head = `${method} ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
@@ -123,7 +123,7 @@ describe('a hostile client of a passthrough server', () => {
     expect(upstream.seen).toEqual([])
   })
 
-  it('is held to the size of a request, by the length it says or by what it sends', async () => {
+  it('cannot exceed the maximum request size, declared or sent', async () => {
     const { upstream, server } = await startBoth()
     const head = `POST ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`
     const said = await sendRaw(patchbay.origin, `${head}Content-Length: 20001\r\n\r\n`)
@@ -137,7 +137,7 @@ describe('a hostile client of a passthrough server', () => {
     expect(whole.status).toBe(200)
   })
 
-  it('does not make requests go round', async () => {
+  it('cannot create a request loop', async () => {
     const { upstream, server } = await startBoth()
     const answer = await fetch(server.url, { headers: { via: Array(6).fill('1.1 patchbay').join(', ') } })
     expect(answer.status).toBe(508)
@@ -181,7 +181,7 @@ describe('a hostile upstream of a passthrough server', () => {
       502,
       (socket: Socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ],
-  ] as const)('that %s is told as %i', async (_name, status, behave) => {
+  ] as const)('that %s results in a %i', async (_name, status, behave) => {
     const server = await behaving(behave)
     const answer = await fetch(server.url, { method: 'POST', body: 'x' })
     expect(answer.status).toBe(status)
@@ -192,8 +192,8 @@ describe('a hostile upstream of a passthrough server', () => {
     expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'error', status: null })
   })
 
-  describe('over the older transport', () => {
-    /** What a client is told of where its messages go; `said` by the upstream. */
+  describe('over HTTP+SSE', () => {
+    /** Returns the endpoint event for a client; `said` is the upstream's. */
     const endpointOf = async (said: string) => {
       const event = `event: endpoint\ndata: ${said}\n\n`
       const { port } = await listen(
@@ -212,7 +212,7 @@ describe('a hostile upstream of a passthrough server', () => {
       return { text, path: server.path }
     }
 
-    it('that repeats its own query where messages go does not have it told', async () => {
+    it('that repeats its configured query in the address for messages does not reveal it', async () => {
       const { text, path } = await endpointOf('/a/messages?session=2&key=sesame&v=1')
       expect(text).toBe(`event: endpoint\ndata: ${path}/messages?session=2\n\n`)
     })
@@ -223,19 +223,19 @@ describe('a hostile upstream of a passthrough server', () => {
       'https://evil.test/a/messages',
       '//evil.test/a',
       '/b',
-    ])('that would have messages sent to %s says nothing', async said => {
+    ])('that names %s as the address for messages gets its stream ended', async said => {
       expect((await endpointOf(said)).text).toBe('')
     })
   })
 
-  it('that never answers is given up after its time', async () => {
+  it('that never responds is abandoned after the timeout', async () => {
     const server = await behaving(() => {}, { timeoutMs: 200 })
     const answer = await fetch(server.url, { method: 'POST', body: 'x' })
     expect(answer.status).toBe(504)
-    expect(await answer.text()).toContain('did not begin to answer within 200 ms')
+    expect(await answer.text()).toContain('did not start to respond within 200 ms')
   })
 
-  it('that nobody may reach is not reached, by its address or by its name', async () => {
+  it('at a forbidden address is not reached, by address or by name', async () => {
     const port = await freePort()
     for (const host of ['127.0.0.2', '169.254.169.254', '[::1]']) {
       const server = await passTo(api, `http://${host}:${port}/mcp`)
@@ -245,7 +245,7 @@ describe('a hostile upstream of a passthrough server', () => {
     }
   })
 
-  it('that cannot be reached is told so, and found again when it can', async () => {
+  it('that is unreachable is reported, and used again once it is reachable', async () => {
     const port = await freePort()
     const server = await passTo(api, `http://127.0.0.1:${port}/mcp`)
     const answer = await fetch(server.url, { method: 'POST', body: 'x' })

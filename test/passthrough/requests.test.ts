@@ -27,7 +27,7 @@ describe('a request to a passthrough server', () => {
     },
   )
 
-  it('arrives at the address itself where it names nothing more', async () => {
+  it('arrives at the upstream’s own address if its path ends with the server', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp?key=1`)
     for (const rest of ['', '?a=2', '/']) await (await fetch(`${server.url}${rest}`, { method: 'POST' })).text()

@@ -7,8 +7,8 @@ import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { listen, passTo, until } from './support.ts'
 
-describe('a passthrough server of a Patchbay that stops', () => {
-  it('ends its streams, and lets what is asked have its answer', async () => {
+describe('a passthrough server of a Patchbay that is stopping', () => {
+  it('ends its streams and completes running requests', async () => {
     const app = await startTestApp()
     const drain = createDrain(app.app.http.server)
     const held: ServerResponse[] = []

@@ -8,7 +8,7 @@ import { historyOf, listen, passTo, startUpstream, until } from './support.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
 
-/** An open request: its answer's head when it comes, and what has come of the body so far. */
+/** An open request: the head of its response once it arrives, and the body received so far. */
 const open = async (
   url: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
@@ -35,7 +35,7 @@ const open = async (
   return { outgoing, answered }
 }
 
-/** Once it is over, whole or not. */
+/** Resolves when it is over, complete or not. */
 const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
   new Promise(resolve => {
     if (emitter.destroyed && emitter.closed) resolve()
@@ -43,10 +43,10 @@ const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
   })
 
 const TCP_TABLE = '/proc/net/tcp'
-/** What the kernel waits for on a connection that says nothing (proc_pid_net(5), `tr`). */
+/** The kernel's timer on a silent connection (proc_pid_net(5), `tr`). */
 const KEEP_ALIVE_TIMER = '02'
 
-/** By which timer the kernel watches over an end of a connection on this machine: that of this port, from the other's. */
+/** The timer of one end of a local connection: this port's end, towards the other. */
 const timerOf = (port: number | undefined, otherPort: number | undefined): string | undefined => {
   const place = (number = 0): string => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readFileSync(TCP_TABLE, 'utf8')
@@ -62,7 +62,7 @@ describe('a stream through a passthrough server', () => {
     api = await signUp(patchbay.origin)
   })
 
-  /** An upstream whose answers the test writes itself. */
+  /** An upstream whose responses the test writes. */
   const startHeld = async (server = {}) => {
     const held: ServerResponse[] = []
     const requests: IncomingMessage[] = []
@@ -88,7 +88,7 @@ describe('a stream through a passthrough server', () => {
     return item
   }
 
-  it('has its head at once, and each event as it is written', async () => {
+  it('delivers its head at once and each event as it is written', async () => {
     const { held, server } = await startHeld()
     const { answered } = await open(server.url)
     const got = await answered
@@ -97,7 +97,7 @@ describe('a stream through a passthrough server', () => {
     for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
       const before = got.text
       response.write(event)
-      // Nothing else comes that could carry it along.
+      // Nothing else follows that could carry it along.
       await until(() => expect(got.text).toBe(before + event))
     }
     response.end()
@@ -107,7 +107,7 @@ describe('a stream through a passthrough server', () => {
     expect(latest).toMatchObject({ outcome: 'ok', status: 200, responseBytes: 27 })
   })
 
-  it('of a request arrives as it is sent, and its answer while it is', async () => {
+  it('of a request body arrives as it is sent, and the response during it', async () => {
     const { held, requests, server } = await startHeld()
     const { outgoing, answered } = await open(server.url, { method: 'POST' })
     outgoing.write('first')
@@ -123,7 +123,7 @@ describe('a stream through a passthrough server', () => {
     await gone(got.answer)
   })
 
-  it('ends at the upstream as soon as its client leaves', async () => {
+  it('ends at the upstream as soon as its client disconnects', async () => {
     const { held, server } = await startHeld()
     const { outgoing, answered } = await open(server.url)
     await answered
@@ -133,17 +133,17 @@ describe('a stream through a passthrough server', () => {
     expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'ok', status: 200 })
   })
 
-  it.skipIf(!existsSync(TCP_TABLE))('is silent as long as it likes, while both its ends are still there', async () => {
+  it.skipIf(!existsSync(TCP_TABLE))('may be silent for any time while both ends are connected', async () => {
     const { port, requests, server } = await startHeld()
     const { answered } = await open(server.url)
     const client = (await answered).answer.socket
     const upstream = (await nextOf(requests)).socket
-    // What is sent, or acknowledged, has timers of its own for a moment.
+    // Data in flight and acknowledgements have timers of their own for a moment.
     await until(() => expect(timerOf(client.remotePort, client.localPort)).toBe(KEEP_ALIVE_TIMER))
     await until(() => expect(timerOf(upstream.remotePort, port)).toBe(KEEP_ALIVE_TIMER))
   })
 
-  it('that has no answer yet ends at the upstream as soon as its client leaves', async () => {
+  it('without a response ends at the upstream as soon as its client disconnects', async () => {
     const { held, server } = await startHeld()
     const { outgoing } = await open(server.url, { method: 'POST' })
     outgoing.end()
@@ -154,12 +154,12 @@ describe('a stream through a passthrough server', () => {
       expect((await historyOf(api, server.id))[0]).toMatchObject({
         outcome: 'error',
         status: null,
-        error: 'The caller left before the upstream answered.',
+        error: 'The client disconnected before the upstream responded.',
       }),
     )
   })
 
-  it.each(['GET', 'POST'])('breaks off at its client where the upstream breaks it off (%s)', async method => {
+  it.each(['GET', 'POST'])('is cut off at its client if the upstream cuts it off (%s)', async method => {
     const { held, server } = await startHeld()
     const { outgoing, answered } = await open(server.url, { method })
     if (method === 'POST') outgoing.end()
@@ -173,7 +173,7 @@ describe('a stream through a passthrough server', () => {
     expect(got.isWhole).toBe(false)
   })
 
-  it('is read no faster than its client takes it', async () => {
+  it('is read no faster than its client reads it', async () => {
     let sent = 0
     const upstream = await startUpstream(response => {
       const piece = Buffer.alloc(64 * 1_024, 'x')
@@ -190,7 +190,7 @@ describe('a stream through a passthrough server', () => {
     onTestFinished(() => void outgoing.destroy())
     outgoing.on('error', () => {})
     outgoing.end()
-    // Nobody reads the answer.
+    // Nobody reads the response.
     const [answer]: IncomingMessage[] = await once(outgoing, 'response')
     let before = -1
     await vi.waitFor(
@@ -201,13 +201,13 @@ describe('a stream through a passthrough server', () => {
       },
       { interval: 300, timeout: 10_000 },
     )
-    // What the network's own buffers hold on loopback, and not what could have been sent by now.
+    // What the loopback buffers hold, not everything that could have been sent by now.
     expect(sent).toBeLessThan(64 * 1_024 * 1_024)
     answer?.resume()
     await until(() => expect(sent).toBeGreaterThan(before))
   })
 
-  it('ends where its caller may not use the server any more', async () => {
+  it('ends when its caller loses access to the server', async () => {
     const { server } = await startHeld()
     const { answered } = await open(server.url)
     const got = await answered
@@ -216,7 +216,7 @@ describe('a stream through a passthrough server', () => {
     expect(got.isWhole).toBe(true)
   })
 
-  it.each(['chunks', 'a length'])('of another kind, with %s, is cut where its caller may not have it', async kind => {
+  it.each(['chunks', 'a length'])('of another kind, with %s, is cut off when its caller loses access', async kind => {
     const { held, server } = await startHeld()
     const begin = async () => {
       const { outgoing, answered } = await open(server.url, { method: 'POST' })
@@ -232,7 +232,7 @@ describe('a stream through a passthrough server', () => {
       return { got, response }
     }
     const first = await begin()
-    // It outlives a change of where requests go, and is not forgotten by it.
+    // It survives a change of the route, and is still tracked.
     await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { timeoutMs: 9_000 })
     first.response.write('{}\n')
     await until(() => expect(first.got.text).toBe('{}\n{}\n'))
@@ -246,7 +246,7 @@ describe('a stream through a passthrough server', () => {
     await Promise.all([gone(third.got.answer), gone(third.response)])
   })
 
-  it('ends whole when the server answers itself from then on, and the other way round', async () => {
+  it('ends cleanly when the server stops or starts being a passthrough server', async () => {
     const { held, server } = await startHeld()
     const got = await (await open(server.url)).answered
     const response = await nextOf(held)
@@ -261,7 +261,7 @@ describe('a stream through a passthrough server', () => {
     expect((await (await open(server.url)).answered).answer.statusCode).toBe(200)
   })
 
-  it('ends where its upstream is another from then on; what is asked meanwhile gets its answer', async () => {
+  it('ends when its upstream is replaced, while running requests still complete', async () => {
     const { held, server } = await startHeld()
     const stream = await (await open(server.url)).answered
     const { outgoing, answered } = await open(server.url, { method: 'POST' })

@@ -13,7 +13,7 @@ describe('a WebSocket through a passthrough server', () => {
     api = await signUp(patchbay.origin)
   })
 
-  /** Says back what it gets. */
+  /** Echoes what it receives. */
   const startEcho = async () => {
     const http = createServer()
     const seen: IncomingMessage[] = []
@@ -40,7 +40,7 @@ describe('a WebSocket through a passthrough server', () => {
     return socket
   }
 
-  it('says back what it is told, text and bytes, and keeps its path and none of our token', async () => {
+  it('carries text and bytes both ways, with its path and without our token', async () => {
     const echo = await startEcho()
     const server = await passTo(api, `http://127.0.0.1:${echo.port}/mcp`, { server: { access: 'private' } })
     const upgraded: IncomingMessage[] = []
@@ -72,7 +72,7 @@ describe('a WebSocket through a passthrough server', () => {
     expect(latest?.responseBytes).toBeGreaterThan(300_000)
   })
 
-  it('ends on the other side when either ends, however it does', async () => {
+  it('ends on one side when the other ends, in any way', async () => {
     const echo = await startEcho()
     const server = await passTo(api, `http://127.0.0.1:${echo.port}/mcp`)
     const pair = async () => {
@@ -93,7 +93,7 @@ describe('a WebSocket through a passthrough server', () => {
     expect([code, String(reason)]).toEqual([1_001, 'bye'])
   })
 
-  it('ends when its caller may not use the server any more, and when that answers itself', async () => {
+  it('ends when its caller loses access, and when the server stops passing requests on', async () => {
     const echo = await startEcho()
     const server = await passTo(api, `http://127.0.0.1:${echo.port}/mcp`)
     const first = await openSocket(server.path)
@@ -103,7 +103,7 @@ describe('a WebSocket through a passthrough server', () => {
     await Promise.all([once(second, 'close'), api.expectOk('PATCH', `/servers/${server.id}`, { presentation: 'flat' })])
   })
 
-  it('that the upstream does not want is answered as the upstream answers, but for its credentials', async () => {
+  it('refused by the upstream gets the upstream’s response, except for one about credentials', async () => {
     let status = 426
     const upstream = await startUpstream(response => {
       response.writeHead(status, {
@@ -131,7 +131,7 @@ describe('a WebSocket through a passthrough server', () => {
     expect(down.body).toContain('jsonrpc')
   })
 
-  it('is no place to hide a request behind a length', async () => {
+  it('cannot hide a request behind a content length', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { upstream: { timeoutMs: 2_000 } })
     const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -146,7 +146,7 @@ describe('a WebSocket through a passthrough server', () => {
     ])
   })
 
-  it('is no wish for another protocol: those are answered as if there were none', async () => {
+  it('is the only supported upgrade: others are handled as plain requests', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const h2c = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'

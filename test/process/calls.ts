@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { POST_HEADERS, statelessRequest } from '../mcp/wire.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { type Answerer, answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'

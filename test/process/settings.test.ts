@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadSettings, SettingsError } from '../../src/platform/settings.ts'
+import { loadSettings, SettingsError } from '../../src/lib/process/settings.ts'
 import { temporaryDirectory } from '../support/process.ts'
 
 const EMPTY = temporaryDirectory()
@@ -20,6 +20,7 @@ describe('a setting', () => {
     ['PATCHBAY_HOST', '127.0.0.1:8080'],
     ['PATCHBAY_PORT', '65536'],
     ['PATCHBAY_PORT', '80.5'],
+    ['PORT', 'http'],
     ['PATCHBAY_BASE_URL', 'patchbay.example.com'],
     ['PATCHBAY_BASE_URL', 'https://patchbay.example.com/base'],
     ['PATCHBAY_BASE_URL', 'ftp://patchbay.example.com'],
@@ -148,6 +149,23 @@ describe('a setting', () => {
       expect(loadSettings({ PATCHBAY_HOST: host }, EMPTY)).toMatchObject({ host: address, listensOnLoopback: true })
     }
     expect(loadSettings({ PATCHBAY_HOST: '0.0.0.0' }, EMPTY)).toMatchObject({ listensOnLoopback: false })
+  })
+
+  it('is PORT where a hosting platform sets it, and then every address is listened on', () => {
+    const { origins, ...settings } = loadSettings({ PORT: '5000' }, EMPTY)
+    expect(settings).toMatchObject({ host: '0.0.0.0', port: 5000, listensOnLoopback: false })
+    expect(settings.baseUrl).toBe('http://localhost:5000')
+    expect(origins).toContainEqual({ name: 'PORT', value: '5000', from: 'environment' })
+    expect(origins).toContainEqual({ name: 'PATCHBAY_PORT', value: '5000', from: 'default' })
+    expect(loadSettings({ PORT: '5000', PATCHBAY_HOST: '::1' }, EMPTY)).toMatchObject({ host: '::1', port: 5000 })
+  })
+
+  it('is not PORT where PATCHBAY_PORT is set, in the environment or the file', () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, '.env'), 'PATCHBAY_PORT=9000\n')
+    expect(loadSettings({ PORT: '5000' }, directory)).toMatchObject({ host: '127.0.0.1', port: 9000 })
+    const env = { PORT: 'unused', PATCHBAY_PORT: '9000' }
+    expect(loadSettings(env, EMPTY)).toMatchObject({ host: '127.0.0.1', port: 9000 })
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isDoneWithin } from '../../src/platform/time-limit.ts'
+import { isDoneWithin } from '../../src/lib/process/time-limit.ts'
 
 /** Nobody wakes it, and it takes no time of a core. */
 const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

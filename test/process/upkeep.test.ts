@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { openDatabase } from '../../src/platform/db/index.ts'
+import { openDatabase } from '../../src/lib/db/client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { startPatchbay } from '../support/process.ts'
 

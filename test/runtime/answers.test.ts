@@ -114,17 +114,17 @@ describe('what a call returns', () => {
     ['that a redirect led inward', '/inward', [/169\.254\.169\.254/]],
     ['a metadata address', 'http://169.254.169.254/latest', [/169\.254\.169\.254/]],
     ['a private address', 'http://10.0.0.1/', [/10\.0\.0\.1/, /PATCHBAY_ALLOW_PRIVATE_NETWORKS/]],
-  ])('says %s in an error the model can read', async (_what, path, patterns) => {
+  ])('reports %s in an error the model can read', async (_what, path, patterns) => {
     const result = await call(path)
     expect(result.isError).toBe(true)
     for (const pattern of patterns) expect(textOf(result)).toMatch(pattern)
   })
 
-  it('gives only the start of a long error', async () => {
+  it('includes only the start of a long error', async () => {
     expect(textOf(await call('/long-error')).length).toBeLessThan(3_000)
   })
 
-  it('says after how long a call timed out, and what to change', async () => {
+  it('says after what time a call timed out, and what to change', async () => {
     const result = await call('/hang', { timeoutMs: 150 })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/after \d+ ms/)
@@ -137,13 +137,13 @@ describe('what a call returns', () => {
     expect(textOf(result)).toMatch(/Patchbay itself/)
   })
 
-  it('says that nobody listens', async () => {
+  it('says that the connection was refused', async () => {
     const port = await freePort()
     const result = await call(`http://127.0.0.1:${port}/`)
     expect(textOf(result)).toMatch(/refused/i)
   })
 
-  it('says that what answered was not HTTP', async () => {
+  it('says that the response was not HTTP', async () => {
     const server = createServer(socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
     const port = await freePort()
     await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
@@ -155,12 +155,12 @@ describe('what a call returns', () => {
 
   const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
 
-  it('adds structured content where the tool declares an output schema', async () => {
+  it('adds structured content if the tool declares an output schema', async () => {
     const result = await call('/right-shape', { outputSchema })
     expect(result).toMatchObject({ structuredContent: { id: 7 }, content: [{ type: 'text', text: '{"id":7}' }] })
   })
 
-  it('refuses an answer that does not fit the declared schema, saying where', async () => {
+  it('refuses a response that does not match the declared schema, and says where', async () => {
     const result = await call('/wrong-shape', { outputSchema })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/\/id/)

@@ -7,7 +7,7 @@ import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
 const Refusal = z.object({ content: z.tuple([z.object({ text: z.string() })]), isError: z.literal(true) })
 const SECRET = 'guessable'
 
-describe('arguments that do not fit', () => {
+describe('invalid arguments', () => {
   let patchbay: TestApp
   let builder: ApiClient
   beforeAll(async () => {
@@ -29,13 +29,13 @@ describe('arguments that do not fit', () => {
   }
   const named = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 
-  it('one unknown: names it, and what there is', async () => {
+  it('names an unknown argument and the known ones', async () => {
     expect(await refusalOf(['id', 'key'], { id: '1', key: '2', user: 'x' })).toBe(
       'There is no parameter "user": this tool takes "id", "key".',
     )
   })
 
-  it('thousands of unknown ones: names five, counts the rest, and lists the known ones once, twenty of them', async () => {
+  it('names five of thousands of unknown arguments, counts the rest, and lists twenty known ones once', async () => {
     const places = named('known', 30)
     const args = Object.fromEntries([...places, ...named('unknown', 5_000)].map(name => [name, 'x']))
     const text = await refusalOf(places, args)
@@ -46,7 +46,7 @@ describe('arguments that do not fit', () => {
     expect(text.match(/"known/g)).toHaveLength(20)
   })
 
-  it('names of any length, and more missing than a model reads: keeps the text short', async () => {
+  it('keeps the text short for long names and many missing arguments', async () => {
     const places = named(`long_${'x'.repeat(40)}_`, 60)
     const text = await refusalOf(places, { ['y'.repeat(100_000)]: 1 })
     expect(text).toContain(`"${'y'.repeat(64)}"`)
@@ -54,7 +54,7 @@ describe('arguments that do not fit', () => {
     expect(text).toMatch(/…$/)
   })
 
-  it('many that take long to be matched: says so once that took too long, and looks at no more of them', async () => {
+  it('stops matching patterns at the time limit, and says so once', async () => {
     const places = named('slow', 6)
     const withEach = (value: unknown) => Object.fromEntries(places.map(name => [name, value]))
     const patterns = Object.fromEntries(places.map(name => [name, { pattern: SLOW_PATTERN }]))
@@ -63,7 +63,7 @@ describe('arguments that do not fit', () => {
     )
   })
 
-  it('a name that is the text of a secret: does not tell by a mask that it is', async () => {
+  it('does not mask a name that equals a secret, because that would reveal it', async () => {
     expect(await refusalOf([], { [SECRET]: 1 })).toBe(
       `There is no parameter "${SECRET}": this tool takes no arguments.`,
     )

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { nameAllOffers } from '../../src/execution/offer-names.ts'
-import { listReaders, routeOffers } from '../../src/execution/offer-routes.ts'
-import type { JsonObject } from '../../src/kernel/index.ts'
-import type { UpstreamSource } from '../../src/upstreams/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { nameAllOffers } from '../../src/runtime/presentation/offer-names.ts'
+import { listReaders, routeOffers } from '../../src/runtime/presentation/offer-routes.ts'
+import type { UpstreamSource } from '../../src/upstreams/catalogue/present-tools.ts'
 
 type Offer = { resources?: string[]; templates?: string[]; prompts?: string[] }
 
@@ -60,7 +60,7 @@ const build = (offers: Record<string, Offer>, isGrouped = true) => {
 }
 
 describe('URIs of several upstreams, grouped', () => {
-  it('have a mark where two have one, and lead back to whose it is', () => {
+  it('get a prefix if two upstreams share one, and lead back to their upstream', () => {
     const { uris, skipped, find } = build({ a: { resources: ['x:/1', 'x:/2'] }, b: { resources: ['x:/1'] } })
     expect(uris).toEqual(['a+x:/1', 'b+x:/1', 'x:/2'])
     expect(skipped).toEqual([])
@@ -69,7 +69,7 @@ describe('URIs of several upstreams, grouped', () => {
     expect(find('a+x:/2')).toBe('a: x:/2')
   })
 
-  it('may have a scheme that begins like the mark of another upstream', () => {
+  it('may have a scheme that starts like the prefix of another upstream', () => {
     const git = { templates: ['file:///{path}'] }
     const host = { resources: ['git+ssh://host/1'], templates: ['git+https://{host}'] }
     const { find } = build({ git, host })
@@ -79,7 +79,7 @@ describe('URIs of several upstreams, grouped', () => {
     expect(find('git+other:/a')).toBe('git: other:/a')
   })
 
-  it('of templates that two have lead to the one whose mark they carry', () => {
+  it('of shared templates lead to the upstream of their prefix', () => {
     const { routes, find } = build({ a: { templates: ['x:/{id}'] }, b: { templates: ['x:/{id}', '{+any}'] } })
     expect([find('a+x:/7'), find('b+x:/7')]).toEqual(['a: x:/7', 'b: x:/7'])
     expect(routes.findTemplate('b+x:/{id}')).toMatchObject({ owner: { name: 'b' }, own: 'x:/{id}' })
@@ -87,7 +87,7 @@ describe('URIs of several upstreams, grouped', () => {
     expect(routes.uriFor('id-b', 'y:/7')).toBe('y:/7')
   })
 
-  it('are those of the group that a request names, and of no other', () => {
+  it('belong only to the group that a request names', () => {
     const { find } = build({ a: { resources: ['x:/1'] }, b: { resources: ['x:/1'] } })
     expect(find('x:/1', 'b')).toBe('b: x:/1')
     expect(find('b+x:/1', 'b')).toBe('b: x:/1')
@@ -95,8 +95,8 @@ describe('URIs of several upstreams, grouped', () => {
   })
 })
 
-describe('URIs of several upstreams, each by itself', () => {
-  it('are the first one’s where two have one, and know of no marks or groups', () => {
+describe('URIs of several upstreams, not grouped', () => {
+  it('belong to the first upstream if two share one, without prefixes or groups', () => {
     const { uris, skipped, find } = build({ a: { resources: ['x:/1'] }, b: { resources: ['x:/1'] } }, false)
     expect(uris).toEqual(['x:/1'])
     expect(skipped).toEqual(['x:/1'])
@@ -106,7 +106,7 @@ describe('URIs of several upstreams, each by itself', () => {
 })
 
 describe('prompts of several upstreams', () => {
-  it('are found by the name with the prefix, or in their group by their own', () => {
+  it('are found by their prefixed name, or in their group by their own', () => {
     const { routes } = build({ a: { prompts: ['ask'] }, b: { prompts: ['ask'] } })
     expect(routes.findPrompt('b_ask')).toMatchObject({ owner: { name: 'b' }, own: 'ask' })
     expect(routes.findPrompt('ask', 'a')).toMatchObject({ owner: { name: 'a' }, own: 'ask' })

@@ -1,16 +1,17 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { openGlobals } from '../../src/execution/compile-server.ts'
-import { compileTool } from '../../src/execution/compile-tool.ts'
-import { createAnswerKeeping } from '../../src/execution/index.ts'
-import { createAddressPolicy, createHttpClient } from '../../src/platform/net/index.ts'
-import { assertDefinition } from '../../src/toolkits/index.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { createHttpClient } from '../../src/lib/outbound/client.ts'
+import { createAnswerKeeping } from '../../src/results/cache/answer-keeping.ts'
+import { openGlobals } from '../../src/runtime/compile-server.ts'
+import { compileTool } from '../../src/runtime/compile-tool.ts'
+import { assertDefinition } from '../../src/tools/tool-definition.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 
 const History = z.object({ items: z.array(z.object({ tool: z.string(), outcome: z.string(), error: z.string() })) })
 
-it('a call whose plan cannot be made is answered and recorded as any failed call, and the operator hears why', async () => {
+it('a call whose plan cannot be built fails and is recorded like any failed call, and the operator sees why', async () => {
   const patchbay = await startTestApp()
   const http = createHttpClient({
     policy: createAddressPolicy({ allow: [] }),
@@ -31,7 +32,7 @@ it('a call whose plan cannot be made is answered and recorded as any failed call
   const row = await db.instance.findUniqueOrThrow({ where: { id: instanceIds.tool ?? '' }, include: { tool: true } })
   const definition = { name: 'tool', method: 'GET', url: 'http://a.example/', headers: [], parameters: {} }
   const { id, toolkitId, createdAt, updatedAt } = row.tool
-  // As another version of the program might have stored it: it compiled when the server was mounted, and does not now.
+  // As stored by another version of the program: it compiled when the server was mounted, but does not now.
   const broken = { ...definition, url: '{{', id, toolkitId, originId: undefined, createdAt, updatedAt }
   const heard: unknown[] = []
   const tool = compileTool(
@@ -60,7 +61,7 @@ it('a call whose plan cannot be made is answered and recorded as any failed call
   )
 
   const { signal } = new AbortController()
-  const result = await tool.call({}, { caller: undefined, client: undefined, signal })
+  const { result } = await tool.call({}, { caller: undefined, client: undefined, signal })
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Patchbay failed/) }] })
   expect(heard).toMatchObject([{ message: 'the tool tool compiled before, and does not now' }])
   const history = History.parse((await builder.expectOk('GET', `/servers/${serverId}/executions`)).body)

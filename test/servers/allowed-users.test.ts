@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { runWorld } from '../organizations/world.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runWorld } from '../tenancy/world.ts'
 
 describe.each(databaseKinds)('naming who may use a private server by e-mail on $kind', kind => {
   const world = runWorld(kind)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { CatalogueReport } from '../../src/context/index.ts'
-import { toCatalogueView, toToolCosts } from '../../src/servers/catalogue.view.ts'
 import { findReportSoon } from '../../src/servers/find-report-soon.ts'
+import type { CatalogueReport } from '../../src/tools/lint/catalogue-report.ts'
+import { toCatalogueView, toToolCosts } from '../../src/web/sources/catalogue.view.ts'
 
 const reportOf = (findings: number): CatalogueReport => ({
   encoding: 'o200k_base',

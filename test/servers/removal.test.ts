@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { newExecutionId } from '../../src/history/index.ts'
+import { newExecutionId } from '../../src/history/execution-id.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { runFakeApi, runPatchbay } from './patchbay.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Actor } from '../../src/kernel/index.ts'
+import type { Actor } from '../../src/lib/kernel/actor.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { callText, connect, toolNames } from './mcp.ts'

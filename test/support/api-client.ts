@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
 /** What the management API answered; `body` is undefined where there is none. */
-export type ApiAnswer = { status: number; headers: Headers; body: unknown }
+export type ApiResponse = { status: number; headers: Headers; body: unknown }
 
 export const WithId = z.looseObject({ id: z.string() })
 export type WithId = z.infer<typeof WithId>
 
 /** Speaks to the management API with a token, as a builder's script would. */
 export const createApiClient = (origin: string, token?: string) => {
-  const send = async (method: string, path: string, body?: unknown): Promise<ApiAnswer> => {
+  const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const response = await fetch(`${origin}/api/v1${path}`, {
       method,
       headers: {
@@ -22,7 +22,7 @@ export const createApiClient = (origin: string, token?: string) => {
   }
 
   /** Like `send`, for what must succeed: throws what the API said otherwise. */
-  const expectOk = async (method: string, path: string, body?: unknown): Promise<ApiAnswer> => {
+  const expectOk = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const answer = await send(method, path, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer

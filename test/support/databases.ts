@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { inject } from 'vitest'
 import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
-import type { DatabaseKind, DatabaseTarget } from '../../src/platform/db/index.ts'
+import type { DatabaseKind, DatabaseTarget } from '../../src/lib/db/target.ts'
 import './postgres.ts'
 import { writeMigratedSqlite } from './sqlite.ts'
 

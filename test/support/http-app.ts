@@ -2,14 +2,12 @@ import session from '@fastify/session'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { type Actor, MAX_JSON_DEPTH, MAX_REQUEST_BYTES, SCOPES, type Scope } from '../../src/kernel/index.ts'
-import {
-  configureApi,
-  createHttpServer,
-  createOriginPolicy,
-  type HttpServer,
-  type SessionOptions,
-} from '../../src/platform/http/index.ts'
+import { configureApi } from '../../src/lib/http/api.ts'
+import { createOriginPolicy } from '../../src/lib/http/origins.ts'
+import { createHttpServer, type HttpServer } from '../../src/lib/http/server.ts'
+import type { SessionOptions } from '../../src/lib/http/sessions.ts'
+import { type Actor, SCOPES, type Scope } from '../../src/lib/kernel/actor.ts'
+import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES } from '../../src/lib/kernel/limits.ts'
 
 export const BASE_URL = 'http://localhost:8080'
 

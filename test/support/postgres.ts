@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../../scripts/embedded-postgres.ts'
 import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
-import { migrate } from '../../src/platform/db/index.ts'
+import { migrate } from '../../src/lib/db/migrate.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -1,16 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
+import type { CommandRequest, CommandResult } from './command-runner.process.ts'
 import { compileCache } from './compile-cache.ts'
 import { atEndOfFile } from './end-of-file.ts'
 import { freePort } from './free-port.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
+const RUNNER = join(import.meta.dirname, 'command-runner.process.ts')
 /** Node 22 says on standard error that it takes types away; what Patchbay says there is what tests look at. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+/** What a command printed, and its exit code. */
+export type Said = { code: number | null; stdout: string; stderr: string }
+export type Ended = Said & { signal: NodeJS.Signals | null }
 
 /** A process of ours, followed to its end. */
 export type Running = {
@@ -85,7 +89,7 @@ const follow = (child: ChildProcess): Running => {
 const cleanEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(npm_|NODE_|VITEST|PATCHBAY_|DATABASE_URL$|SMTP_URL$)/.test(name),
+      ([name]) => !/^(npm_|NODE_|VITEST|PATCHBAY_|PORT$|DATABASE_URL$|SMTP_URL$)/.test(name),
     ),
   ),
   ...compileCache(),
@@ -110,9 +114,54 @@ export const startCommand = (
     }),
   )
 
-/** Runs a command to its end. */
+/** Runs a command to its end, in a process of its own. */
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
   startCommand(args, options).ended
+
+const startRunner = () => {
+  const child = fork(RUNNER, {
+    execArgv: NODE_FLAGS,
+    env: cleanEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const { ended } = follow(child)
+  const waiting = new Map<number, (result: CommandResult) => void>()
+  child.on('message', (result: CommandResult) => {
+    waiting.get(result.id)?.(result)
+    waiting.delete(result.id)
+  })
+  let lastId = 0
+  return {
+    ended,
+    run: (command: Omit<CommandRequest, 'id'>): Promise<CommandResult> =>
+      new Promise((resolve, reject) => {
+        lastId += 1
+        waiting.set(lastId, resolve)
+        child.send({ id: lastId, ...command })
+        ended.then(end => reject(new Error(`the command runner ended: ${JSON.stringify(end)}`)), reject)
+      }),
+  }
+}
+let runner: ReturnType<typeof startRunner> | undefined
+// Its process ends with all others.
+atEndOfFile(() => {
+  runner = undefined
+})
+
+/**
+ * Runs a command to its end, in a process that the commands of a test file share: loading the program takes longer than
+ * most commands do. For commands that are about what is said; how a process starts and ends takes `runCommand`.
+ */
+export const runSharedCommand = async (
+  args: readonly string[],
+  { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
+): Promise<Said> => {
+  runner ??= startRunner()
+  const given = Object.entries({ ...cleanEnvironment(), ...env }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return runner.run({ args: [...args], directory, env: Object.fromEntries(given) })
+}
 
 export type Patchbay = Running & {
   directory: string

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIGRATIONS_ROOT } from '../../scripts/migrations.ts'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
-import { migrate } from '../../src/platform/db/index.ts'
+import { migrate } from '../../src/lib/db/migrate.ts'
 
 const migrateOne = async (): Promise<Buffer> => {
   const folder = makeScratchFolder('patchbay-template-')

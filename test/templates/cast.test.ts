@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/kernel/index.ts'
-import { castValue, PARAMETER_TYPES, type ParameterType } from '../../src/templates/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { castValue } from '../../src/templates/cast.ts'
+import { PARAMETER_TYPES, type ParameterType } from '../../src/templates/template.ts'
 import { nastyJson } from './nasty.ts'
 
 const ACCEPTED: readonly (readonly [ParameterType, JsonValue, JsonValue])[] = [

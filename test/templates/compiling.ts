@@ -1,11 +1,6 @@
-import type { JsonValue } from '../../src/kernel/index.ts'
-import {
-  type CompiledTemplate,
-  compileTemplate,
-  type RenderedRequest,
-  type RequestTemplate,
-  type TemplateError,
-} from '../../src/templates/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { compileTemplate } from '../../src/templates/compile.ts'
+import type { CompiledTemplate, RenderedRequest, RequestTemplate, TemplateError } from '../../src/templates/template.ts'
 
 /** A template with only what a test is about. */
 export const template = (parts: Partial<RequestTemplate>): RequestTemplate => ({

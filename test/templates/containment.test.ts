@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileTemplate, type RenderedRequest } from '../../src/templates/index.ts'
+import { compileTemplate } from '../../src/templates/compile.ts'
+import type { RenderedRequest } from '../../src/templates/template.ts'
 import { compiled, template, valuesOf } from './compiling.ts'
 import { nastyJson, nastyText, throughJson } from './nasty.ts'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonValue } from '../../src/kernel/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
 
 /** What breaks out of a URL, a header, JSON, a form or a template when it is not encoded. */
 const FRAGMENTS = [

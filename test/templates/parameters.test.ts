@@ -1,14 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/kernel/index.ts'
-import {
-  type CheckedParameter,
-  compileParameterCheck,
-  compileParameters,
-  inputSchemaOf,
-  type ParameterMeta,
-  type ParameterType,
-} from '../../src/templates/index.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { type CheckedParameter, compileParameters } from '../../src/templates/checked-parameters.ts'
+import { inputSchemaOf } from '../../src/templates/input-schema.ts'
+import { compileParameterCheck, type ParameterMeta } from '../../src/templates/parameter-check.ts'
+import type { ParameterType } from '../../src/templates/template.ts'
 import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
 import { compiled } from './compiling.ts'
 

@@ -11,7 +11,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
   const isThere = async ({ userId }: Person): Promise<boolean> =>
     (await world.db.user.findUnique({ where: { id: userId } })) !== null
 
-  it('shows what one owns and what would become of it', async () => {
+  it('previews what the user owns and what would happen to it', async () => {
     await world.person()
     const [one, other] = [await world.person(), await world.person()]
     const heir = await world.member(one.organizationId, 'builder')
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     )
   })
 
-  it('takes a decision for every organization that one alone owns, and the password', async () => {
+  it('requires a decision about every solely owned organization, and the password', async () => {
     await world.person()
     const one = await world.person()
     const stranger = await world.person()
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect(await organizationsOf(stranger)).toHaveLength(1)
   })
 
-  it('ends everything of the account, hands on what goes on, and leaves what it did in the log', async () => {
+  it('ends all access of the account, transfers what remains, and keeps its audit entries', async () => {
     await world.person()
     const [one, other] = [await world.person(), await world.person()]
     const heir = await world.member(one.organizationId, 'viewer')
@@ -115,7 +115,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect(again.status).toBe(201)
   })
 
-  it('asked for twice at once happens once', async () => {
+  it('happens once if it is requested twice concurrently', async () => {
     await world.person()
     const one = await world.person()
     await world.member(one.organizationId, 'owner')
@@ -124,7 +124,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect(await world.db.auditEntry.count({ where: { action: 'user.removed', actorId: one.userId } })).toBe(1)
   })
 
-  it('by who is signed in with a cookie ends the session', async () => {
+  it('ends the session if the user is signed in with a cookie', async () => {
     await world.person()
     const one = await world.person()
     const browser = createBrowser(world.origin)
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect(await isThere(one)).toBe(false)
   })
 
-  it('without a password takes its address, of a session alone', async () => {
+  it('requires the email if the account has no password, and only in a session', async () => {
     await world.person()
     const one = await world.person()
     const browser = createBrowser(world.origin)
@@ -155,7 +155,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
 describe('the only operator', () => {
   const world = runWorld()
 
-  it('stays while there are others, unless one of them is an operator too', async () => {
+  it('cannot be deleted while there are other users, unless one of them is also an operator', async () => {
     const operator = await world.person()
     const other = await world.person()
     const body = { password: PASSWORD, organizations: { [operator.organizationId]: 'remove' } }
@@ -167,7 +167,7 @@ describe('the only operator', () => {
     expect((await operator.send('GET', `/organizations/${operator.organizationId}`)).status).toBe(200)
     await world.db.user.update({ where: { id: other.userId }, data: { isOperator: true } })
     expect((await operator.send('DELETE', '/me', body)).status).toBe(204)
-    // Nobody else is left behind.
+    // No other users remain.
     const last = { password: PASSWORD, organizations: { [other.organizationId]: 'remove' } }
     expect((await other.send('DELETE', '/me', last)).status).toBe(204)
     const first = await createBrowser(world.origin).signUp('new@example.com', PASSWORD)
@@ -178,7 +178,7 @@ describe('the only operator', () => {
 describe('with PATCHBAY_TENANCY=single', () => {
   const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
 
-  it('the last owner hands the organization on before the account goes', async () => {
+  it('the last owner must transfer the organization before deleting the account', async () => {
     const owner = await world.person()
     const heir = await world.person()
     await world.db.user.update({ where: { id: heir.userId }, data: { isOperator: true } })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { organizationsOf, PASSWORD, type Person, runWorld } from './world.ts'
 
-describe('the page of an invitation', () => {
+describe('the invitation page', () => {
   const world = runWorld(undefined, { PATCHBAY_SIGNUP: 'open' })
 
   const invite = async (owner: Person, email: string): Promise<string> => {
@@ -17,7 +17,7 @@ describe('the page of an invitation', () => {
     return browser
   }
 
-  it('says who invites whom to what, and lets a stranger sign up with nothing but a password', async () => {
+  it('shows who invites whom to what, and lets a new user sign up with just a password', async () => {
     const owner = await world.person()
     const name = '<b>Engines & "Co"</b>'
     await owner.expectOk('PATCH', `/organizations/${owner.organizationId}`, { name })
@@ -42,7 +42,7 @@ describe('the page of an invitation', () => {
     expect((await browser.get(`/invitation?token=${token}`)).status).toBe(404)
   })
 
-  it('lets who signed in and came back join with a button', async () => {
+  it('lets a user join with a button after signing in', async () => {
     const [owner, guest] = [await world.person(), await world.person()]
     const token = await invite(owner, guest.email)
     const browser = createPageBrowser(world.origin)
@@ -58,7 +58,7 @@ describe('the page of an invitation', () => {
     expect((await organizationsOf(guest)).map(({ id }) => id)).toContain(owner.organizationId)
   })
 
-  it('shows who is signed in with another address the way out, and joins nobody in their name', async () => {
+  it('offers users signed in with another email to sign out, and does not let them join', async () => {
     const [owner, guest, other] = [await world.person(), await world.person(), await world.person()]
     const token = await invite(owner, guest.email)
     const browser = await signedIn(other.email)
@@ -71,7 +71,7 @@ describe('the page of an invitation', () => {
     expect(out.location).toBe(`/invitation?token=${token}`)
   })
 
-  it('joins nobody without the token of a form, or for another origin', async () => {
+  it('rejects requests without the CSRF token or from another origin', async () => {
     const [owner, guest] = [await world.person(), await world.person()]
     const token = await invite(owner, guest.email)
     const browser = await signedIn(guest.email)
@@ -88,7 +88,7 @@ describe('the page of an invitation', () => {
     async query => {
       const page = await createPageBrowser(world.origin).get(`/invitation${query}`)
       expect(page.status).toBe(404)
-      expect(page.html).toContain('not good any more')
+      expect(page.html).toContain('no longer valid')
     },
   )
 })

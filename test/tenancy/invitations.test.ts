@@ -11,7 +11,7 @@ const newAddress = (): string => `invited${++addresses}@example.com`
 describe.each(databaseKinds)('an invitation on $kind', kind => {
   const world = runWorld(kind)
 
-  it('goes out by mail, and its link lets who is signed in join, once', async () => {
+  it('is sent by email, and its link lets a signed-in user join once', async () => {
     const owner = await world.person()
     const guest = await world.person()
     const made = await owner.send('POST', pathOf(owner), { email: ` ${guest.email.toUpperCase()} `, role: 'viewer' })
@@ -22,7 +22,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
     })
     expect(JSON.stringify(made.body)).not.toContain(token)
     const letter = world.smtp.received.findLast(({ to }) => to.includes(guest.email))
-    expect(letter?.text).toContain(`${owner.email} invites ${guest.email}`)
+    expect(letter?.text).toContain(`${owner.email} has invited ${guest.email}`)
     expect(letter?.text).toContain(`${world.baseUrl}/invitation?token=${token}`)
     expect(JSON.stringify(await world.db.invitation.findMany())).not.toContain(token)
     expect((await owner.send('GET', pathOf(owner))).body).toMatchObject({ items: [{ email: guest.email }] })
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
     )
   })
 
-  it('is for its address alone', async () => {
+  it('works only for its email', async () => {
     const owner = await world.person()
     const [guest, other] = [await world.person(), await world.person()]
     await owner.expectOk('POST', pathOf(owner), { email: guest.email, role: 'admin' })
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
     expect((await guest.send('POST', '/invitations/accept', { token })).status).toBe(200)
   })
 
-  it('is worth nothing once another was sent, it was withdrawn, or seven days are over', async () => {
+  it('stops working once another was sent, it was withdrawn, or seven days have passed', async () => {
     const owner = await world.person()
     const guest = await world.person()
     const invite = async () => {
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
     expect(await organizationsOf(guest)).toHaveLength(1)
   })
 
-  it('signs up into its organization and makes none of one’s own', async () => {
+  it('lets a new user sign up into its organization, without creating another one', async () => {
     const owner = await world.person()
     const email = newAddress()
     await owner.expectOk('POST', pathOf(owner), { email, role: 'builder' })
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
 describe('inviting', () => {
   const world = runWorld()
 
-  it('answers the same whether or not the address has an account', async () => {
+  it('gets the same response whether or not the email has an account', async () => {
     const owner = await world.person()
     const known = await world.person()
     const answers = []
@@ -122,7 +122,7 @@ describe('inviting', () => {
     expect(answers[0]).toEqual(answers[1])
   })
 
-  it('is for those who manage, and owners are invited by owners', async () => {
+  it('is allowed for owners and admins, and only owners can invite owners', async () => {
     const owner = await world.person()
     const admin = await world.member(owner.organizationId, 'admin')
     const builder = await world.member(owner.organizationId, 'builder')
@@ -137,7 +137,7 @@ describe('inviting', () => {
     expect((await admin.send('POST', pathOf(owner), { email: newAddress(), role: 'admin' })).status).toBe(201)
   })
 
-  it('a member, nobody, or for no role is refused', async () => {
+  it('a member, or with a missing email or role, is rejected', async () => {
     const owner = await world.person()
     const member = await world.member(owner.organizationId, 'viewer')
     expect(await owner.send('POST', pathOf(owner), { email: member.email, role: 'admin' })).toMatchObject({
@@ -154,7 +154,7 @@ describe('inviting', () => {
     }
   })
 
-  it('more than a hundred at once, or one address again and again, is refused', async () => {
+  it('more than a hundred at once, or one email too often, is rejected', async () => {
     const owner = await world.person()
     const email = newAddress()
     const again = async () => (await owner.send('POST', pathOf(owner), { email, role: 'viewer' })).status
@@ -172,19 +172,19 @@ describe('inviting', () => {
     expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100') } })
   })
 
-  it('of one person are counted over all their organizations', async () => {
+  it('is limited per user across all their organizations', async () => {
     const owner = await world.person()
     const another = await owner.create('/organizations', { name: 'Another' })
     const invite = (id: string) =>
       owner.send('POST', `/organizations/${id}/invitations`, { email: newAddress(), role: 'viewer' })
     expect((await invite(owner.organizationId)).status).toBe(201)
-    // The other ninety-nine, without their letters.
+    // Counts the other ninety-nine without sending emails.
     const key = `invitation-sender:${hash('sha256', owner.userId)}`
     expect((await world.db.counter.updateMany({ where: { key }, data: { points: 100 } })).count).toBe(1)
     expect((await invite(another.id)).status).toBe(429)
   })
 
-  it('whose letter the mail server refuses says so, and is tried again', async () => {
+  it('reports an email that the mail server rejects, and can be tried again', async () => {
     const owner = await world.person()
     const email = newAddress()
     world.smtp.refuse('451 not now')
@@ -201,7 +201,7 @@ describe.each([
 ])('with PATCHBAY_SIGNUP=%s', (signup, status) => {
   const world = runWorld(undefined, { PATCHBAY_SIGNUP: signup })
 
-  it(`an invitation is answered ${status}, and nothing else lets anybody in`, async () => {
+  it(`an invitation gets ${status}, and there is no other way to sign up`, async () => {
     const owner = await world.person()
     const email = newAddress()
     await owner.expectOk('POST', pathOf(owner), { email, role: 'viewer' })

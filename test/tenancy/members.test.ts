@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ROLES, type Role } from '../../src/kernel/index.ts'
+import { ROLES, type Role } from '../../src/lib/kernel/roles.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { type Person, runWorld } from './world.ts'
 
@@ -14,7 +14,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     return Object.fromEntries(rows.map(({ userId, role }) => [userId, role]))
   }
 
-  it('are given roles by those who manage it, owners by owners alone', async () => {
+  it('get roles from admins and owners, and the owner role only from owners', async () => {
     const owner = await world.person()
     const actors = {
       owner,
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     }
   })
 
-  it('do not raise themselves, and may step down', async () => {
+  it('cannot raise their own role, but can lower it', async () => {
     const owner = await world.person()
     const admin = await world.member(owner.organizationId, 'admin')
     const viewer = await world.member(owner.organizationId, 'viewer')
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect(await world.auditOf(owner.organizationId)).toContain('member.role_changed')
   })
 
-  it('keep an owner: the last one neither steps down nor leaves nor is removed', async () => {
+  it('always include an owner: the last one can neither step down, leave nor be removed', async () => {
     const owner = await world.person()
     const admin = await world.member(owner.organizationId, 'admin')
     const stepDown = await owner.send('PUT', membersOf(owner, owner.userId), { role: 'admin' })
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect(await rolesIn(owner)).toEqual({ [owner.userId]: 'owner', [admin.userId]: 'admin' })
   })
 
-  it.each(['DELETE', 'PUT'] as const)('keep an owner when all go at once by %s', async method => {
+  it.each(['DELETE', 'PUT'] as const)('always include an owner, even if all go at once by %s', async method => {
     const owner = await world.person()
     const owners = [
       owner,
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect(Object.values(await rolesIn(owner)).filter(role => role === 'owner')).toHaveLength(1)
   })
 
-  it('who are removed lose access at once, and only there', async () => {
+  it('who are removed lose access immediately, and only in that organization', async () => {
     const owner = await world.person()
     const builder = await world.member(owner.organizationId, 'builder')
     const { organizationId } = owner
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect(await world.auditOf(organizationId)).toContain('member.removed')
   })
 
-  it('who are removed are cut off from streams that are open', async () => {
+  it('who are removed are disconnected from open streams', async () => {
     const owner = await world.person()
     const viewer = await world.member(owner.organizationId, 'viewer')
     const { id } = await owner.create('/servers', {
@@ -115,11 +115,11 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     })
     expect(stream.status).toBe(200)
     expect((await owner.send('DELETE', membersOf(owner, viewer.userId))).status).toBe(204)
-    // Ends only when the server ends it.
+    // Ends only when the server closes it.
     expect(await stream.text()).toContain('event: endpoint')
   })
 
-  it('who leave hand their servers to the oldest owner, or to whom they name', async () => {
+  it('who leave transfer their servers to the oldest owner, or to a member they choose', async () => {
     const owner = await world.person()
     const { organizationId } = owner
     const second = await world.member(organizationId, 'owner')

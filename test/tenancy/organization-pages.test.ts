@@ -13,7 +13,7 @@ const pagesOf = (world: { origin: string }, { email }: Person) => signInToPages(
 describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
   const world = runWorld(kind)
 
-  it('lead who belongs to one straight to it, and list several', async () => {
+  it('redirect a member of one organization to it, and list several', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, ada)
     const path = `/organizations/${ada.organizationId}`
@@ -23,14 +23,14 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     const made = await browser.submit('/organizations/new', { name: `Second ${HOSTILE}` })
     expect(made.status).toBe(303)
     const { html } = await browser.get(made.location ?? '')
-    expect(html).toContain('The organization is made.')
+    expect(html).toContain('Organization created.')
     expect(html).not.toContain('<script>alert')
     const listed = await browser.get('/organizations')
     expect(listed.html).toContain('Second &quot;&gt;&lt;script&gt;')
     expect((await organizationsOf(ada)).map(({ role }) => role)).toEqual(['owner', 'owner'])
   })
 
-  it('say what is wrong with a name, and keep it', async () => {
+  it('show an error for an invalid name, and keep the input', async () => {
     const browser = await pagesOf(world, await world.person())
     await browser.get('/organizations/new')
     const empty = await browser.submit('/organizations/new', { name: '  ' })
@@ -41,16 +41,16 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect(inputsOf(turned.html).get('name')).toBe('abc\u202e')
   })
 
-  it('teach who belongs to none what to do', async () => {
+  it('tell users without an organization what to do', async () => {
     const ada = await world.person()
     await world.db.organization.delete({ where: { id: ada.organizationId } })
     const { status, html } = await (await pagesOf(world, ada)).get('/organizations')
     expect(status).toBe(200)
-    expect(html).toContain('You belong to no organization')
+    expect(html).toContain('You are not in an organization')
     expect(html).toContain('href="/organizations/new"')
   })
 
-  it('change a role, and refuse that the last owner steps down, in a sentence', async () => {
+  it('change a role, and explain that the last owner cannot step down', async () => {
     const ada = await world.person()
     const bob = await world.member(ada.organizationId, 'viewer')
     const browser = await pagesOf(world, ada)
@@ -68,7 +68,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect(left.status).toBe(409)
   })
 
-  it('show each role what it may do, and no button that would be refused', async () => {
+  it('show each role only the buttons that it may use', async () => {
     const ada = await world.person()
     const viewer = await world.member(ada.organizationId, 'viewer')
     const admin = await world.member(ada.organizationId, 'admin')
@@ -90,11 +90,11 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     const seen = (await strong.get(`${path}/members`)).html
     expect(seen).not.toContain(`${path}/members/${ada.userId}/removal`)
     expect(seen).not.toContain('<option value="owner"')
-    expect((await strong.get(`${path}/settings`)).html).not.toContain('Hand it over')
+    expect((await strong.get(`${path}/settings`)).html).not.toContain('Transfer ownership')
     expect((await strong.get(`${path}/members/${ada.userId}/removal`)).status).toBe(403)
   })
 
-  it('show nothing to who does not belong there', async () => {
+  it('are hidden from users outside the organization', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, await world.person())
     const path = `/organizations/${ada.organizationId}`
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect((await browser.get(`${path}/members/${ada.userId}/removal`)).status).toBe(404)
   })
 
-  it('remove a member after a look at what that means, and give their servers to whom one says', async () => {
+  it('remove a member after a preview, and transfer their servers to the chosen member', async () => {
     const ada = await world.person()
     const bob = await world.member(ada.organizationId, 'builder')
     const carl = await world.member(ada.organizationId, 'builder')
@@ -123,7 +123,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect((await browser.get(path)).status).toBe(404)
   })
 
-  it('let somebody leave by themselves', async () => {
+  it('let a member leave', async () => {
     const ada = await world.person()
     const bob = await world.member(ada.organizationId, 'viewer')
     const browser = await pagesOf(world, bob)
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect((await browser.get(`/organizations/${ada.organizationId}/members`)).status).toBe(404)
   })
 
-  it('hand an organization over: the next owner and an admin, both or neither', async () => {
+  it('transfer an organization: one member becomes owner and the other admin, or neither changes', async () => {
     const ada = await world.person()
     const bob = await world.member(ada.organizationId, 'viewer')
     const stranger = await world.person()
@@ -152,20 +152,20 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect((await browser.submit(`${path}/owner`, { userId: ada.userId })).status).toBe(403)
   })
 
-  it('invite somebody, send it again with another link, and withdraw it', async () => {
+  it('send an invitation, resend it with a new link, and withdraw it', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, ada)
     const path = `/organizations/${ada.organizationId}/invitations`
-    expect((await browser.get(path)).html).toContain('None is waiting')
+    expect((await browser.get(path)).html).toContain('No pending invitations')
     const email = `new-${ada.userId}@example.com`
     const wrong = await browser.submit(path, { email: HOSTILE, role: 'viewer' })
     expect(wrong.status).toBe(400)
-    expect(wrong.html).toMatch(/id="email-error">.*The e-mail address is not written like name@example\.com\./)
+    expect(wrong.html).toMatch(/id="email-error">.*The email must have the form name@example\.com\./)
     expect(wrong.html).not.toContain('<script>alert')
     expect((await browser.submit(path, { email, role: 'viewer' })).location).toBe(`${path}?done=sent`)
     const first = world.linkTo(email)
     const { html } = await browser.get(`${path}?done=sent`)
-    expect(html).toContain('The invitation is on its way.')
+    expect(html).toContain('Invitation sent.')
     expect(html).not.toContain(first)
     expect(html).not.toContain('outbox')
     const [, id = ''] = /invitations\/([0-9a-f-]{36})\/renewal/.exec(html) ?? []
@@ -182,7 +182,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect((await browser.submit(`${path}/${id}/renewal`, {})).status).toBe(404)
   })
 
-  it('show what was done, filtered as one asks, with the same as a file', async () => {
+  it('show the audit log with filters, and offer it as a file', async () => {
     const ada = await world.person()
     const bob = await world.member(ada.organizationId, 'admin')
     await ada.create('/toolkits', { title: HOSTILE, organizationId: ada.organizationId })
@@ -198,14 +198,14 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     const byBob = textOf((await browser.get(`${path}?actorId=${bob.userId}`)).html)
     expect(byBob).toContain('Organization renamed')
     expect(byBob).not.toContain('Toolkit created')
-    // The day up to which one asks counts as a whole.
+    // The end day is included completely.
     const today = new Date().toISOString().slice(0, 10)
     expect(textOf((await browser.get(`${path}?from=${today}&to=${today}`)).html)).toContain('Toolkit created')
-    expect(textOf((await browser.get(`${path}?to=2020-01-01`)).html)).toContain('Nothing was done that fits.')
+    expect(textOf((await browser.get(`${path}?to=2020-01-01`)).html)).toContain('No entries match.')
     const bad = await browser.get(`${path}?from=yesterday&action=nonsense`)
     expect(bad.status).toBe(400)
     expect(bad.html).toContain('yesterday')
-    expect(bad.html).toMatch(/id="from-error">.*This is no date such as/)
+    expect(bad.html).toMatch(/id="from-error">.*Enter a date such as/)
 
     const href = /href="(\/api\/v1\/[^"]*format=ndjson[^"]*)"/.exec(
       (await browser.get(`${path}?action=toolkit.`)).html,
@@ -242,7 +242,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect(new Set(rows.flatMap(row => /entry-\d+/.exec(row)?.[0] ?? [])).size).toBe(120 - before)
   })
 
-  it('rename and delete an organization, by its name and not while it is the only one', async () => {
+  it('rename an organization, and delete it after its name is typed, unless it is the only one', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, ada)
     const path = `/organizations/${ada.organizationId}`
@@ -256,7 +256,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect(only.html).not.toContain('name="sure"')
     await ada.create('/organizations', { name: 'Other' })
     await ada.create('/servers', { name: 'Goes along', organizationId: ada.organizationId })
-    expect(textOf((await browser.get(`${path}/removal`)).html)).toContain('Its 1 server stop answering')
+    expect(textOf((await browser.get(`${path}/removal`)).html)).toContain('This immediately stops and deletes 1 server')
     const wrong = await browser.submit(`${path}/removal`, { sure: 'kestrel' })
     expect(wrong.status).toBe(400)
     expect(wrong.html).toMatch(/id="sure-error"/)
@@ -267,25 +267,25 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
   })
 })
 
-describe('the pages of organizations where no mail is set up', () => {
+describe('the pages of organizations without a mail server', () => {
   const world = runWorld(undefined, { SMTP_URL: '' })
 
-  it('say where the letter lies, and show its link to nobody', async () => {
+  it('say where the email was saved, without showing its link', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, ada)
     const path = `/organizations/${ada.organizationId}/invitations`
-    expect((await browser.get(path)).html).toContain('No mail is set up here')
+    expect((await browser.get(path)).html).toContain('Email is not set up')
     await browser.submit(path, { email: 'new@example.com', role: 'viewer' })
     const { html } = await browser.get(`${path}?done=sent`)
-    expect(html).toContain('Its letter lies in the folder outbox/')
+    expect(html).toContain('was saved to the outbox/ folder')
     expect(html).not.toContain('token=')
   })
 })
 
-describe('the pages of the one organization of PATCHBAY_TENANCY=single', () => {
+describe('the organization pages with PATCHBAY_TENANCY=single', () => {
   const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
 
-  it('make no other, and do not delete it', async () => {
+  it('neither create another organization nor delete the only one', async () => {
     const ada = await world.person()
     const browser = await pagesOf(world, ada)
     const path = `/organizations/${ada.organizationId}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newExecutionId } from '../../src/history/index.ts'
+import { newExecutionId } from '../../src/history/execution-id.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { organizationsOf, runWorld } from './world.ts'
 
@@ -8,7 +8,7 @@ const TOOL = { name: 'get_thing', method: 'GET', url: 'http://localhost:9/thing'
 describe.each(databaseKinds)('an organization on $kind', kind => {
   const world = runWorld(kind)
 
-  it('is made, listed and renamed by its owner', async () => {
+  it('is created, listed and renamed by its owner', async () => {
     const owner = await world.person()
     const made = await owner.create('/organizations', { name: ' Analytical Engines ' })
     expect(made).toMatchObject({ name: 'Analytical Engines', role: 'owner', createdAt: expect.any(String) })
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     },
   )
 
-  it('goes with all that is in it once its name confirms it, and what others copied of it stays', async () => {
+  it('is deleted with its contents after its name is confirmed, but snapshots of others stay', async () => {
     const owner = await world.person()
     const member = await world.member(owner.organizationId, 'admin')
     const { id: organizationId } = await owner.create('/organizations', { name: 'Short-lived' })
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     })
   })
 
-  it('writes down each server that went with it', async () => {
+  it('records each server deleted with it in the audit log', async () => {
     const owner = await world.person()
     const { id: organizationId } = await owner.create('/organizations', { name: 'Doomed' })
     const { id: serverId } = await owner.create('/servers', { name: 'Doomed too', organizationId })
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     ).toMatchObject([{ actorEmail: owner.email, targetName: 'Doomed too' }])
   })
 
-  it('that is removed twice at once is removed once', async () => {
+  it('is deleted once if two requests do it concurrently', async () => {
     const owner = await world.person()
     const { id: organizationId } = await owner.create('/organizations', { name: 'Twice' })
     for (const name of ['One', 'Two', 'Three']) await owner.create('/servers', { name, organizationId })
@@ -108,7 +108,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     ).toBe(1)
   })
 
-  it('is left to its owner where the only two are removed at once', async () => {
+  it('remains if its owner deletes their only two organizations concurrently', async () => {
     const owner = await world.person()
     await owner.create('/organizations', { name: 'The other' })
     const own = await organizationsOf(owner)
@@ -122,7 +122,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     expect(await organizationsOf(owner)).toHaveLength(1)
   })
 
-  it('that is the only one of its owner goes with the account alone', async () => {
+  it('cannot be deleted without the account if it is its owner’s only one', async () => {
     const owner = await world.person()
     const [own] = await organizationsOf(owner)
     const answer = await owner.send('DELETE', `/organizations/${own?.id}`, { confirm: own?.name })
@@ -134,7 +134,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
 describe('with PATCHBAY_TENANCY=single', () => {
   const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
 
-  it('there is one organization: none is made, and it is not removed', async () => {
+  it('the only organization cannot be deleted, and no other created', async () => {
     const owner = await world.person()
     const builder = await world.person()
     expect(builder.organizationId).toBe(owner.organizationId)
@@ -144,7 +144,7 @@ describe('with PATCHBAY_TENANCY=single', () => {
     expect(answer).toMatchObject({ status: 403, body: { detail: expect.stringContaining('PATCHBAY_TENANCY=single') } })
   })
 
-  it('who was removed from it makes nothing, and is told why', async () => {
+  it('a user removed from it cannot create anything, and is told why', async () => {
     const [row] = await world.db.membership.findMany({ where: { role: 'owner' } })
     const organizationId = row?.organizationId ?? ''
     const gone = await world.person()

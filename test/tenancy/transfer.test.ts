@@ -9,7 +9,7 @@ const Tools = z.object({ items: z.array(z.object({ id: z.string(), toolId: z.str
 describe.each(databaseKinds)('a transfer on $kind', kind => {
   const world = runWorld(kind)
 
-  /** Somebody who manages one organization and builds in another, whose owner is `there`. */
+  /** Creates an admin of one organization who is a builder in another, whose owner is `there`. */
   const mover = async () => {
     const there = await world.person()
     const one = await world.person()
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     return { server, toolkit, tool, instance }
   }
 
-  it('takes a server with all that it is made of, and copies of the toolkits it uses', async () => {
+  it('moves a server with all its parts, and copies of the toolkits it uses', async () => {
     const api = await startFakeApi(echo)
     const { one, there, from, to } = await mover()
     const { server, toolkit, tool, instance } = await serverOf(one, from, api.origin)
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     const call = await one.expectOk('POST', `/instances/${instance.id}/call`, { arguments: { path: 'there' } })
     expect(call.body).not.toMatchObject({ isError: true })
     expect(api.seen.at(-1)?.body).toContain('sk-secret')
-    // The copy is frozen: what happens to the private toolkit shows in it no more.
+    // The copy is a snapshot: later changes of the private toolkit do not affect it.
     await one.expectOk('PATCH', `/tools/${tool.id}`, { url: 'http://localhost:9/elsewhere/{{path}}' })
     expect((await there.expectOk('GET', `/servers/${server.id}/toolkits`)).body).toMatchObject({
       items: [{ id: toolkit.id, snapshot: { update: null } }],
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     await api.close()
   })
 
-  it('leaves access with those who belong there: the owner, allowed users and what clients may do for them', async () => {
+  it('keeps access for members of the new organization: the owner, allowed users and their clients', async () => {
     const { one, there, from, to } = await mover()
     const left = await world.member(from, 'builder')
     const allowedUsers = [left.email, there.userId]
@@ -89,7 +89,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     ])
   })
 
-  it('gives a server to the owner that is named, if that is a builder there', async () => {
+  it('gives a server to the named owner, if they can build there', async () => {
     const { one, there, from, to } = await mover()
     const viewer = await world.member(to, 'viewer')
     const server = await one.create('/servers', { name: 'Moving', organizationId: from })
@@ -106,7 +106,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     })
   })
 
-  it('needs managing where it begins and building where it ends', async () => {
+  it('requires the manage permission in the old organization and build in the new one', async () => {
     const { one, there, from, to } = await mover()
     const builder = await world.member(from, 'builder')
     await world.db.membership.create({ data: { organizationId: to, userId: builder.userId, role: 'owner' } })
@@ -124,7 +124,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     }
   })
 
-  it('of a toolkit is refused while servers use it, naming them, and leaves the snapshots of others', async () => {
+  it('of a toolkit is rejected while servers use it, naming them, and keeps snapshots of others', async () => {
     const { one, there, from, to } = await mover()
     const toolkit = await one.create('/toolkits', { title: 'Shared', visibility: 'public', organizationId: from })
     const tool = await one.create(`/toolkits/${toolkit.id}/tools`, {
@@ -138,7 +138,7 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
     const refused = await one.send('POST', path, { organizationId: to })
     expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('"The user"') } })
     await one.expectOk('DELETE', `/servers/${user.id}/toolkits/${toolkit.id}`)
-    // A snapshot of what becomes the organization's own is updated as any other is.
+    // A snapshot of a toolkit that now belongs to the organization is updated like any other.
     const holder = await there.create('/servers', { name: 'The holder', organizationId: to })
     await there.expectOk('PUT', `/servers/${holder.id}/toolkits/${toolkit.id}`)
     await there.create(`/servers/${holder.id}/instances`, { toolId: tool.id, name: 'one' })

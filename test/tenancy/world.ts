@@ -1,212 +1,115 @@
+import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
-import type { Role, Scope } from '../../src/kernel/index.ts'
-import type { Services } from '../../src/services.ts'
-import { insertGrant } from '../oauth/support/tokens.ts'
-import { type ApiClient, createApiClient, makeServer, signUp } from '../support/api-client.ts'
+import type { Role } from '../../src/lib/kernel/roles.ts'
+import { type ApiClient, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { type DatabaseKindForTests, databaseKinds } from '../support/databases.ts'
+import { type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
 
-/** In every name of the organization that is walked: whoever may not see it must not see this either. */
-export const CANARY = 'canary'
-/** A secret that the organization's tool sends: nobody gets to see it, whatever they may do. */
-export const SECRET = 'sk-9f3b "never" shown'
+export const PASSWORD = 'correct horse battery staple'
 
-/** Who asks: nobody, another organization's user, each role, and the owner with tokens of one scope. */
-export const ASKERS = [
-  'nobody',
-  'stranger',
-  'viewer',
-  'builder',
-  'admin',
-  'owner',
-  'reading token',
-  'writing token',
-  'mcp token',
-] as const
-export type Asker = (typeof ASKERS)[number]
+const [sqlite] = databaseKinds
+if (sqlite === undefined) throw new Error('there is no database to test on')
+/** For tests that do not depend on the database. */
+const anyDatabase: DatabaseKindForTests = sqlite
 
-const Token = z.object({ token: z.string() })
-const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
+export type Person = ApiClient & { email: string; userId: string; organizationId: string }
 
-/** An organization with a member of each role, and one of everything in it. */
-export const makeWorld = async (origin: string, services: Services, apiOrigin: string) => {
-  const { db, recorder } = services
-  const owner = await signUp(origin)
-  const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
-  const join = async (role: Role): Promise<ApiClient> => {
-    const user = await signUp(origin)
-    await db.membership.deleteMany({ where: { userId: user.userId } })
-    await db.membership.create({ data: { organizationId, userId: user.userId, role } })
-    return user
-  }
-  const withScope = async (scope: Scope): Promise<ApiClient> => {
-    const { body } = await owner.expectOk('POST', '/tokens', { name: CANARY, scopes: [scope] })
-    return createApiClient(origin, Token.parse(body).token)
-  }
-  const stranger = await signUp(origin)
-  const askers: Record<Asker, ApiClient> = {
-    nobody: createApiClient(origin),
-    stranger,
-    viewer: await join('viewer'),
-    builder: await join('builder'),
-    admin: await join('admin'),
-    owner,
-    'reading token': await withScope('read'),
-    'writing token': await withScope('write'),
-    'mcp token': await withScope('mcp'),
-  }
+const Me = z.object({ organizations: z.array(z.object({ id: z.string(), name: z.string(), role: z.string() })) })
 
-  const name = `${CANARY}_tool`
-  const tool = { name, method: 'POST', url: `${apiOrigin}/?key={{key?}}`, body: '{"key": {{key?}}}' }
-  const server = { name: CANARY, description: CANARY, access: 'private' }
-  const bindings = { [name]: { key: { source: 'server' } } }
-  const made = await makeServer(owner, [tool], { server, bindings })
-  const [instanceId = ''] = Object.values(made.instanceIds)
-  const [toolId = ''] = Object.values(made.toolIds)
-  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true })
-  await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
-  await recorder.flush()
-  const upstream = { transport: 'http', url: 'https://mcp.example.com/mcp', headers: { authorization: '{{key}}' } }
-  const { id: upstreamId } = await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: CANARY })
-  const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
-  const executionId = z.string().parse(executions.items[0]?.id)
+/** Returns the organizations of the requesting user, with their roles. */
+export const organizationsOf = async (api: ApiClient) => Me.parse((await api.expectOk('GET', '/me')).body).organizations
 
-  const joined = await db.membership.findMany({ where: { organizationId }, select: { userId: true } })
-  /** Where the same members are builders, whatever they are in the organization that is walked. */
-  const { id: elsewhereId } = await db.organization.create({
-    data: { name: 'Elsewhere', memberships: { create: joined.map(({ userId }) => ({ userId, role: 'builder' })) } },
+let silent = 0
+
+type Running = { app: TestApp; smtp: SmtpServer; drop: () => Promise<void> }
+
+/** Starts the real application with a mail server, for the tests of one block. */
+export const runWorld = (kind: DatabaseKindForTests = anyDatabase, env: Record<string, string> = {}) => {
+  let running: Running | undefined
+  beforeAll(async () => {
+    const database = await kind.create()
+    const smtp = await startSmtpServer()
+    const app = await startTestApp({ databaseUrl: database.url, env: { SMTP_URL: smtp.url, ...env } })
+    running = { app, smtp, drop: database.drop }
   })
-
-  const { userId: adminId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'admin' } })
-
-  let count = 0
-  const fresh = () => `${CANARY}_${++count}`
-  /** For what is not of the organization that is walked. */
-  const plain = () => `plain_${++count}`
-  /** Things made to be removed. */
-  const spare = {
-    toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
-    /** Of a name that nobody minds to be seen. */
-    plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
-    tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
-    server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
-    plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
-    /** A server of its own with one of everything, all of it named `plain`. */
-    wiredServer: async () => {
-      const serverId = await spare.plainServer()
-      const toolkitId = await spare.plainToolkit()
-      await owner.expectOk('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)
-      await owner.expectOk('PUT', `/servers/${serverId}/globals/plain`, { value: 'plain' })
-      const definition = { name: 'plain', method: 'GET', url: `${apiOrigin}/?key={{key?}}` }
-      const { id: plainToolId } = await owner.create(`/toolkits/${await spare.plainToolkit()}/tools`, definition)
-      const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: plainToolId, name: 'plain' })
-      return { serverId, toolkitId, instanceId: instance.id }
-    },
-    instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
-    upstream: async () =>
-      (await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: fresh() })).id,
-    disabledUpstream: async () => {
-      const body = { ...upstream, name: fresh(), enabled: false }
-      return (await owner.create(`/servers/${made.serverId}/upstreams`, body)).id
-    },
-    /** One that wants an account, and may not be asked for it: its address is private. */
-    oauthUpstream: async () => {
-      const body = { transport: 'http', url: 'https://10.0.0.1/mcp', auth: { type: 'oauth' }, name: 'plain' }
-      return (await owner.create(`/servers/${await spare.plainServer()}/upstreams`, body)).id
-    },
-    /** On a server of its own, named `plain`. */
-    plainUpstream: async () => {
-      const serverId = await spare.plainServer()
-      const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...upstream, name: 'plain' })
-      return { serverId, id }
-    },
-    /** What changes of it waits; nobody has heard it. */
-    plainReviewedUpstream: async () => {
-      const made = await spare.plainUpstream()
-      await owner.expectOk('PATCH', `/servers/${made.serverId}`, { reviewUpstreamChanges: true })
-      return made
-    },
-    global: async () => {
-      const key = fresh()
-      await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })
-      return key
-    },
-    usedToolkit: async () => {
-      const id = await spare.toolkit()
-      await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
-      return id
-    },
-    /** Of a name that one can type without knowing it. */
-    plainToken: async () => (await owner.create('/tokens', { name: 'Plain' })).id,
-    token: async () => (await owner.create('/tokens', { name: fresh() })).id,
-    session: async () => {
-      const expiresAt = new Date(Date.now() + 60_000)
-      return (await db.session.create({ data: { sidHash: fresh(), userId: owner.userId, data: {}, expiresAt } })).id
-    },
-    member: async (role: Role) => {
-      const memberships = { create: { organizationId, role } }
-      const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
-      return (await db.user.create({ data: user })).id
-    },
-    invitation: async () => {
-      const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
-      return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
-    },
-    /** The owner's, on the owner's server. */
-    grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
-    plainClient: async () => {
-      const wish = { name: 'Plain', redirectUris: ['https://app.example.com/callback'] }
-      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
-    },
-    oauthClient: async () => {
-      const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
-      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
-    },
-    /** Another one of the same members. */
-    organization: async () => {
-      const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
-      return (await db.organization.create({ data: { name: CANARY, memberships: { create: members } } })).id
-    },
-  }
-
-  const { id: oauthClientId } = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
-    name: CANARY,
-    redirectUris: ['https://app.example.com/callback'],
+  afterAll(async () => {
+    await running?.app.close()
+    await running?.smtp.close()
+    await running?.drop()
   })
-
-  /** Everything that a request may change, as text. */
-  const state = async (): Promise<string> =>
-    JSON.stringify(
-      await Promise.all([
-        db.user.findMany({ orderBy: { id: 'asc' } }),
-        db.organization.findMany({ orderBy: { id: 'asc' } }),
-        db.membership.findMany({ orderBy: { id: 'asc' } }),
-        db.invitation.findMany({ orderBy: { id: 'asc' } }),
-        db.toolkit.findMany({ orderBy: { id: 'asc' } }),
-        db.tool.findMany({ orderBy: { id: 'asc' } }),
-        db.server.findMany({ orderBy: { id: 'asc' } }),
-        db.instance.findMany({ orderBy: { id: 'asc' } }),
-        db.binding.findMany({ orderBy: { id: 'asc' } }),
-        db.global.findMany({ orderBy: { id: 'asc' } }),
-        db.upstream.findMany({ orderBy: { id: 'asc' } }),
-        db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
-        db.session.findMany({ orderBy: { id: 'asc' } }),
-        db.oAuthClient.findMany({ orderBy: { id: 'asc' } }),
-        db.oAuthArtifact.findMany({ orderBy: { id: 'asc' } }),
-        db.accessToken.findMany({ orderBy: { id: 'asc' }, omit: { lastUsedAt: true, updatedAt: true } }),
-      ]),
-    )
-  const ids = {
-    strangerEmail: stranger.email,
-    organizationId,
-    adminId,
-    elsewhereId,
-    oauthClientId,
-    toolId,
-    instanceId,
-    upstreamId,
-    executionId,
-    serverId: made.serverId,
-    toolkitId: made.toolkitId,
+  const get = (): Running => {
+    if (running === undefined) throw new Error('it runs only during the tests of its block')
+    return running
   }
-  return { ...ids, tool, askers, spare, fresh, plain, state }
+
+  /** Signs up a user with their own organization. */
+  const person = async (): Promise<Person> => {
+    const api = await signUp(get().app.origin)
+    const [own] = await organizationsOf(api)
+    return { ...api, organizationId: own?.id ?? '' }
+  }
+
+  /** Signs up a user who belongs to an organization besides their own. */
+  const member = async (organizationId: string, role: Role): Promise<Person> => {
+    const one = await person()
+    await get().app.services.db.membership.create({ data: { organizationId, userId: one.userId, role } })
+    return one
+  }
+
+  /** Adds a member who never signs in, so that no password has to be hashed. */
+  const silentMember = async (organizationId: string, role: Role): Promise<string> => {
+    const email = `silent${++silent}@example.com`
+    const memberships = { create: { organizationId, role } }
+    return (await get().app.services.db.user.create({ data: { email, passwordHash: '', memberships } })).id
+  }
+
+  return {
+    get origin() {
+      return get().app.origin
+    },
+    get db() {
+      return get().app.services.db
+    },
+    get baseUrl() {
+      return get().app.settings.baseUrl
+    },
+    get smtp() {
+      return get().smtp
+    },
+    person,
+    member,
+    silentMember,
+    /** Returns the token of the newest invitation link sent to an email. */
+    linkTo: (email: string): string => {
+      const tokens = get().smtp.received.flatMap(({ to, text }) =>
+        to.includes(email) ? (/\/invitation\?token=([\w-]{43})/.exec(text)?.[1] ?? []) : [],
+      )
+      return tokens.at(-1) ?? 'no letter came'
+    },
+    /** Returns the audit log of an organization, oldest first. */
+    auditOf: async (organizationId: string): Promise<string[]> =>
+      (await get().app.services.db.auditEntry.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })).map(
+        ({ action }) => action,
+      ),
+    /** Returns the status that a server sends to a new MCP client. */
+    statusAt: async (serverId: string, { token }: ApiClient): Promise<number> => {
+      const response = await fetch(`${get().app.origin}/s/${serverId}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${token}`,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'initialize',
+          params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+        }),
+      })
+      await response.body?.cancel()
+      return response.status
+    },
+  }
 }
-export type World = Awaited<ReturnType<typeof makeWorld>>

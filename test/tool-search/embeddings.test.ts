@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { createToolEmbeddings, fuseOrders } from '../../src/context/index.ts'
+import { fuseOrders } from '../../src/tool-search/embeddings/fuse.ts'
+import { createToolEmbeddings } from '../../src/tool-search/embeddings/tool-embeddings.ts'
 import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
 
 const Asked = z.object({ input: z.array(z.string()) })
@@ -34,8 +35,8 @@ const answerByNumber: Answerer = ({ body }, response) => {
 const makeTools = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ name: `tool_${at}`, inputSchema: { type: 'object' } }))
 
-describe('tools by what they mean', () => {
-  it('are embedded in batches of sixteen, and the nearest are found of those that are allowed', async () => {
+describe('embeddings of tools', () => {
+  it('are requested in batches of sixteen, and the nearest allowed tools are found', async () => {
     const { endpoint, embeddings, logged } = await start(answerByNumber)
     const meanings = embeddings.prepare(makeTools(101))
     await vi.waitFor(async () => expect(await meanings.find('50', () => true)).toBeDefined())
@@ -49,7 +50,7 @@ describe('tools by what they mean', () => {
     expect(logged).toEqual([])
   })
 
-  it('share the vectors of equal texts, whoever has them', async () => {
+  it('are shared by tools with equal texts', async () => {
     const { endpoint, embeddings } = await start(answerByNumber)
     const first = embeddings.prepare(makeTools(10))
     await vi.waitFor(async () => expect(await first.find('1', () => true)).toBeDefined())
@@ -60,7 +61,7 @@ describe('tools by what they mean', () => {
     expect(ofTools).toEqual([...new Set(ofTools)])
   })
 
-  it('are told of in the log once where the endpoint fails, without the key, the address or the question', async () => {
+  it('are mentioned in the log once if the endpoint fails, without the key, the URL or the query', async () => {
     const { endpoint, embeddings, logged } = await start((_, response) => {
       answerJson(response, { error: 'bad key hush-hush' }, 401)
     })
@@ -69,11 +70,11 @@ describe('tools by what they mean', () => {
       expect(await meanings.find('secret question', () => true)).toBeUndefined()
       expect(endpoint.seen.length).toBeGreaterThan(3)
     })
-    expect(logged).toEqual([expect.stringContaining('it answered with status 401')])
+    expect(logged).toEqual([expect.stringContaining('it responded with status 401')])
     expect(logged.join(' ')).not.toMatch(/hush|secret question|127\.0\.0\.1/)
   })
 
-  it('leave the endpoint alone once they are closed', async () => {
+  it('send no request once they are closed', async () => {
     const { endpoint, embeddings } = await start(answerByNumber)
     const meanings = embeddings.prepare(makeTools(3))
     await vi.waitFor(async () => expect(await meanings.find('1', () => true)).toBeDefined())
@@ -84,8 +85,8 @@ describe('tools by what they mean', () => {
   })
 })
 
-describe('orders that become one', () => {
-  it('put first what is far ahead in all of them, then what is in one', () => {
+describe('merged rankings', () => {
+  it('begin with what ranks high in all of them, then what is in one', () => {
     expect(
       fuseOrders([
         [1, 2, 3],
@@ -95,7 +96,7 @@ describe('orders that become one', () => {
     expect(fuseOrders([[], [5]])).toEqual([5])
   })
 
-  it('hold all that is in any of them, once, and keep an order that is alone', () => {
+  it('contain each element once, and keep the order of a single ranking', () => {
     const order = fc.uniqueArray(fc.nat(40), { maxLength: 30 })
     fc.assert(
       fc.property(order, order, (first, second) => {

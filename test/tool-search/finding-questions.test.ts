@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { listCatalogue } from '../../bench/finding/catalogue.ts'
 import { DIRECT, PARAPHRASED, type Question } from '../../bench/finding/questions.ts'
-import { wordsOfTool } from '../../src/context/ranking/tool-words.ts'
-import { isStopWord, splitWords, stemOf } from '../../src/context/ranking/words.ts'
+import { wordsOfTool } from '../../src/tool-search/ranking/tool-words.ts'
+import { isStopWord, splitWords, stemOf } from '../../src/tool-search/ranking/words.ts'
 
 const CATALOGUE = new Map(listCatalogue().map(tool => [tool.name, tool]))
 

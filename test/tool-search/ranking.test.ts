@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createToolFinder, type ToolIndex, type ToolText } from '../../src/context/index.ts'
-import { spreadOut } from '../../src/context/ranking/spread-out.ts'
+import { spreadOut } from '../../src/tool-search/ranking/spread-out.ts'
+import { createToolFinder } from '../../src/tool-search/ranking/tool-finder.ts'
+import type { ToolIndex } from '../../src/tool-search/ranking/tool-index.ts'
+import type { ToolText } from '../../src/tool-search/ranking/tool-words.ts'
 
 const tool = (name: string, description?: string, more: Partial<ToolText> = {}): ToolText => ({
   name,
@@ -73,14 +75,14 @@ describe('finding tools', () => {
     expect(find(query)).toEqual([])
   })
 
-  it('finds as many as it may, and those alone that are allowed', () => {
+  it('finds at most the limit, and only allowed tools', () => {
     expect(find('invoice', 1)).toHaveLength(1)
     const allowed = index.find('invoice', 5, place => place !== 0).map(place => TOOLS[place]?.name)
     expect(allowed).toContain('list_invoices')
     expect(allowed).not.toContain('createInvoice')
   })
 
-  it('leaves room among the first for another kind where many are variants of one', () => {
+  it('leaves room among the first results for another kind if many are variants of one', () => {
     const variant = new Set(['list', 'token', 'user'])
     const ranked = [1, 0.99, 0.98].map((score, at) => ({ tool: at, score, called: variant }))
     const other = { tool: 3, score: 0.85, called: new Set(['export']) }
@@ -89,12 +91,12 @@ describe('finding tools', () => {
     expect(spreadOut([], 3)).toEqual([])
   })
 
-  it('finds nothing among no tools', async () => {
+  it('finds nothing in an empty list', async () => {
     const none = await finder.buildIndex([])
     expect(none.find('invoice', 5)).toEqual([])
   })
 
-  it('answers the same whatever was asked before', () => {
+  it('finds the same whatever was searched before', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 4 }), before => {
         const first = find('list invoices')
@@ -104,7 +106,7 @@ describe('finding tools', () => {
     )
   })
 
-  it('finds each tool once, and none that is not there, whatever is asked and whatever they are called', async () => {
+  it('finds each existing tool at most once, for any query and any names', async () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.lorem())
     await fc.assert(
       fc.asyncProperty(
@@ -123,7 +125,7 @@ describe('finding tools', () => {
     )
   })
 
-  it('reads texts in which code or a link never ends as it reads all others', async () => {
+  it('reads texts with unclosed code or links as it reads others', async () => {
     const endless = [`\`${'/'.repeat(3_999)}`, ']('.repeat(2_000)].map(text => `${text} zebra`)
     const properties = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`p${index}`, { description: endless[index % 2] ?? '' }]),
@@ -136,7 +138,7 @@ describe('finding tools', () => {
     expect(own.find('zebra', 1)).toEqual([60])
   })
 
-  it('finds a tool by its own name, before those that share a word with it', () => {
+  it('finds a tool by its name before those that share a word with it', () => {
     const names = TOOLS.map(({ name }) => name)
     expect(names.filter(name => find(name)[0] !== name)).toEqual([])
   })

@@ -84,7 +84,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
   const untilFound = (client: Awaited<ReturnType<typeof connect>>, query: string, name: string) =>
     vi.waitFor(async () => expect((await client.namesFor(query))[0]).toBe(name))
 
-  it('finds first what is meant and not said', async () => {
+  it('ranks a match by meaning first', async () => {
     const { url } = await makeSearched()
     const client = await connect(url)
     await untilFound(client, 'umbrella', 'forecast')
@@ -99,7 +99,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     expect(Asked.parse(JSON.parse(asked?.body ?? '')).model).toBe('of-this-test')
   })
 
-  it('asks for each text once, and after a change for what is new', async () => {
+  it('embeds each text once, and after a change only new ones', async () => {
     const { url, toolkitId, serverId } = await makeSearched('Once')
     const client = await connect(url)
     await untilFound(client, 'umbrella', 'forecastOnce')
@@ -113,7 +113,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     expect(counts).toEqual([1, 1, 1])
   })
 
-  it('finds nothing that is another server’s, or that the token may not call', async () => {
+  it('finds no tool of another server or beyond the token’s scope', async () => {
     const { url: otherUrl } = await makeSearched('Other')
     const { url, serverId } = await makeSearched('Mine', { access: 'private' })
     const wish = { origin: patchbay.origin, userId: operator.userId, serverId }
@@ -152,7 +152,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     await untilFound(client, 'umbrella', `forecast${what.replaceAll(' ', '')}`)
   })
 
-  it('lists, finds by words and calls while its tools wait to be embedded, and goes on by itself', async () => {
+  it('lists, searches by words and calls while embeddings are pending, and continues by itself', async () => {
     const held: (() => void)[] = []
     answering = (texts, response) => void held.push(() => answerWell(texts, response))
     const { url } = await makeSearched('Held')
@@ -167,7 +167,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     await untilFound(client, 'umbrella', 'forecastHeld')
   })
 
-  it('is found by meaning once an endpoint is there that was down when it was mounted', async () => {
+  it('searches by meaning once an endpoint is back that was down at mount', async () => {
     answering = (_, response) => response.destroy()
     const { url } = await makeSearched('Down')
     const client = await connect(url)
@@ -180,7 +180,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     await untilFound(client, 'umbrella', 'forecastDown')
   })
 
-  it('asks nothing for names, for pages, or for a server whose tools are listed', async () => {
+  it('sends no request for names, for pages, or for a server whose tools are listed', async () => {
     const { url } = await makeSearched('Named')
     const client = await connect(url)
     await untilFound(client, 'umbrella', 'forecastNamed')
@@ -198,7 +198,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
 
 describe('a server whose tools are found by search, where no endpoint is set', () => {
   const patchbay = runPatchbay()
-  it('finds by words alone', async () => {
+  it('searches by words only', async () => {
     const operator = await signUp(patchbay.origin, 'operator@example.com')
     const { url } = await makeServer(operator, toolsOf('https://api.example.com'), {
       server: { presentation: 'search' },

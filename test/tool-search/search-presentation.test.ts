@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { countTokens } from '../../src/context/index.ts'
+import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
@@ -65,7 +65,7 @@ describe('a server whose tools are found by search', () => {
   const makeSearched = async (server: object = {}) =>
     makeServer(operator, toolsOf(api.origin), { server: { presentation: 'search', ...server } })
 
-  it.each(ERAS)('lists two tools: one finds the others, the other calls them (%s)', async kind => {
+  it.each(ERAS)('lists two tools, one to find the others and one to call them (%s)', async kind => {
     const { serverId } = await makeSearched()
     const client = await open(kind, serverId)
     expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools'])
@@ -82,16 +82,18 @@ describe('a server whose tools are found by search', () => {
     expect(await client.namesFor('invoices', { limit: 1 })).toHaveLength(1)
   })
 
-  it.each(ERAS)('lists pinned tools in full beside them, which can be called by themselves (%s)', async kind => {
+  it.each(ERAS)('lists pinned tools in full, which can be called directly (%s)', async kind => {
     const { serverId } = await makeSearched({ pinnedTools: ['forecast', 'not there'] })
     const client = await open(kind, serverId)
     expect((await client.list()).map(({ name }) => name)).toEqual(['call_tool', 'find_tools', 'forecast'])
     expect(textOf(await client.callTool('forecast', { city: 'Basel' }))).toContain('/forecast/Basel')
     expect(textOf(await client.call('forecast', { city: 'Bern' }))).toContain('/forecast/Bern')
-    await expect(client.callTool('createInvoice')).rejects.toThrow(/found with find_tools, and called with call_tool/)
+    await expect(client.callTool('createInvoice')).rejects.toThrow(
+      /Find the tools of this server with find_tools and call them with call_tool/,
+    )
   })
 
-  it.each(ERAS)('sends no more of what it finds than the budget of answers, and names the rest (%s)', async kind => {
+  it.each(ERAS)('sends as many found tools as the budget allows and names the rest (%s)', async kind => {
     const tools = Array.from({ length: 8 }, (_, index) => ({
       name: `invoice_${index}`,
       method: 'GET',
@@ -110,12 +112,12 @@ describe('a server whose tools are found by search', () => {
     expect(names.length).toBeLessThan(8)
     expect(await countTokens(content.map(({ text }) => text).join('\n'))).toBeLessThanOrEqual(500)
     expect(JSON.parse(content[0]?.text ?? '')).toHaveLength(names.length)
-    expect(content[1]?.text).toMatch(/^These fit as well: "invoice_\d".* There was no room for them: ask with limit 1/)
+    expect(content[1]?.text).toMatch(/^These fit as well: "invoice_\d".* They exceed the budget: search with limit 1/)
     expect((await ask({ maxResponseTokens: 200 })).names).toHaveLength(1)
     expect((await ask({ maxResponseTokens: 0 })).names).toHaveLength(8)
   })
 
-  it('keeps the names of its own two tools, and calls others of these names all the same', async () => {
+  it('reserves the names of its own two tools, and still calls other tools of these names', async () => {
     const own = ['call_tool', 'find_tools'].map(name => ({ name, method: 'GET', url: `${api.origin}/own/${name}` }))
     const server = { presentation: 'search', pinnedTools: ['call_tool', 'find_tools'] }
     const { serverId } = await makeServer(operator, own, { server })
@@ -126,7 +128,7 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await client.call('call_tool'))).toContain('/own/call_tool')
   })
 
-  it.each(ERAS)('answers what it cannot do with what it can (%s)', async kind => {
+  it.each(ERAS)('answers a wrong request with what is possible (%s)', async kind => {
     const { serverId } = await makeSearched()
     const client = await open(kind, serverId)
     expect(await client.call('create_invoce')).toMatchObject({
@@ -138,10 +140,10 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await client.call('qqqq'))).toBe('There is no tool "qqqq". find_tools finds tools.')
     expect(textOf(await client.call('<b>\n'.repeat(1_000))).length).toBeLessThan(1_000)
     for (const [name, given, text] of [
-      ['find_tools', {}, '"query" is missing. Say in a few words what is to be done.'],
-      ['find_tools', { query: ' ' }, '"query" is empty. Say in a few words what is to be done.'],
-      ['call_tool', { name: 'find_tools' }, 'find_tools is no tool for call_tool: it is called by itself.'],
-      ['find_tools', { query: 7 }, '"query" is no string. Say in a few words what is to be done.'],
+      ['find_tools', {}, '"query" is missing. Describe the task in a few words.'],
+      ['find_tools', { query: ' ' }, '"query" is empty. Describe the task in a few words.'],
+      ['call_tool', { name: 'find_tools' }, 'find_tools cannot be called through call_tool: call it directly.'],
+      ['find_tools', { query: 7 }, '"query" is not a string. Describe the task in a few words.'],
       ['find_tools', { query: 'x', limit: 21 }, '"limit" must be a whole number from 1 to 20.'],
       ['find_tools', { query: 'x', top: 1 }, 'There is no parameter "top". The parameters: "query", "limit".'],
       ['call_tool', {}, '"name" is missing. find_tools finds tools.'],
@@ -154,13 +156,13 @@ describe('a server whose tools are found by search', () => {
       expect(await client.callTool(name, given)).toMatchObject({ isError: true, content: [{ text }] })
     }
     expect(await client.find('xylophone')).toMatchObject({
-      content: [{ text: expect.stringMatching(/^No tool has anything of "xylophone"/) }],
+      content: [{ text: expect.stringMatching(/^No tool matches "xylophone"/) }],
       structuredContent: { tools: [] },
     })
     expect(textOf(await client.call('forecast', null))).toMatch(/city/)
   })
 
-  it.each(ERAS)('finds for a token that may only read what it may call, and nothing else (%s)', async kind => {
+  it.each(ERAS)('finds only read-only tools for a token that may only read (%s)', async kind => {
     const { serverId } = await makeSearched({ access: 'private' })
     const wish = { origin: patchbay.origin, userId: operator.userId, serverId, scope: 'mcp:read' }
     const { token } = await insertToken(patchbay.services, wish)
@@ -174,7 +176,7 @@ describe('a server whose tools are found by search', () => {
     expect(api.seen).toHaveLength(before)
   })
 
-  it('lets nobody search who may not use the server', async () => {
+  it('refuses a search by somebody who may not use the server', async () => {
     const { serverId } = await makeSearched({ access: 'private' })
     const stranger = await signUp(patchbay.origin, 'stranger@example.com')
     const wish = { origin: patchbay.origin, userId: stranger.userId, serverId, scope: 'mcp:read mcp:call' }
@@ -183,17 +185,20 @@ describe('a server whose tools are found by search', () => {
     await expect(open('sdk 2 stateless', serverId, { token })).rejects.toThrow()
   })
 
-  it.each(ERAS)('finds and calls the tools of upstreams, under the names that history knows (%s)', async kind => {
-    const { serverId } = await makeSearched()
-    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
-    const client = await open(kind, serverId)
-    expect(await client.namesFor('invoices')).toContain('createInvoice')
-    const names = await client.namesFor('talks', { limit: 20 })
-    expect(names.length).toBeGreaterThan(1)
-    expect(names.every(name => name.startsWith('talks_'))).toBe(true)
-  })
+  it.each(ERAS)(
+    'finds and calls the tools of upstreams, which history records under the same names (%s)',
+    async kind => {
+      const { serverId } = await makeSearched()
+      await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+      const client = await open(kind, serverId)
+      expect(await client.namesFor('invoices')).toContain('createInvoice')
+      const names = await client.namesFor('talks', { limit: 20 })
+      expect(names.length).toBeGreaterThan(1)
+      expect(names.every(name => name.startsWith('talks_'))).toBe(true)
+    },
+  )
 
-  it.each(ERAS)('lets an upstream ask the client whose call it is (%s)', async kind => {
+  it.each(ERAS)('lets an upstream ask the calling client (%s)', async kind => {
     const { serverId } = await makeSearched()
     await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
     const answer = { action: 'accept' as const, content: { name: 'Ada' } }
@@ -205,7 +210,7 @@ describe('a server whose tools are found by search', () => {
     expect(jsonOf(await client.call('talks_ask'))).toEqual(answer)
   })
 
-  it('finds and calls tools that an upstream has for clients alone that can be asked something', async () => {
+  it('finds and calls tools that an upstream offers only to clients that can be asked', async () => {
     const { serverId } = await makeSearched()
     await attachKnown(serverId, { name: 'every', ...everythingCommand() })
     const answer = { action: 'accept' as const, content: { name: 'Ada' } }
@@ -221,7 +226,7 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await other.call(name))).toContain('There is no tool')
   })
 
-  it('says in its list which upstreams it lacks, and why none of their tools can be called', async () => {
+  it('names missing upstreams in its list and says why their tools cannot be called', async () => {
     const { serverId } = await makeSearched()
     const away = { name: 'away', transport: 'http', url: 'http://127.0.0.1:1/mcp' }
     await operator.create(`/servers/${serverId}/upstreams`, away)
@@ -232,7 +237,7 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await client.call('away_thing'))).toContain('The upstream "away" cannot be used now')
   })
 
-  it('costs at most a thousand tokens with a thousand tools, of which it finds each', async () => {
+  it('costs at most a thousand tokens with a thousand tools and finds each of them', async () => {
     const { id: serverId } = await operator.create('/servers', {
       name: 'Large',
       access: 'public',
@@ -250,34 +255,37 @@ describe('a server whose tools are found by search', () => {
     })
   })
 
-  it.each(['legacy', 'auto'] as const)('tells connected clients when it becomes so, and when not (%s)', async mode => {
-    const { serverId } = await makeSearched({ presentation: 'flat' })
-    const changes: string[][] = []
-    const client = new Client(
-      { name: 'official', version: '1.0.0' },
-      {
-        versionNegotiation: { mode },
-        listChanged: {
-          tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
+  it.each(['legacy', 'auto'] as const)(
+    'notifies connected clients when search is turned on and off (%s)',
+    async mode => {
+      const { serverId } = await makeSearched({ presentation: 'flat' })
+      const changes: string[][] = []
+      const client = new Client(
+        { name: 'official', version: '1.0.0' },
+        {
+          versionNegotiation: { mode },
+          listChanged: {
+            tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
+          },
         },
-      },
-    )
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-    onTestFinished(() => client.close())
-    expect((await client.listTools()).tools).toHaveLength(3)
-    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'search' })
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools']), 10_000)
-    await operator.expectOk('PATCH', `/servers/${serverId}`, { pinnedTools: ['forecast'] })
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
-    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
-    await vi.waitFor(() => expect(changes.at(-1)).toHaveLength(3), 10_000)
-  })
+      )
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
+      onTestFinished(() => client.close())
+      expect((await client.listTools()).tools).toHaveLength(3)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'search' })
+      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools']), 10_000)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { pinnedTools: ['forecast'] })
+      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
+      await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+      await vi.waitFor(() => expect(changes.at(-1)).toHaveLength(3), 10_000)
+    },
+  )
 
-  describe('by what its tools cost', () => {
+  describe('with the presentation auto', () => {
     const shownAsOf = async (serverId: string) =>
       Auto.parse((await operator.send('GET', `/servers/${serverId}`)).body).shownAs
 
-    it.each(ERAS)('is flat while they are cheap, and says so (%s)', async kind => {
+    it.each(ERAS)('is flat while its tools are cheap, and says so (%s)', async kind => {
       const { serverId } = await makeSearched({ presentation: 'auto', maxFlatTokens: 4_000 })
       const client = await open(kind, serverId)
       expect(await client.list()).toHaveLength(3)
@@ -302,7 +310,7 @@ describe('a server whose tools are found by search', () => {
       })
     })
 
-    it('is searched once tools come that make the list dear', async () => {
+    it('is searched once added tools make the list expensive', async () => {
       const { serverId } = await makeSearched({ presentation: 'auto' })
       const client = await open('sdk 1', serverId)
       expect(await client.list()).toHaveLength(3)
@@ -311,7 +319,7 @@ describe('a server whose tools are found by search', () => {
       expect(textOf(await client.call('forecast', { city: 'Bern' }))).toContain('/forecast/Bern')
     })
 
-    it('has nothing to say where the builder has chosen, and takes no word on it', async () => {
+    it('says nothing if the builder has chosen, and accepts no value for it', async () => {
       const { serverId } = await makeSearched()
       expect(await shownAsOf(serverId)).toBeNull()
       const shownAs = { presentation: 'flat', tokens: 1, maxTokens: 2, why: 'x' }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/kernel/index.ts'
-import { createSchemaCheck } from '../../src/toolkits/index.ts'
-import { schemaProblem } from '../../src/toolkits/json-schema.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { createSchemaCheck, schemaProblem } from '../../src/tools/json-schema.ts'
 
 const TOO_LONG = 'takes too long to check'
 

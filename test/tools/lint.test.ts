@@ -1,14 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Finding,
-  LINT_LEVELS,
-  lintAlike,
-  lintCatalogue,
-  lintTool,
-  type ShownTool,
-} from '../../src/context/index.ts'
-import type { JsonObject } from '../../src/kernel/index.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { lintAlike } from '../../src/tools/lint/alike.ts'
+import { lintCatalogue } from '../../src/tools/lint/costs.ts'
+import { type Finding, LINT_LEVELS, type ShownTool } from '../../src/tools/lint/finding.ts'
+import { lintTool } from '../../src/tools/lint/lint-tool.ts'
 
 const SOUND: ShownTool = {
   name: 'list_shipments',

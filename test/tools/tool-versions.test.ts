@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../src/kernel/index.ts'
+import type { Actor } from '../../src/lib/kernel/actor.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'

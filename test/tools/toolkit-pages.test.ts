@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Role } from '../../src/kernel/index.ts'
+import type { Role } from '../../src/lib/kernel/roles.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
@@ -126,7 +126,7 @@ describe('the pages of toolkits', () => {
     const refused = await bob.browser.submit(path, second)
     expect(refused.status).toBe(409)
     expect(refused.html).toContain('Somebody else changed this toolkit meanwhile')
-    expect(textOf(refused.html)).toMatch(/The saved one.*Carriers.*Carrier API.*Of bob.*Of ada/)
+    expect(textOf(refused.html)).toMatch(/Saved.*Carriers.*Carrier API.*Of bob.*Of ada/)
     expect(inputsOf(refused.html).get('title')).toBe('Carriers')
     expect(await ada.send('GET', `/toolkits/${id}`)).toMatchObject({ body: { title: 'Carrier API' } })
 

@@ -17,6 +17,20 @@ import { z } from 'zod'
 export const CLIENT_KINDS = ['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const
 export type ClientKind = (typeof CLIENT_KINDS)[number]
 
+/** Both lines of servers, each with every kind of client. */
+export const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
+
+/**
+ * Each kind of client once and each line of servers twice, for what goes the same way through Patchbay as something
+ * that all pairs are tried with.
+ */
+export const SOME_PAIRS = [
+  { kind: 'sdk 1', line: 'talks-old' },
+  { kind: 'sdk 1 over sse', line: 'talks-new' },
+  { kind: 'sdk 2', line: 'talks-new' },
+  { kind: 'sdk 2 stateless', line: 'talks-old' },
+] as const satisfies readonly { kind: ClientKind; line: string }[]
+
 type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 type CallOptions = { signal?: AbortSignal; onprogress?: (progress: object) => void }
 type Answer = Record<string, unknown>

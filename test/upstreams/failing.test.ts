@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamState } from '../../src/upstreams/upstream.ts'
-import { type Api, startApi } from '../net/apis.ts'
+import { type Api, startApi } from '../lib/outbound/apis.ts'
 import { callTool, commandOf, faultOf, openUpstream, remote, stateOf } from './support.ts'
 
 const NOWHERE = remote('http', 'http://api.test:1/mcp')

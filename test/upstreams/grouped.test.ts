@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { countTokens } from '../../src/context/index.ts'
+import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
@@ -153,7 +153,7 @@ describe('a server that groups', () => {
     }
     expect(await wrong(client.get('nothing'))).toBe('There is no group "nothing". The groups: "every", "every 2".')
     expect(await wrong(client.get(undefined))).toBe('"group" is missing. The groups: "every", "every 2".')
-    expect(await wrong(client.get(5))).toBe('"group" is no string. The groups: "every", "every 2".')
+    expect(await wrong(client.get(5))).toBe('"group" is not a string. The groups: "every", "every 2".')
     expect(await wrong(client.get('x\u200b'.repeat(10_000)))).toMatch(/^There is no group "x{99}…"\./)
     expect(await wrong(client.call('nothing', 'echo'))).toContain('The groups: "every", "every 2".')
     expect(await wrong(client.call('every 2', 'every_echo'))).toBe(
@@ -229,7 +229,7 @@ describe('a server that groups', () => {
 
     for (const method of ['resources/list', 'resources/templates/list', 'prompts/list']) {
       await expect(client.request(method, { group: 'nothing' })).rejects.toThrow('Unknown group: nothing')
-      await expect(client.request(method, { group: 5 })).rejects.toThrow('group is no string')
+      await expect(client.request(method, { group: 5 })).rejects.toThrow('group is not a string')
     }
     expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
   })

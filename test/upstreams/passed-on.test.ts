@@ -244,7 +244,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
       _meta: {
         'patchbay/missing': [
           { upstream: 'gone', why: expect.stringContaining('code 3') },
-          { upstream: 'mute', why: 'It has not answered yet.' },
+          { upstream: 'mute', why: 'It has not responded yet.' },
         ],
       },
     })

@@ -7,8 +7,8 @@ import { McpServer as OlderServer } from '@modelcontextprotocol/sdk/server/mcp.j
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { createAddressPolicy } from '../../src/platform/net/index.ts'
-import { type Api, listen, startApi, startRawApi } from '../net/apis.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { type Api, listen, startApi, startRawApi } from '../lib/outbound/apis.ts'
 import { callTool, faultOf, openUpstream, remote, startEverything, stateOf } from './support.ts'
 
 const urlOf = ({ port }: Api, path = '/mcp'): string => `http://api.test:${port}${path}`

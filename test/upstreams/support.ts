@@ -4,20 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
-import { createAddressPolicy } from '../../src/platform/net/index.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import {
-  type ConnectionLimits,
-  createStdioProcesses,
   createUpstreamConnection,
-  type StdioProcesses,
-  type UpstreamClient,
   type UpstreamConnection,
-  UpstreamError,
-  type UpstreamOffer,
   type UpstreamParts,
-} from '../../src/upstreams/connection/index.ts'
+} from '../../src/upstreams/connection/connection.ts'
+import type { ConnectionLimits } from '../../src/upstreams/connection/connection-limits.ts'
+import type { UpstreamClient, UpstreamOffer } from '../../src/upstreams/connection/open-connection.ts'
+import { createStdioProcesses, type StdioProcesses } from '../../src/upstreams/connection/stdio-processes.ts'
+import { UpstreamError } from '../../src/upstreams/connection/upstream-error.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
-import { resolverOf } from '../net/apis.ts'
+import { resolverOf } from '../lib/outbound/apis.ts'
 import { atEndOfFile } from '../support/end-of-file.ts'
 import { freePort } from '../support/free-port.ts'
 import { runMark } from '../support/leftovers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillText, keysIn, parseReferences } from '../../src/upstreams/references.ts'
-import { isToolAllowed } from '../../src/upstreams/tool-patterns.ts'
+import { isToolAllowed } from '../../src/upstreams/catalogue/tool-patterns.ts'
+import { fillText, keysIn, parseReferences } from '../../src/upstreams/config/references.ts'
 
 describe('the text of an argument', () => {
   const key = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,10}$/)

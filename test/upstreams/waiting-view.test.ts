@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toWaitingTool } from '../../src/upstreams/upstream-waiting.view.ts'
+import { toWaitingTool } from '../../src/web/upstreams/upstream-waiting.view.ts'
 
 const show = (before: string | undefined, after: string) =>
   toWaitingTool({

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Patch, PatchGroup, PatchParameter, PatchTool } from '../../src/dashboard/patch/patch.ts'
+import type { Patch, PatchGroup, PatchParameter, PatchTool } from '../../src/web/diagram/patch.ts'
 import { patchOf } from './patches.ts'
 
 // Patches that property-based tests try.

@@ -11,7 +11,7 @@ const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, town: `Town ${id}` 
 const Tokens = z.object({ counted: z.int(), tokensBefore: z.int(), tokensSent: z.int(), tokensSaved: z.int() })
 const format = (count: number): string => count.toLocaleString('en')
 
-describe('what calls cost, on the pages of a server', () => {
+describe('the token figures on the pages of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi((_request, response) => answerJson(response, { rows }))
   let owner: ApiClient & { email: string }
@@ -31,7 +31,7 @@ describe('what calls cost, on the pages of a server', () => {
     return { path: `/servers/${serverId}`, url, read }
   }
 
-  it('stands with each call, with the tools and the days, and in sum', async () => {
+  it('are shown per call, tool and day, and in total', async () => {
     const { path, url, read } = await serve()
     await callText(await connect(url), 'towns')
     await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(1)
@@ -42,13 +42,13 @@ describe('what calls cost, on the pages of a server', () => {
     const [, href = ''] = /href="([^"]*\/history\/[^"]+)"/.exec(history) ?? []
     expect((await person.get(href)).html).toContain(`<dd>${format(tokensSent)} of ${format(tokensBefore)}</dd>`)
     const { html: overview } = await person.get(path)
-    expect(overview).toContain('What answers cost, last 30 days')
-    expect(overview).toContain('counted by o200k_base')
-    expect(overview).toContain('Counted: all of 1 call to tools.')
+    expect(overview).toContain('Response tokens, last 30 days')
+    expect(overview).toContain('Counted with o200k_base')
+    expect(overview).toContain('All 1 tool call measured.')
     expect(overview.split(format(tokensSaved)).length - 1).toBe(3)
   })
 
-  it('says of how many calls nothing is known', async () => {
+  it('say how many calls were not measured', async () => {
     const { db } = patchbay.services
     const { path, url, read } = await serve()
     const client = await connect(url)
@@ -56,12 +56,12 @@ describe('what calls cost, on the pages of a server', () => {
     await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(1)
     await db.toolDay.updateMany({ where: { serverId: path.slice('/servers/'.length) }, data: { calls: 1_500 } })
     const { html } = await (await signIn(owner.email)).get(path)
-    expect(html).toContain('Counted: 1 of 1,500 calls to tools; nothing is claimed of the others.')
+    expect(html).toContain('1 of 1,500 tool calls measured; the others are not included in these figures.')
   })
 
-  it('is nothing where there was no call, and nobody else’s to see', async () => {
+  it('are empty without calls, and hidden from other users', async () => {
     const { path } = await serve()
-    expect((await (await signIn(owner.email)).get(path)).html).not.toContain('What answers cost')
+    expect((await (await signIn(owner.email)).get(path)).html).not.toContain('Response tokens')
     const eve = await signIn((await signUp(patchbay.origin)).email)
     expect((await eve.get(path)).status).toBe(404)
   })

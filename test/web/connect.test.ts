@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ConnectInput, toConnectPanel } from '../../src/dashboard/connect.ts'
+import { type ConnectInput, toConnectPanel } from '../../src/web/overview/connect.ts'
 
 const ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
 const PUBLIC_URL = `https://tools.kestrel.example/s/${ID}`
@@ -20,8 +20,8 @@ const everyText = (panel: ReturnType<typeof panelOf>): string => JSON.stringify(
 const CursorConfig = z.strictObject({ url: z.string() })
 const CodeConfig = z.strictObject({ name: z.string(), type: z.literal('http'), url: z.string() })
 
-describe('what adds a server to a client', () => {
-  it('opens Cursor with a configuration that holds the address', () => {
+describe('the instructions for connecting a client', () => {
+  it('open Cursor with a configuration that contains the address', () => {
     const link = new URL(hrefOf(panelOf(), 'Cursor'))
     expect(`${link.protocol}//${link.host}${link.pathname}`).toBe('cursor://anysphere.cursor-deeplink/mcp/install')
     expect(link.searchParams.get('name')).toBe('shipment-desk')
@@ -29,7 +29,7 @@ describe('what adds a server to a client', () => {
     expect(CursorConfig.parse(JSON.parse(config))).toEqual({ url: PUBLIC_URL })
   })
 
-  it('opens VS Code with a configuration that holds name, kind and address, and gives the same as a command', () => {
+  it('open VS Code with name, type and address, and offer the same as a command', () => {
     const panel = panelOf()
     const [scheme, json = ''] = hrefOf(panel, 'VS Code').split('?')
     expect(scheme).toBe('vscode:mcp/install')
@@ -38,7 +38,7 @@ describe('what adds a server to a client', () => {
     expect(codesOf(panel, 'connect-vscode')[0]).toBe(`code --add-mcp '${JSON.stringify(config)}'`)
   })
 
-  it('opens Claude’s page for connectors where Claude can reach the address', () => {
+  it('open Claude’s connectors page if Claude can reach the address', () => {
     const link = new URL(hrefOf(panelOf(), 'Claude'))
     expect(link.origin + link.pathname).toBe('https://claude.ai/customize/connectors')
     expect(Object.fromEntries(link.searchParams)).toEqual({
@@ -59,13 +59,13 @@ describe('what adds a server to a client', () => {
     },
   )
 
-  it.each(TIERS)('is a command for Claude Code, on a %s server', tier => {
+  it.each(TIERS)('contain a command for Claude Code for a %s server', tier => {
     const add = `claude mcp add --transport http shipment-desk ${PUBLIC_URL}`
     const withToken = `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`
     expect(codesOf(panelOf({ tier }), 'connect-claude-code')).toEqual(tier === 'public' ? [add] : [add, withToken])
   })
 
-  it('asks nobody to sign in, and for no token, where the server is public', () => {
+  it('ask for neither sign-in nor token if the server is public', () => {
     expect(everyText(panelOf({ tier: 'public' }))).not.toMatch(/sign in|token|OAuth|Bearer/i)
     for (const tier of ['organization', 'private'] as const) {
       const panel = panelOf({ tier })
@@ -79,7 +79,7 @@ describe('what adds a server to a client', () => {
     }
   })
 
-  it('leads only to places that are on the page, or to other programs', () => {
+  it('link only to anchors on the page or to other programs', () => {
     for (const tier of TIERS) {
       const panel = panelOf({ tier, url: LOCAL_URL })
       const ids = panel.clients.map(({ id }) => `#${id}`)
@@ -90,7 +90,7 @@ describe('what adds a server to a client', () => {
     }
   })
 
-  it('gives no name a way out of its place in a command or a link', () => {
+  it('do not let a name break out of a command or link', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('$(reboot)', "'; rm -rf ~", '‮evil', '🚚')),

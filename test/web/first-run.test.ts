@@ -5,7 +5,7 @@ import { createPageBrowser } from '../support/page-browser.ts'
 const PASSWORD = 'correct horse battery staple'
 
 describe('the first run', () => {
-  it('plugs the sample in once, however often that is asked for', async () => {
+  it('adds the sample only once, however often it is requested', async () => {
     const app = await startTestApp()
     onTestFinished(() => app.close())
     const browser = createPageBrowser(app.origin)
@@ -19,7 +19,7 @@ describe('the first run', () => {
     expect(await app.services.db.server.count()).toBe(1)
   })
 
-  it('is over where somebody made a toolkit or a server in another way', async () => {
+  it('ends if someone has created a toolkit or server another way', async () => {
     const app = await startTestApp()
     onTestFinished(() => app.close())
     const browser = createPageBrowser(app.origin)

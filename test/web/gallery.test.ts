@@ -24,30 +24,30 @@ describe('the gallery', () => {
     await ada.create('/toolkits', { title: 'Hidden' })
   })
 
-  it('shows public toolkits of everybody, by whom they are, and finds them', async () => {
+  it('shows and finds the public toolkits of all organizations, with their owners', async () => {
     const { html } = await browser.get('/gallery')
     expect(html).toContain('Carrier &lt;b&gt;API&lt;/b&gt;')
     expect(textOf(html)).toContain(`By ${ada.email.split('@')[0]}`)
     expect(html).not.toContain('Hidden')
     expect((await browser.get('/gallery?q=carrier')).html).toContain(`/gallery/${toolkitId}`)
-    expect((await browser.get('/gallery?q=hidden')).html).toContain('Nothing found')
+    expect((await browser.get('/gallery?q=hidden')).html).toContain('No toolkits found')
   })
 
-  it('shows the tools of one, and who uses it to nobody', async () => {
+  it('shows the tools of a toolkit, but not who uses it', async () => {
     const server = await ada.create('/servers', { name: 'Server of ada' })
     await ada.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkitId}`)
     const { html } = await browser.get(`/gallery/${toolkitId}`)
     expect(html).toContain('https://api.example.com/track/{{id}}')
     expect(html).not.toContain('Server of ada')
     expect((await browser.get(`/gallery/${toolkitId}?q=where`)).html).toContain('<code>track</code>')
-    expect((await browser.get(`/gallery/${toolkitId}?q=zzz`)).html).toContain('No tool here has this')
+    expect((await browser.get(`/gallery/${toolkitId}?q=zzz`)).html).toContain('No tool matches your search')
   })
 
-  it('leads who has no server to where one is made', async () => {
+  it('links to creating a server if the user has none', async () => {
     expect((await browser.get(`/gallery/${toolkitId}`)).html).toContain('href="/servers/new"')
   })
 
-  it('puts one to use in a server of one’s own as a snapshot, and says where to go on', async () => {
+  it('adds a toolkit to the user’s server as a snapshot, and links to the next step', async () => {
     const server = await bob.create('/servers', { name: 'Desk & Co' })
     const path = `/gallery/${toolkitId}`
     expect((await browser.get(path)).html).toContain('Desk &amp; Co</option>')
@@ -56,11 +56,11 @@ describe('the gallery', () => {
     expect((await browser.get(done.location ?? '')).html).toContain(`href="/servers/${server.id}/sources"`)
     const uses = Uses.parse((await bob.expectOk('GET', `/servers/${server.id}/toolkits`)).body).items
     expect(uses).toEqual([expect.objectContaining({ id: toolkitId, snapshot: expect.anything() })])
-    // Once more: nothing changes.
+    // Adding it again changes nothing.
     expect((await browser.submit(`${path}/use`, { serverId: server.id })).status).toBe(303)
   })
 
-  it('refuses a server that is not one’s own, and one that is none', async () => {
+  it('rejects servers of other users and unknown ones', async () => {
     const foreign = await ada.create('/servers', { name: 'Not yours' })
     await browser.get(`/gallery/${toolkitId}`)
     const refused = await browser.submit(`/gallery/${toolkitId}/use`, { serverId: foreign.id })
@@ -72,7 +72,7 @@ describe('the gallery', () => {
     expect(Uses.parse((await ada.expectOk('GET', `/servers/${foreign.id}/toolkits`)).body).items).toEqual([])
   })
 
-  it('offers a viewer no server to put it into', async () => {
+  it('offers no servers to viewers', async () => {
     const { db } = patchbay.services
     const { organizationId } = await db.server.findFirstOrThrow({ where: { name: 'Desk & Co' } })
     const eve = await signUp(patchbay.origin)
@@ -81,7 +81,7 @@ describe('the gallery', () => {
     expect(html).not.toContain('Desk &amp; Co')
   })
 
-  it('forgets a toolkit that is private again', async () => {
+  it('no longer shows a toolkit that has become private again', async () => {
     const { id } = await ada.create('/toolkits', { title: 'For a while', visibility: 'public' })
     expect((await browser.get(`/gallery/${id}`)).status).toBe(200)
     await ada.expectOk('PATCH', `/toolkits/${id}`, { visibility: 'private' })

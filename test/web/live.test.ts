@@ -1,8 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { createServerWatches, type WatchEvent } from '../../src/dashboard/server-watch.ts'
-import { createCallFigureStore, createExecutionStore, type ExecutionRecord } from '../../src/history/index.ts'
-import type { Database } from '../../src/platform/db/index.ts'
+import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
+import type { ExecutionRecord } from '../../src/history/execution-record.ts'
+import { createExecutionStore } from '../../src/history/executions.store.ts'
+import type { Database } from '../../src/lib/db/client.ts'
+import { createServerWatches, type WatchEvent } from '../../src/web/live/server-watch.ts'
 import { buildExecution } from '../history/execution.ts'
 import { createHistoryWorld } from '../history/history-world.ts'
 import { callText, connect } from '../servers/mcp.ts'
@@ -17,7 +19,7 @@ const PASSWORD = 'correct horse battery staple'
 const MAX_PER_SIGN_IN = 8
 const MAX_PER_USER = 32
 
-/** As another process writes it: this one is not told. */
+/** Writes a call like another process, without notifying this one. */
 const insertCall = async (db: Database, serverId: string, changes: Partial<ExecutionRecord>): Promise<string> => {
   const { id, tool, startedAt, durationMs, outcome, status = null } = buildExecution(serverId, changes)
   const bytes = { requestBytes: 0, responseBytes: 0 }
@@ -52,7 +54,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
   }
   const watchAs = (world: World) => watch(world.serverId, cookieOf(world.browser))
 
-  it('tells of a call that a real client makes, and then of the figures', async () => {
+  it('reports a call made by a real client, and then the figures', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     expect(stream.status).toBe(200)
@@ -61,15 +63,15 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await callText(client, 'get_thing', { id: '1' })
     const { calls, first } = await stream.next('calls', callsOf('get_thing'))
     expect(calls).toEqual([
-      expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: 'answered', client: 'test/1.0.0' }),
+      expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: 'succeeded', client: 'test/1.0.0' }),
     ])
-    expect(first).toMatch(/^The first call has come: get_thing answered in .*, for test\/1.0.0\.$/)
+    expect(first).toMatch(/^First call received: get_thing succeeded in .*, from test\/1.0.0\.$/)
     const Figures = z.object({ figures: z.array(z.looseObject({ name: z.string(), text: z.string() })) })
     const { figures } = await stream.next('figures', Figures)
     expect(figures).toContainEqual({ name: 'calls', text: '1', note: '', isBad: false })
   })
 
-  it('tells of a call that another process recorded, and each only once', async () => {
+  it('reports a call recorded by another process, each only once', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     const { db } = patchbay.services
@@ -80,7 +82,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     expect((await stream.next('calls', callsOf('the_next'))).calls).toHaveLength(1)
   })
 
-  it('begins with the newest calls, so that none is lost between the page and the stream', async () => {
+  it('starts with the newest calls, so that none is lost between the page and the stream', async () => {
     const world = await makeWorld()
     const client = await connect(world.url)
     await callText(client, 'get_other')
@@ -90,23 +92,23 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await second.next('calls', callsOf('get_other'))
   })
 
-  it('says how many connections clients hold open, and when a change is live on them', async () => {
+  it('reports the number of open client connections, and when a change is live', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     const controller = new AbortController()
     onTestFinished(() => controller.abort())
-    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live, no open connection', state: 'idle' })
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 0 connections', state: 'idle' })
     await fetch(`${world.url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
-    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live on 1 open connection', state: 'good' })
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 1 connection', state: 'good' })
     const later = await watchAs(world)
-    expect(await later.next('connections', Text)).toMatchObject({ text: 'Live on 1 open connection', state: 'good' })
+    expect(await later.next('connections', Text)).toMatchObject({ text: 'Online · 1 connection', state: 'good' })
     await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { description: 'Changed' })
-    expect(await stream.next('changed', Text)).toMatchObject({ text: 'Changed just now. Live on 1 open connection' })
+    expect(await stream.next('changed', Text)).toMatchObject({ text: 'Changed just now. Online · 1 connection' })
     controller.abort()
-    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Live, no open connection', state: 'idle' })
+    expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 0 connections', state: 'idle' })
   })
 
-  it('is for those alone who may see the server', async () => {
+  it('is available only to users who may see the server', async () => {
     const { serverId, owner } = await makeWorld()
     const stranger = await signUp(patchbay.origin)
     const asToken = (token: string | undefined) => ({ authorization: `Bearer ${token}` })
@@ -121,7 +123,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     expect(head.status).toBe(200)
   })
 
-  it('ends when who looks signs out', async () => {
+  it('ends when the viewer signs out', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     await world.browser.send('DELETE', '/session')
@@ -129,7 +131,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await stream.closed
   })
 
-  it('ends when who looks is a member no more', async () => {
+  it('ends when the viewer is no longer a member', async () => {
     const world = await makeWorld()
     const { db } = patchbay.services
     const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: world.serverId } })
@@ -144,7 +146,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await stays.next('calls', callsOf('get_other'))
   })
 
-  it('ends when the server is removed', async () => {
+  it('ends when the server is deleted', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     await world.owner.expectOk('DELETE', `/servers/${world.serverId}`)
@@ -152,7 +154,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await stream.closed
   })
 
-  it('is open for so many pages of one browser and no more, and makes room when one is closed', async () => {
+  it('limits the open pages per browser, and allows another when one is closed', async () => {
     const world = await makeWorld()
     const streams = []
     for (let count = 0; count < MAX_PER_SIGN_IN; count++) streams.push(await watchAs(world))
@@ -164,7 +166,7 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
     await expect.poll(async () => (await watchAs(world)).status).toBe(200)
   })
 
-  it('is open for so many pages of one user and no more, whatever the number of browsers', async () => {
+  it('limits the open pages per user across all browsers', async () => {
     const world = await makeWorld()
     const signInAgain = async () => {
       const browser = createBrowser(patchbay.origin)
@@ -182,8 +184,8 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
   })
 })
 
-describe('a stop of Patchbay', () => {
-  it('ends the live streams at once, and opens none any more', async () => {
+describe('stopping Patchbay', () => {
+  it('ends the live streams immediately, and opens no new ones', async () => {
     const app = await startTestApp()
     onTestFinished(() => app.close())
     const owner = await signUp(app.origin)
@@ -198,11 +200,11 @@ describe('a stop of Patchbay', () => {
   })
 })
 
-describe('the watch over servers', () => {
+describe('the server watches', () => {
   const [kind] = databaseKinds
   if (kind === undefined) throw new Error('there is no database to test on')
 
-  it('reads the history once for all who watch, and never for nobody', async () => {
+  it('read the history once for all listeners, and not at all without any', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const executions = createExecutionStore(world.db)

@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     browser = await signInToPages(patchbay.origin, operator.email, BASE_URL)
   })
 
-  it('show how the process does, its database and its history', async () => {
+  it('show the health of the process, the database and the history', async () => {
     const { url } = await makeServer(operator, [])
     await fetch(url, { method: 'POST', body: '{}' })
     const { status, html } = await browser.get('/operator')
@@ -34,20 +34,20 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     expect(status).toBe(200)
     expect(text).toMatch(kind.kind === 'sqlite' ? /SQLite, [\d.]+ (kB|MB)/ : /PostgreSQL, [\d.]+ (kB|MB)/)
     expect(text).toContain(process.version)
-    expect(text).toMatch(/Up for \d+ (s|min)/)
+    expect(text).toMatch(/Uptime \d+ (s|min)/)
     expect(text).toMatch(/Memory [\d.,]+ MB/)
     expect(text).toMatch(/Event loop delay, p99 [\d.]+ (ms|s)/)
     expect(text).toMatch(/Missing 0 /)
-    expect(text).toContain('complete since the start')
+    expect(text).toContain('complete since startup')
   })
 
-  it('say what is wrong with the base URL, and where the page was really reached', async () => {
+  it('warn about a wrong base URL, and name the URL that was actually used', async () => {
     const text = textOf((await browser.get('/operator')).html)
     expect(text).toContain('http://patchbay.example.com is not encrypted')
     expect(text).toContain(`You reached this page at ${patchbay.origin}`)
   })
 
-  it('list accounts with their organizations, find them by address, and nothing that is secret', async () => {
+  it('list accounts with their organizations and find them by email, without revealing secrets', async () => {
     const all = textOf((await browser.get('/operator/users')).html)
     expect(all).toMatch(/builder\d+@example.com \(operator\)/)
     expect(all).toContain('somebody.else@example.com')
@@ -56,10 +56,10 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     expect(html).not.toContain(`${operator.email} <small>(operator)`)
     const { passwordHash } = await patchbay.services.db.user.findFirstOrThrow()
     expect(all).not.toContain(passwordHash)
-    expect((await browser.get('/operator/users?q=zzz')).html).toContain('Nothing found')
+    expect((await browser.get('/operator/users?q=zzz')).html).toContain('No accounts found')
   })
 
-  it('come to an end with long lists of accounts', async () => {
+  it('page through long lists of accounts to the end', async () => {
     const emails = Array.from({ length: 150 }, (_, index) => `crowd${String(index).padStart(3, '0')}@example.com`)
     await patchbay.services.db.user.createMany({ data: emails.map(email => ({ email, passwordHash: '' })) })
     const seen: string[] = []
@@ -71,12 +71,12 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     expect(seen).toEqual(emails)
   })
 
-  it('show each setting with its value and where it is from, and of secrets that they are set', async () => {
+  it('show each setting with its value and source, but secrets only as set', async () => {
     const { html } = await browser.get('/operator/settings')
     const rows = new Map(
       [
         ...html.matchAll(
-          /<code>([A-Z_]+)<\/code><\/th><td class="wrap"><code>(.*?)<\/code><\/td><td data-label="From">(.*?)<\/td>/g,
+          /<code>([A-Z_]+)<\/code><\/th><td class="wrap"><code>(.*?)<\/code><\/td><td data-label="Source">(.*?)<\/td>/g,
         ),
       ].map(([, name, value, from = '']) => [name, `${value} (${textOf(from).trim()})`]),
     )
@@ -84,18 +84,18 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
     expect(rows.get('PATCHBAY_ALLOWED_ORIGINS')).toBe('https://app.example.com (environment)')
     expect(rows.get('PATCHBAY_SIGNUP')).toBe('open (default)')
     expect(rows.size).toBe(patchbay.settings.origins.length)
-    expect(html).toContain('PATCHBAY_TYPO: there is no such setting')
+    expect(html).toContain('PATCHBAY_TYPO: unknown setting')
     expect(html).not.toContain(SMTP_SECRET)
     expect(html).not.toContain(Buffer.alloc(32, 7).toString('base64'))
   })
 
-  it('show the log of the whole installation, with the same as a file', async () => {
+  it('show the audit log of the whole installation, and offer it as a file', async () => {
     const { html } = await browser.get('/operator/audit?action=user.')
     expect(textOf(html)).toContain('User signed in')
     expect(html).toContain('/api/v1/audit?action=user.&amp;format=ndjson')
   })
 
-  it('are closed to everybody else, and not in their menu', async () => {
+  it('are closed to other users and missing from their menu', async () => {
     const other = await signInToPages(patchbay.origin, 'somebody.else@example.com', BASE_URL)
     for (const page of ['', '/users', '/settings', '/audit']) {
       expect([page, (await other.get(`/operator${page}`)).status]).toEqual([page, 403])
@@ -105,24 +105,24 @@ describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
   })
 })
 
-describe('the page of the system’s status', () => {
+describe('the system status page', () => {
   const patchbay = runPatchbay()
 
-  it('says to anybody that Patchbay answers, and nothing else of it', async () => {
+  it('tells anyone that Patchbay is up, and nothing else', async () => {
     const { status, html, headers } = await createPageBrowser(patchbay.origin).get('/status')
     expect(status).toBe(200)
-    expect(textOf(html)).toContain('Patchbay is answering')
+    expect(textOf(html)).toContain('Patchbay is up')
     expect(headers.get('cache-control')).toBe('no-store')
     expect(html).not.toContain(patchbay.databaseUrl)
     expect(html).toContain('href="/status"')
   })
 
-  it('says that the database does not answer, where it does not', async () => {
+  it('reports a database that is not responding', async () => {
     const { db } = patchbay.services
     const query = vi.spyOn(db, '$queryRaw').mockRejectedValue(new Error('gone'))
     const { status, html } = await createPageBrowser(patchbay.origin).get('/status')
     query.mockRestore()
-    expect([status, textOf(html).includes('Its database does not answer')]).toEqual([503, true])
+    expect([status, textOf(html).includes('The database is not responding')]).toEqual([503, true])
     const ready = await fetch(`${patchbay.origin}/readyz`)
     expect(z.object({ status: z.string() }).parse(await ready.json()).status).toBe('ok')
   })

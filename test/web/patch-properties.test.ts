@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_GATHERED_HEIGHT } from '../../src/dashboard/patch/detail.ts'
-import { toPatchFigure } from '../../src/dashboard/patch/figure.ts'
-import type { Patch } from '../../src/dashboard/patch/patch.ts'
-import type { Shape } from '../../src/dashboard/patch/shapes.ts'
+import { MAX_GATHERED_HEIGHT } from '../../src/web/diagram/detail.ts'
+import { toPatchFigure } from '../../src/web/diagram/figure.ts'
+import type { Patch } from '../../src/web/diagram/patch.ts'
+import type { Shape } from '../../src/web/diagram/shapes.ts'
 import { largePatch, smallPatch } from './any-patch.ts'
 import { renderPart, wordsOfList } from './parts.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type PatchFigure, toPatchFigure } from '../../src/dashboard/patch/figure.ts'
-import type { Patch, PatchTool } from '../../src/dashboard/patch/patch.ts'
+import { type PatchFigure, toPatchFigure } from '../../src/web/diagram/figure.ts'
+import type { Patch, PatchTool } from '../../src/web/diagram/patch.ts'
 import { renderPart, wordsOfList } from './parts.ts'
 import {
   exposed,

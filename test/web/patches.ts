@@ -1,4 +1,4 @@
-import type { Patch, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from '../../src/dashboard/patch/patch.ts'
+import type { Patch, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from '../../src/web/diagram/patch.ts'
 
 // Patches as servers of several sizes have them.
 

@@ -1,4 +1,4 @@
-import type { Shape } from '../../src/dashboard/patch/shapes.ts'
+import type { Shape } from '../../src/web/diagram/shapes.ts'
 
 // What a picture shows, read back from what is drawn, not from how it was laid out.
 

@@ -28,7 +28,7 @@ describe('a server’s address in a browser', () => {
     }
     return makeServer(owner, [tool], { server: { name, description: `About ${HOSTILE}`, access } })
   }
-  /** As an address bar asks, with the session of this person. */
+  /** Requests a URL like a browser's address bar, with the user's session. */
   const look = async (
     path: string,
     cookies: ReadonlyMap<string, string> = new Map(),
@@ -46,7 +46,7 @@ describe('a server’s address in a browser', () => {
     return person.cookies
   }
 
-  it('shows anyone a public server: what it is, how to connect, and its tools as text', async () => {
+  it('shows anyone what a public server is, how to connect, and its tools as escaped text', async () => {
     const { serverId, url } = await make('public', HOSTILE)
     const { status, headers, text } = await look(`/s/${serverId}`)
     expect(status).toBe(200)
@@ -69,7 +69,7 @@ describe('a server’s address in a browser', () => {
       for (const cookies of [undefined, await signIn(other)]) {
         const { status, text } = await look(`/s/${serverId}`, cookies)
         expect(status).toBe(403)
-        expect(text).toContain('There is a server at this address.')
+        expect(text).toContain('This is the address of an MCP server.')
         for (const hidden of ['Night desk', 'track_it', 'About']) expect(text).not.toContain(hidden)
       }
       expect((await look(`/s/${serverId}`)).text).toContain(`/sign-in?return_to=%2Fs%2F${serverId}`)
@@ -80,7 +80,7 @@ describe('a server’s address in a browser', () => {
     },
   )
 
-  it('shows many tools a hundred at a time, and of each description its beginning', async () => {
+  it('shows a hundred tools per page, with shortened descriptions', async () => {
     const { db } = patchbay.services
     const { serverId, toolkitId } = await make('public')
     const { definition } = await db.tool.findFirstOrThrow({ where: { toolkitId } })
@@ -104,7 +104,7 @@ describe('a server’s address in a browser', () => {
     expect(await shownOn('?page=99')).toEqual([...names.slice(200), 'track_it'])
   })
 
-  it('shows a private server to somebody of another organization who is let in by name', async () => {
+  it('shows a private server to an allowed user of another organization', async () => {
     const { serverId } = await make('private')
     const friend = await signUp(patchbay.origin)
     const cookies = await signIn(friend)
@@ -116,20 +116,20 @@ describe('a server’s address in a browser', () => {
     expect(text).not.toContain('Open in the dashboard')
   })
 
-  it('says that there is nothing, where there is nothing', async () => {
+  it('reports an unknown server as not found', async () => {
     const none = crypto.randomUUID()
     for (const path of [`/s/${none}`, '/s/no-uuid', '/nowhere?x=%3Cscript%3E']) {
       const { status, headers, text } = await look(path)
       expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8'])
-      expect(text).toContain('Back to the start')
+      expect(text).toContain('Back to home')
       expect(text).not.toContain('<script>')
     }
-    // Below a server's address everything is its upstream's, where requests are passed on: no page of ours.
+    // A passthrough server forwards everything below its address, so Patchbay has no pages there.
     const { status, headers } = await look(`/s/${none}/further/down`)
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json'])
   })
 
-  it('answers clients as if there were no page, whatever else they take', async () => {
+  it('responds to MCP clients as if there were no page, whatever else they accept', async () => {
     const { serverId } = await make('public')
     const closed = await make('private')
     for (const accept of [
@@ -149,7 +149,7 @@ describe('a server’s address in a browser', () => {
         expect(asked.headers.get('content-security-policy')).toBeNull()
       }
     }
-    // Without any Accept, which fetch never leaves out.
+    // Without an Accept header, which fetch always sends.
     const bare = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(`${patchbay.origin}/s/${serverId}`, answer => resolve(answer.resume().statusCode))
       sent.on('error', reject).end()
@@ -162,7 +162,7 @@ describe('a server’s address in a browser', () => {
   })
 })
 
-describe('an address that is no page’s', () => {
+describe('a URL without a page', () => {
   const patchbay = runPatchbay()
   const ask = async (method: string, path: string, accept: string) => {
     const response = await fetch(`${patchbay.origin}${path}`, { method, headers: { accept }, redirect: 'manual' })
@@ -170,7 +170,7 @@ describe('an address that is no page’s', () => {
     return { status: response.status, type, allow: response.headers.get('allow'), text: await response.text() }
   }
 
-  it('is a problem document for programs and below /api, and a page for browsers', async () => {
+  it('returns a problem document to programs and below /api, and a page to browsers', async () => {
     const problem = { status: 404, type: 'application/problem+json' }
     expect(await ask('GET', '/nowhere', 'application/json')).toMatchObject(problem)
     expect(await ask('GET', '/nowhere', '*/*')).toMatchObject(problem)
@@ -179,7 +179,7 @@ describe('an address that is no page’s', () => {
     expect(await ask('POST', '/nowhere', BROWSER)).toMatchObject({ status: 404, type: 'text/html' })
   })
 
-  it('says what the address takes where a page’s method is wrong', async () => {
+  it('lists the allowed methods if a page is requested with a wrong one', async () => {
     const opened = await ask('GET', '/sign-out', BROWSER)
     expect(opened).toMatchObject({ status: 405, type: 'text/html', allow: 'POST' })
     expect(opened.text).toContain('takes what a form sends')

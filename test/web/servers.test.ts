@@ -14,7 +14,7 @@ const namesOf = ({ html }: PageAnswer): string[] =>
 const nextOf = ({ html }: PageAnswer): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
-describe.each(databaseKinds)('the pages of servers on $kind', kind => {
+describe.each(databaseKinds)('the server list on $kind', kind => {
   const patchbay = runPatchbay(kind)
   const fake = runFakeApi()
 
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     return organization.id
   }
 
-  it('show a card for each server: name, tier, address, tools, calls and errors of the last day', async () => {
+  it('shows a card for each server with name, tier, address, tools, calls and errors of the last day', async () => {
     const { api, browser } = await makePerson()
     const made = await makeServer(
       api,
@@ -46,16 +46,16 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     await call('b', { q: 'not a number' })
     await patchbay.services.recorder.flush()
     const { html } = await browser.get('/servers')
-    expect(html).toContain('1 address, 3 tools, 2 calls in the last day.')
+    expect(html).toContain('1 server, 3 tools, 2 calls in the last 24 hours.')
     expect(html).toContain('Rain and shine')
     expect(html).toContain(`value="${patchbay.settings.baseUrl}/s/${made.serverId}"`)
     expect(html).toContain('3 tools: 1 called today, 1 failing, 1 not called')
     expect(html).toContain('1 failing</span>')
-    expect(html).toMatch(/<dt>Calls, last day<\/dt><dd>2 /)
+    expect(html).toMatch(/<dt>Calls, last 24 h<\/dt><dd>2 /)
     expect(html).toMatch(/<dt>Errors<\/dt><dd data-state="failed">1</)
   })
 
-  it('say on the card that an MCP server cannot be reached', async () => {
+  it('shows on the card that an MCP server is unreachable', async () => {
     const { api, browser } = await makePerson()
     const { id } = await api.create('/servers', { name: 'Halves' })
     const upstream = await api.create(`/servers/${id}/upstreams`, {
@@ -63,12 +63,12 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
       transport: 'http',
       url: `http://127.0.0.1:${await freePort()}/mcp`,
     })
-    expect((await browser.get('/servers')).html).toContain('no tool yet</span>')
+    expect((await browser.get('/servers')).html).toContain('no tools yet</span>')
     await api.send('POST', `/upstreams/${upstream.id}/refresh`)
     expect((await browser.get('/servers')).html).toContain('1 MCP server down</span>')
   })
 
-  it('show the newest first, page by page, and what a search finds', async () => {
+  it('shows the newest servers first, page by page, and the results of a search', async () => {
     const { api, browser } = await makePerson()
     const names = Array.from({ length: 30 }, (_, index) => `Desk number ${index}`)
     for (const name of names) await api.create('/servers', { name })
@@ -86,11 +86,11 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     const many = await browser.get('/servers?q=desk')
     expect(namesOf(many)).toHaveLength(12)
     expect(namesOf(await browser.get(nextOf(many) ?? ''))).toHaveLength(12)
-    expect((await browser.get('/servers?q=nowhere')).html).toContain('No server found')
+    expect((await browser.get('/servers?q=nowhere')).html).toContain('No servers found')
     expect((await browser.get('/servers?cursor=nonsense')).status).toBe(400)
   })
 
-  it('show nobody else’s servers, by whatever address', async () => {
+  it('does not show servers of other users at any URL', async () => {
     const { api } = await makePerson()
     const { id } = await api.create('/servers', { name: 'Mine alone', access: 'public' })
     const { browser } = await makePerson()
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     expect(foreign.html).not.toContain('Mine alone')
   })
 
-  it('show every name as a text', async () => {
+  it('escapes every name', async () => {
     const { api, browser } = await makePerson()
     const { id } = await api.create('/servers', { name: HOSTILE, description: HOSTILE })
     for (const path of ['/servers', `/servers/${id}`, `/servers?q=${encodeURIComponent('"><script>')}`]) {
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     }
   })
 
-  it('make a server, which is met at once, without its address’s being asked for', async () => {
+  it('creates a server and shows it immediately, without asking for its address', async () => {
     const { browser } = await makePerson()
     expect((await browser.get('/servers/new')).html).not.toContain('name="organizationId"')
     const made = await browser.submit('/servers/new', { name: ' Desk ', description: '', access: 'public' })
@@ -122,11 +122,11 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     expect(made.location).toMatch(/^\/servers\/[0-9a-f-]{36}\?done=made$/)
     const { html } = await browser.get(made.location ?? '')
     expect(html).toContain('<h1>Desk</h1>')
-    expect(html).toContain('Made. Its address answers already')
+    expect(html).toContain('Server created. Add a tool next.')
     expect(html).not.toContain('Waiting for the first call')
   })
 
-  it('keep what was typed where it is refused, with a sentence beside the field', async () => {
+  it('keeps the input of a rejected form and shows an error next to the field', async () => {
     const { browser } = await makePerson()
     await browser.get('/servers/new')
     const empty = await browser.submit('/servers/new', { name: ' ', description: HOSTILE, access: 'organization' })
@@ -144,7 +144,7 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     })
   })
 
-  it('ask for the organization of who may build in several, and for no other', async () => {
+  it('asks for the organization only if the user can build in several', async () => {
     const { api, browser } = await makePerson()
     const built = await join(api.userId, 'builder', 'Built in')
     const seen = await join(api.userId, 'viewer', 'Seen only')
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     expect((await browser.get('/servers')).html).toContain('<p>Built in</p>')
   })
 
-  it('let who only looks make none', async () => {
+  it('does not let viewers create a server', async () => {
     const { api, browser } = await makePerson()
     await patchbay.services.db.membership.updateMany({ where: { userId: api.userId }, data: { role: 'viewer' } })
     const { html } = await browser.get('/servers')
@@ -170,13 +170,13 @@ describe.each(databaseKinds)('the pages of servers on $kind', kind => {
     expect((await browser.submit('/servers/sample', {})).status).toBe(403)
   })
 
-  it('make the sample of who has no API at hand', async () => {
+  it('creates the sample server for users without an API at hand', async () => {
     const { browser } = await makePerson()
     await browser.get('/servers')
     const made = await browser.submit('/servers/sample', {})
     expect(made).toMatchObject({ status: 303 })
     const { html } = await browser.get(made.location ?? '')
-    expect(html).toContain('Plugged in: four tools of the sample API.')
+    expect(html).toContain('Sample API added with four tools.')
     expect(html).toContain('convert_currency')
     expect(html).toContain('Waiting for the first call')
   })

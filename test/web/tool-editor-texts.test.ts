@@ -3,10 +3,10 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { formatJson } from '../../src/dashboard/format-json.ts'
-import { placeErrors } from '../../src/dashboard/tool-editor-errors.ts'
-import { namesInOffer, offerPlaces } from '../../src/dashboard/tool-editor-places.ts'
-import { readTemplate } from '../../src/templates/index.ts'
+import { readTemplate } from '../../src/templates/compile.ts'
+import { formatJson } from '../../src/web/overview/format-json.ts'
+import { placeErrors } from '../../src/web/tool-editor/tool-editor-errors.ts'
+import { namesInOffer, offerPlaces } from '../../src/web/tool-editor/tool-editor-places.ts'
 
 const Pieces = z.array(z.object({ text: z.string(), type: z.string().optional() }))
 const Module = z.object({ splitTemplate: z.custom<(text: string) => unknown>(value => typeof value === 'function') })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Role } from '../../src/kernel/index.ts'
+import type { Role } from '../../src/lib/kernel/roles.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { createPageBrowser, inputsOf, type PageAnswer } from '../support/page-browser.ts'
 
@@ -442,7 +442,7 @@ describe('the tool editor without scripts', () => {
     expect((await second.browser.submit(`/tools/${id}`, formOf(theirs, 'Theirs'))).status).toBe(303)
     const refused = await first.browser.submit(`/tools/${id}`, formOf(mine, `Mine ${HOSTILE}`))
     expect(refused.status).toBe(409)
-    expect(refused.html).toContain('Somebody else saved this while you edited it')
+    expect(refused.html).toContain('Someone else saved changes while you were editing')
     expect(refused.html).toContain('<del>Theirs</del>')
     expect(refused.html).toMatch(/<ins>Mine &quot;&gt;&lt;script&gt;/)
     expect(refused.html).toContain('The same in both: Name, Method, URL.')
@@ -610,6 +610,6 @@ describe('the tool editor without scripts', () => {
     expect(await browser.submit('/tool-preview', {})).toMatchObject({ status: 303, location: '/sign-in' })
     const told = await browser.submit('/tool-preview', {}, { ...FRAGMENT, origin: patchbay.origin })
     expect(told.status).toBe(401)
-    expect(told.html).toContain('what you typed stays')
+    expect(told.html).toContain('Your entries are kept')
   })
 })

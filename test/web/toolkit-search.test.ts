@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { watchComplaints } from '../browser/check-page.ts'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { launchChromium } from '../support/chromium.ts'
+import { watchComplaints } from './browser/check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -29,7 +29,7 @@ describe('looking for a toolkit in a real browser', () => {
     page.setDefaultTimeout(20_000)
     const complaints = watchComplaints(page)
     await page.goto('/sign-in?return_to=/toolkits')
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Weather' }).waitFor()

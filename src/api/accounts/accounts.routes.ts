@@ -1,16 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  beginSession,
-  endSession,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  toIdPage,
-  uuidParams,
-} from '../platform/http/index.ts'
 import {
   MeView,
   NewToken,
@@ -23,8 +12,14 @@ import {
   toTokenView,
   toUserView,
   UserView,
-} from './accounts.schema.ts'
-import type { AccountService } from './accounts.service.ts'
+} from '../../identity/accounts.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { beginSession, endSession } from '../../lib/http/sessions.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 
 const ANYONE = { access: 'anyone' } as const
 const USER = { access: 'user' } as const

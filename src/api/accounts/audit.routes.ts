@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { organizationIdsOf } from '../kernel/index.ts'
-import { type AuditLog, AuditPage, AuditQuery, answerAudit } from '../platform/audit/index.ts'
-import { actorOf } from '../platform/http/index.ts'
+import { AuditQuery } from '../../identity/audit/audit.schema.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AuditPage, answerAudit } from '../organizations/audit-answer.ts'
 
 const tags = ['audit']
 const querystring = AuditQuery

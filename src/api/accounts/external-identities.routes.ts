@@ -1,20 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  parseReturnTo,
-  timeSchema,
-  toIdPage,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
-import type { LinkedIdentity } from './external-identities.store.ts'
-import { keepJourney } from './external-sign-in.session.ts'
-import { ownPassword } from './second-factor.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import type { LinkedIdentity } from '../../identity/external/external-identities.store.ts'
+import { saveExternalSignIn } from '../../identity/external/external-sign-in.session.ts'
+import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 
 const USER = { access: 'user' } as const
 const TAGS = ['external sign-in']
@@ -84,7 +79,7 @@ export const externalIdentityRoutes =
         }
         const { password, returnTo } = request.body
         const { url, secrets } = await accounts.beginLinking(actorOf(request), password)
-        keepJourney(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actorOf(request).userId })
+        saveExternalSignIn(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actorOf(request).userId })
         return { url }
       },
     )

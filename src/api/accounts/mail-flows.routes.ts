@@ -1,8 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { sessionIdOf } from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
-import { EmailView, LinkToken, letterMessages, MessageView, PasswordReset, ResetRequest } from './mail-flows.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import {
+  EmailView,
+  LinkToken,
+  MessageView,
+  mailMessages,
+  PasswordReset,
+  ResetRequest,
+} from '../../identity/mail/mail-flows.schema.ts'
+import { sessionIdOf } from '../../lib/http/sessions.ts'
 
 const config = { access: 'anyone' } as const
 const tags = ['account']
@@ -13,7 +20,7 @@ const bodyLimit = 16 * 1_024
 export const mailFlowRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
-    const messages = letterMessages(accounts.isMailDelivered)
+    const messages = mailMessages(accounts.isMailDelivered)
 
     app.post(
       '/email-verifications',

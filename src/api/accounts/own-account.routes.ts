@@ -1,25 +1,20 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import {
-  actorOf,
-  beginSession,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  sessionIdOf,
-  toIdPage,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   ChangedPasswordView,
   EmailChange,
-  letterMessages,
   MessageView,
+  mailMessages,
   OwnSessionView,
   PasswordChange,
   toOwnSessionView,
-} from './mail-flows.schema.ts'
+} from '../../identity/mail/mail-flows.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { beginSession, sessionIdOf } from '../../lib/http/sessions.ts'
 
 const config = { access: 'user' } as const
 const tags = ['account']
@@ -29,7 +24,7 @@ const sessionTags = ['sessions']
 export const ownAccountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
-    const messages = letterMessages(accounts.isMailDelivered)
+    const messages = mailMessages(accounts.isMailDelivered)
 
     app.post(
       '/me/email-verification',

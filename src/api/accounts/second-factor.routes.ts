@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, sessionIdOf } from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   Confirmation,
   NewSecondFactor,
@@ -9,7 +8,9 @@ import {
   Proof,
   RecoveryCodesView,
   SecondFactorView,
-} from './second-factor.schema.ts'
+} from '../../identity/second-factor/second-factor.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { sessionIdOf } from '../../lib/http/sessions.ts'
 
 const USER = { access: 'user' } as const
 const TAGS = ['second factor']

@@ -1,8 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { serverUrl } from '../kernel/index.ts'
-import { bearerOf, type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
-import type { Server, ServerService, VerifyMcpToken } from '../servers/index.ts'
+import { bearerOf } from '../../lib/http/access.ts'
+import { type OriginPolicy, refuseForeignOrigins } from '../../lib/http/origins.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { VerifyMcpToken } from '../../servers/access/access.ts'
+import type { Server } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
 
 /** Most servers one document lists: it is read whole by clients. */
 const MAX_LISTED_SERVERS = 1_000

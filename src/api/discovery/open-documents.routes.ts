@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError, MCP_SCOPES, serverUrl } from '../kernel/index.ts'
-import { type OriginPolicy, refuseForeignOrigins } from '../platform/http/index.ts'
-import type { Server, ServerService } from '../servers/index.ts'
+import { type OriginPolicy, refuseForeignOrigins } from '../../lib/http/origins.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Server } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
 import { RegistryEntry, toRegistryEntry } from './registry-entry.ts'
 
 /** RFC 9728 §2. */

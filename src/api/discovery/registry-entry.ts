@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { serverUrl } from '../kernel/index.ts'
-import type { Server } from '../servers/index.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Server } from '../../servers/server.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 /** Characters of a title and of a description, by that schema. */

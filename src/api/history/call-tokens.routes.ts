@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { TokenSums } from '../../history/index.ts'
-import { actorOf, uuidParam } from '../../platform/http/index.ts'
+import type { TokenSums } from '../../history/tool-days.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import type { CallTokens, CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import { CallTokensQuery, CallTokensView } from './call-tokens.schema.ts'
-import type { CallTokens, CallTokensOf } from './call-tokens.ts'
 
 const config = { access: 'user' } as const
 const tags = ['execution']

@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, pageOf, signalOf, uuidParam, uuidParams } from '../platform/http/index.ts'
-import type { ExecutionService } from './execution.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { pageOf } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
   CallArguments,
   CallToolResultView,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { instantSchema, pageQuery, timeSchema } from '../platform/http/index.ts'
+import { pageQuery } from '../../lib/http/paging.ts'
+import { instantSchema, timeSchema } from '../../lib/http/schemas.ts'
 
 export const CallArguments = z.strictObject({ arguments: z.record(z.string(), z.json()).default({}) })
 

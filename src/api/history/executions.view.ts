@@ -1,9 +1,10 @@
 import type { z } from 'zod'
-import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
-import type { JsonValue } from '../kernel/index.ts'
-import { type BlocksResult, isLongText, type ToolResult } from './compiled-server.ts'
+import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/compiled-server.ts'
+import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import type { CallToolResultView, ExecutionView, GapView, ToolTestView } from './executions.schema.ts'
-import type { ToolTest } from './tool-test.ts'
 
 const toRequestView = ({ method, url, headers, body }: MaskedRequest) => ({
   method,

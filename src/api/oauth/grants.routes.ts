@@ -1,8 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam, uuidParams } from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import { ApplicationView, GrantView, toApplicationView, toGrantView } from './grants.schema.ts'
-import type { GrantService } from './grants.service.ts'
 
 const config = { access: 'user' } as const
 const SERVERS = ['servers']

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { type Actor, MCP_SCOPES, serverUrl } from '../kernel/index.ts'
-import { timeSchema } from '../platform/http/index.ts'
-import type { Grant } from './grant.ts'
-import { mayUseServerOf } from './grants.service.ts'
+import { timeSchema } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Grant } from '../../oauth/grants/grant.ts'
+import { mayUseServerOf } from '../../oauth/grants/grants.service.ts'
 
 const common = {
   id: z.uuid(),

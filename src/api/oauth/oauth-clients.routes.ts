@@ -1,6 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, assertUnchanged, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
 import {
   CreateOAuthClient,
   NewOAuthClientView,
@@ -8,8 +12,8 @@ import {
   toNewOAuthClientView,
   toOAuthClientView,
   UpdateOAuthClient,
-} from './oauth-clients.schema.ts'
-import type { OAuthClientService } from './oauth-clients.service.ts'
+} from '../../oauth/clients/oauth-clients.schema.ts'
+import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
 
 const config = { access: 'user' } as const
 const tags = ['organizations']

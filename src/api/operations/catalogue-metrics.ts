@@ -1,6 +1,6 @@
-import { TOKEN_ENCODING } from '../../context/index.ts'
-import type { Metric } from '../../platform/metrics.ts'
-import type { CatalogueReports } from './reports.ts'
+import type { Metric } from '../../lib/process/metrics.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import type { CatalogueReports } from '../servers/reports.ts'
 
 /** Servers whose lists are told of: each is three series for whoever collects them. */
 const MAX_SERVERS = 300

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { type Database, isAnswering } from './platform/db/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { isAnswering } from '../../lib/db/probe.ts'
 
 /** `/healthz`: the process lives. `/readyz`: it takes requests: the database answers and no stop has begun. */
 export const healthRoutes =

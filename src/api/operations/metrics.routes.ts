@@ -1,9 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { isSameSecret } from './accounts/index.ts'
-import { type CallLedger, listLedgerMetrics } from './execution/index.ts'
-import { type CatalogueReports, listCatalogueMetrics } from './mcp/index.ts'
-import { assertBearer } from './platform/http/index.ts'
-import { createMetricsText } from './platform/metrics.ts'
+import { isSameSecret } from '../../identity/credentials.ts'
+import { assertBearer } from '../../lib/http/access.ts'
+import { createMetricsText } from '../../lib/process/metrics.ts'
+import type { CallLedger } from '../../results/ledger/call-ledger.ts'
+import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
+import type { CatalogueReports } from '../servers/reports.ts'
+import { listCatalogueMetrics } from './catalogue-metrics.ts'
 
 type Parts = {
   /** What a scraper shows as its bearer token. */

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Actor, ROLES } from '../kernel/index.ts'
-import { actorOf, endSession } from '../platform/http/index.ts'
-import type { AccountDeletion, DeletionPreview } from './account-deletion.service.ts'
-import { REMOVE } from './deletion-plan.ts'
-import type { Member } from './organization.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { endSession } from '../../lib/http/sessions.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { ROLES } from '../../lib/kernel/roles.ts'
+import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
+import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
+import type { Member } from '../../tenancy/organization.ts'
 
 /** What deleting an account asks of accounts. */
 type Accounts = {

@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
-import { idPageOf, type Page, pageOf, sendNdjson, toIdPage } from '../http/index.ts'
-import { AuditEntryView, type AuditQuery, filterOf, toAuditEntryView } from './audit.schema.ts'
-import type { AuditScope } from './audit-entry.ts'
-import type { AuditLog } from './audit-log.ts'
+import { AuditEntryView, type AuditQuery, filterOf, toAuditEntryView } from '../../identity/audit/audit.schema.ts'
+import type { AuditScope } from '../../identity/audit/audit-entry.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { sendNdjson } from '../../lib/http/ndjson.ts'
+import { type Page, pageOf } from '../../lib/http/paging.ts'
 
 /** What a route that shows the log answers, besides the file that `format=ndjson` asks for. */
 export const AuditPage = pageOf(AuditEntryView)

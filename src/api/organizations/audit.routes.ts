@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { assertMay } from '../kernel/index.ts'
-import { type AuditLog, AuditPage, AuditQuery, answerAudit } from '../platform/audit/index.ts'
-import { actorOf, uuidParams } from '../platform/http/index.ts'
+import { AuditQuery } from '../../identity/audit/audit.schema.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
+import { AuditPage, answerAudit } from './audit-answer.ts'
 
 /** What was done in an organization, for those who manage it. */
 export const organizationAuditRoutes =

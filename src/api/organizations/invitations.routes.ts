@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, idPageOf, pageOf, pageQuery, toIdPage, uuidParam, uuidParams } from '../platform/http/index.ts'
-import type { InvitationService } from './invitations.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
 import {
   AcceptInvitation,
   CreateInvitation,
@@ -9,7 +12,7 @@ import {
   OrganizationView,
   toInvitationView,
   toOrganizationView,
-} from './organizations.schema.ts'
+} from '../../tenancy/organizations.schema.ts'
 
 const config = { access: 'user' } as const
 const tags = ['organizations']

@@ -1,16 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import {
-  actorOf,
-  assertUnchanged,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  toIdPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { MemberService } from './members.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import type { MemberService } from '../../tenancy/members.service.ts'
 import {
   ChangeRole,
   CreateOrganization,
@@ -21,8 +16,8 @@ import {
   toMemberView,
   toOrganizationView,
   UpdateOrganization,
-} from './organizations.schema.ts'
-import type { OrganizationService } from './organizations.service.ts'
+} from '../../tenancy/organizations.schema.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService }
 

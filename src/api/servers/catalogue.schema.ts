@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LISTED_PRESENTATIONS } from '../../context/index.ts'
-import { FindingView } from '../../toolkits/index.ts'
+import { FindingView } from '../../tools/findings.schema.ts'
+import { LISTED_PRESENTATIONS } from '../../tools/lint/catalogue-report.ts'
 
 export const ServerLintView = z.object({
   findings: z.array(FindingView).describe('of the whole list that clients get'),

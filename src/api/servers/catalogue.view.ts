@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../context/index.ts'
-import { toFindingView } from '../../toolkits/index.ts'
+import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../tools/lint/catalogue-report.ts'
+import { toFindingView } from '../toolkits/findings.view.ts'
 import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 
 export const toServerLintView = (report: CatalogueReport, presentation: string): z.infer<typeof ServerLintView> => ({

@@ -1,18 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import {
-  actorOf,
-  assertUnchanged,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  toIdPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { InstanceService } from './instances.service.ts'
-import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from './servers.schema.ts'
-import { toBindingRows, toBindings, toInstanceView } from './servers.view.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from '../../servers/servers.schema.ts'
+import { toBindingRows, toBindings, toInstanceView } from '../../servers/servers.view.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
 
 const config = { access: 'user' } as const
 const tags = ['instances']

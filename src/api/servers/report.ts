@@ -1,16 +1,17 @@
+import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
+import { renderTool } from '../../mcp/registry/tool-definition.ts'
+import type { CompiledServer, CompiledTool, PresentedServers } from '../../runtime/call/compiled-server.ts'
+import { clientNameOf } from '../../servers/client-name.ts'
+import { explainShownAs } from '../../servers/settings/shown-as.ts'
 import {
   type CatalogueReport,
-  type CatalogueWork,
-  joinList,
   LISTED_PRESENTATIONS,
   type ListedPresentation,
-  mapInTurns,
-  TOKEN_ENCODING,
-} from '../../context/index.ts'
-import type { CompiledServer, CompiledTool, PresentedServers } from '../../execution/index.ts'
-import { RESERVED_TOOL_PREFIX } from '../../kernel/index.ts'
-import { clientNameOf, explainShownAs } from '../../servers/index.ts'
-import { renderTool } from '../tool-definition.ts'
+} from '../../tools/lint/catalogue-report.ts'
+import type { CatalogueWork } from '../../tools/lint/catalogue-work.ts'
+import { joinList } from '../../tools/lint/read-catalogue.ts'
 
 /** Our own tools about answers: they cost what they cost, and no builder can mend them. */
 const isOurs = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)

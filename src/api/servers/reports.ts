@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { CatalogueReport, CatalogueWork, FindCatalogueReport } from '../../context/index.ts'
-import type { ExecutionService } from '../../execution/index.ts'
-import type { EventBus } from '../../platform/events/index.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { CatalogueReport, FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
+import type { CatalogueWork } from '../../tools/lint/catalogue-work.ts'
 import { buildReport } from './report.ts'
 
 export type ReportParts = {

@@ -1,17 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import {
-  actorOf,
-  assertUnchanged,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  toIdPage,
-  toPage,
-  uuidParam,
-} from '../platform/http/index.ts'
-import type { GlobalService } from './globals.service.ts'
-import type { Server } from './server.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import type { GlobalService } from '../../servers/globals/globals.service.ts'
+import type { Server } from '../../servers/server.ts'
 import {
   CreateServer,
   GlobalView,
@@ -20,11 +15,11 @@ import {
   UpdateServer,
   UsedToolkitView,
   UseToolkitQuery,
-} from './servers.schema.ts'
-import type { ServerService } from './servers.service.ts'
-import { toGlobalView, toServerView, toUsedToolkitView } from './servers.view.ts'
-import { type FindShownAs, findShownAsOf } from './shown-as.ts'
-import type { ToolkitUseService } from './toolkit-uses.service.ts'
+} from '../../servers/servers.schema.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { toGlobalView, toServerView, toUsedToolkitView } from '../../servers/servers.view.ts'
+import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
+import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 
 type Parts = {
   servers: ServerService

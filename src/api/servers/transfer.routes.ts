@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, uuidParam } from '../platform/http/index.ts'
-import { ServerView, TransferServer } from './servers.schema.ts'
-import { toServerView } from './servers.view.ts'
-import { type FindShownAs, findShownAsOf } from './shown-as.ts'
-import type { ServerTransfer } from './transfer.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { ServerView, TransferServer } from '../../servers/servers.schema.ts'
+import { toServerView } from '../../servers/servers.view.ts'
+import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
+import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 
 type Parts = { serverTransfer: ServerTransfer; findShownAs: FindShownAs; baseUrl: string }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Finding } from '../context/index.ts'
-import type { FindingView, ToolLintView } from './findings.schema.ts'
-import type { ToolLint } from './tool-lint.ts'
+import type { FindingView, ToolLintView } from '../../tools/findings.schema.ts'
+import type { Finding } from '../../tools/lint/finding.ts'
+import type { ToolLint } from '../../tools/tool-lint.ts'
 
 export const toFindingView = ({ parameter, at, clients, ...finding }: Finding): z.infer<typeof FindingView> => ({
   ...finding,

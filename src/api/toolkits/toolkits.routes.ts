@@ -1,9 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, assertUnchanged, idPageOf, pageOf, pageQuery, toIdPage, uuidParams } from '../platform/http/index.ts'
-import { ToolLintView } from './findings.schema.ts'
-import { toToolLintView } from './findings.view.ts'
-import type { ToolLintService } from './tool-lint.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { ToolLintView } from '../../tools/findings.schema.ts'
+import type { ToolLintService } from '../../tools/tool-lint.ts'
 import {
   CreateTool,
   CreateToolkit,
@@ -12,10 +15,11 @@ import {
   TransferToolkit,
   UpdateTool,
   UpdateToolkit,
-} from './toolkits.schema.ts'
-import type { ToolkitService } from './toolkits.service.ts'
+} from '../../tools/toolkits.schema.ts'
+import type { ToolkitService } from '../../tools/toolkits.service.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
+import { toToolLintView } from './findings.view.ts'
 import { toToolkitView, toToolView } from './toolkits.view.ts'
-import type { ToolService } from './tools.service.ts'
 
 type Parts = { toolkits: ToolkitService; tools: ToolService; toolLint: ToolLintService }
 

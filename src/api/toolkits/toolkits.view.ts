@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { toResponseView } from '../context/index.ts'
-import type { Tool, Toolkit } from './tool.ts'
-import { type CompiledDefinition, checkDefinition } from './tool-definition.ts'
-import type { ToolkitView, ToolView } from './toolkits.schema.ts'
+import { toResponseView } from '../../tools/response/response-rules.ts'
+import type { Tool, Toolkit } from '../../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
+import type { ToolkitView, ToolView } from '../../tools/toolkits.schema.ts'
 
 export const toToolkitView = (toolkit: Toolkit): z.infer<typeof ToolkitView> => ({
   id: toolkit.id,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../kernel/index.ts'
-import { DOCUMENT_PATH, describePatchbay, documentUrlOf } from './patchbay-client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { DOCUMENT_PATH, describePatchbay, documentUrlOf } from '../../upstreams/oauth-client/patchbay-client.ts'
 
 const MAX_AGE_SECONDS = 60 * 60
 

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf, decodeCursor, pageQuery, toPage, uuidParams } from '../../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { decodeCursor, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { hashOfName, type WaitingTool } from '../../upstreams/review/tool-review.ts'
+import type { ApprovalWish, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import { ApproveChanges, ApprovedView, UpstreamChangesView } from './reviews.schema.ts'
-import { hashOfName, type WaitingTool } from './tool-review.ts'
-import type { ApprovalWish, UpstreamReviews } from './upstream-reviews.ts'
 
 const config = { access: 'user' } as const
 const tags = ['upstreams']

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageOf } from '../../platform/http/index.ts'
+import { pageOf } from '../../lib/http/paging.ts'
 
 const definition = z.record(z.string(), z.json())
 

@@ -1,10 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { Actor } from '../../kernel/index.ts'
-import { actorOf, idPageOf, pageOf, pageQuery, timeSchema, toPage, uuidParams } from '../../platform/http/index.ts'
-import { connectPath } from './account-words.ts'
-import type { OwnAccount } from './accounts.store.ts'
-import type { UpstreamAccounts } from './upstream-accounts.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf } from '../../lib/http/id-paging.ts'
+import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
+import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 
 const config = { access: 'user' } as const
 const noContent = { 204: z.null() }

@@ -1,20 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import {
-  actorOf,
-  assertUnchanged,
-  idPageOf,
-  pageOf,
-  pageQuery,
-  toPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { UpstreamCatalogues } from './catalogue/index.ts'
-import type { Upstream, UpstreamState } from './upstream.ts'
-import type { UpstreamOffers } from './upstream-offers.ts'
-import { CreateUpstream, UpdateUpstream, UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
-import type { UpstreamService, UpstreamWithGlobals } from './upstreams.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf } from '../../lib/http/id-paging.ts'
+import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
+import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { CreateUpstream, UpdateUpstream, UpstreamOfferView, UpstreamView } from '../../upstreams/upstreams.schema.ts'
+import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 import { toOfferView, toUpstreamView } from './upstreams.view.ts'
 
 const config = { access: 'user' } as const

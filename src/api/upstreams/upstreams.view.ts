@@ -1,11 +1,12 @@
 import type { z } from 'zod'
-import { toResponseView } from '../context/index.ts'
-import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
-import type { SkippedItem } from './present-tools.ts'
-import { globalsIn } from './resolve-config.ts'
-import type { Upstream, UpstreamConfig, UpstreamState } from './upstream.ts'
-import type { UpstreamOfferView, UpstreamView } from './upstreams.schema.ts'
-import type { UpstreamWithGlobals } from './upstreams.service.ts'
+import { toResponseView } from '../../tools/response/response-rules.ts'
+import type { CatalogueItem, KeptCatalogue } from '../../upstreams/catalogue/catalogue.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import type { SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
+import { globalsIn } from '../../upstreams/config/resolve-config.ts'
+import type { Upstream, UpstreamConfig, UpstreamState } from '../../upstreams/upstream.ts'
+import type { UpstreamOfferView, UpstreamView } from '../../upstreams/upstreams.schema.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 
 type View = z.infer<typeof UpstreamView>
 

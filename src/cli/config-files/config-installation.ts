@@ -1,21 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ConfigFile, readConfigFile } from '../config-files/index.ts'
-import { type Actor, AppError, failure, type Result, success } from '../kernel/index.ts'
-import type { Logger } from '../platform/logger.ts'
-import { generateMasterKey } from '../platform/sealing.ts'
-import { loadSettingsWith, type Settings } from '../platform/settings.ts'
-import { buildServices, type Services } from '../services.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import { generateMasterKey } from '../../lib/process/sealing.ts'
+import { loadSettingsWith, type Settings } from '../../lib/process/settings.ts'
+import { buildServices, type Services } from '../../services.ts'
+import { thisMachine } from '../machine.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { createConfigSync, type SyncOutcome } from './config-sync.ts'
-import { thisMachine } from './machine.ts'
-import { makeTemporaryFolder } from './temporary-folder.ts'
+import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { watchForChanges } from './watch-file.ts'
 
 const OWNER = 'config-file@patchbay.internal'
 const HOST = '127.0.0.1'
 
-/** The same for a file whenever it is served, so that clients keep the address: a UUID of version 8 (RFC 9562 §5.8). */
+/** Derives a server id from the file's path, so that clients keep its address: a version 8 UUID (RFC 9562 §5.8). */
 const serverIdOf = (path: string): string => {
   const bytes = createHash('sha256').update(path).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
@@ -23,7 +25,7 @@ const serverIdOf = (path: string): string => {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Settings of an installation that is there for one file: on loopback, with nobody to sign in. */
+/** Settings of a temporary installation that serves one file on loopback, without sign-in. */
 const settingsIn = (folder: string): Settings => {
   const { port } = loadSettingsWith({})
   return loadSettingsWith({
@@ -38,20 +40,23 @@ const settingsIn = (folder: string): Settings => {
   })
 }
 
-/** An account that nobody can sign in with: its password is known to nobody. */
+/** Creates an account that nobody can sign in to: its random password is discarded. */
 const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
   const password = randomBytes(24).toString('base64url')
   const { id } = await accounts.createUser({ email: OWNER, password, isOperator: true })
   const actor = await accounts.findActorByUserId(id)
-  if (actor === undefined) throw new AppError('internal', 'The account of the file is gone.')
+  if (actor === undefined) throw new AppError('internal', 'The account for the file does not exist.')
   return actor
 }
 
-/** The file, or why it cannot be served, which completes "The file". One that was just emptied is about to be written. */
+/**
+ * Reads the file. The error completes "The file …". A file without servers is an error, since it may just be in the
+ * middle of being saved.
+ */
 const readServed = async (path: string): Promise<Result<ConfigFile, string>> => {
   const file = await readConfigFile(path, thisMachine())
   if (!file.ok) return failure(file.error.message)
-  return file.value.hasServers ? success(file.value) : failure('names no servers')
+  return file.value.hasServers ? success(file.value) : failure('contains no servers')
 }
 
 const readOrThrow = async (path: string): Promise<ConfigFile> => {
@@ -64,30 +69,30 @@ export type ConfigInstallation = {
   settings: Settings
   services: Services
   serverId: string
-  /** What became of the file at the start. */
+  /** The outcome of the first sync. */
   first: SyncOutcome
-  /** What the file says besides its servers. */
+  /** Remarks about the file as a whole. */
   notes: readonly string[]
-  /** Keeps to the file from now on, until it is closed. */
+  /** Starts watching the file for changes, until the services are closed. */
   follow: () => void
-  /** To be called once the services are closed. */
+  /** Deletes the temporary folder. Must be called after the services are closed. */
   remove: () => Promise<void>
 }
 
-/** Tells the operator of a file that was read again; of what is not taken only what is new. */
+/** Logs the outcome of a reload; of the skipped servers only the new ones. */
 const report = (logger: Logger, path: string, before: SyncOutcome, now: SyncOutcome): void => {
   const { added, changed, removed, skipped } = now
   const isDifferent = added.length + changed.length + removed.length > 0
-  if (isDifferent) logger.info({ path, added, changed, removed }, 'the configuration file was read again')
+  if (isDifferent) logger.info({ path, added, changed, removed }, 'reloaded the configuration file')
   const known = new Set(before.skipped.map(each => JSON.stringify(each)))
   for (const each of skipped.filter(({ name, why }) => !known.has(JSON.stringify({ name, why })))) {
-    logger.warn({ path, ...each }, 'a server of the file is not taken')
+    logger.warn({ path, ...each }, 'skipped a server in the configuration file')
   }
 }
 
 /**
- * An installation for one configuration file, gone when it ends: one public server, which holds what the file names.
- * Throws what keeps the file from being read.
+ * Opens a temporary installation for one configuration file: one public server with all the MCP servers in the file.
+ * Throws if the file cannot be read.
  */
 export const openConfigInstallation = async (given: string, logger: Logger): Promise<ConfigInstallation> => {
   const path = resolve(given)
@@ -101,7 +106,7 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
       const server = await services.servers.createServer(actor, {
         id: serverIdOf(pathToFileURL(path).href),
         name: basename(path),
-        description: `The MCP servers that ${basename(path)} names.`,
+        description: `The MCP servers in ${basename(path)}.`,
         access: 'public',
         presentation: 'flat',
         allowedUsers: [],
@@ -115,7 +120,7 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
       const reload = async (): Promise<void> => {
         const read = await readServed(path)
         if (!read.ok) {
-          logger.warn({ path }, `The file ${read.error}: what it said before is served on`)
+          logger.warn({ path }, `The file ${read.error}: the previous configuration stays in use`)
           return
         }
         const before = latest
@@ -125,7 +130,7 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
       const reloadInTurn = (): void => {
         turn = turn
           .then(reload)
-          .catch(error => logger.error({ err: error, path }, 'the configuration file could not be taken over'))
+          .catch(error => logger.error({ err: error, path }, 'failed to apply the configuration file'))
       }
       return {
         settings,
@@ -142,7 +147,7 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
         notes: file.notes,
         follow: () => {
           stopWatching = watchForChanges(path, reloadInTurn)
-          // What changed while all was made ready.
+          // Picks up changes made during start-up.
           reloadInTurn()
         },
         remove,

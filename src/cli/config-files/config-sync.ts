@@ -1,27 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type ConfigFile,
-  draftUpstreams,
-  fillPlace,
-  type GlobalDraft,
-  type UpstreamDraft,
-} from '../config-files/index.ts'
-import { type Actor, AppError } from '../kernel/index.ts'
-import type { Services } from '../services.ts'
-import { failureLines } from './failure-lines.ts'
-import { readReferred } from './read-variable.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { Services } from '../../services.ts'
+import { failureLines } from '../failure-lines.ts'
+import { readReferred } from '../read-variable.ts'
+import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from './draft-upstreams.ts'
+import { fillPlace } from './fill-place.ts'
+import type { ConfigFile } from './read-config-file.ts'
 
 type Input = UpstreamDraft['input']
 type Held = { id: string; foundName: string; input: Input }
 
-/** What became of the servers of a file, by the names that they have here. */
+/** The outcome of a sync. `names`, `added`, `changed` and `removed` use the names in Patchbay. */
 export type SyncOutcome = {
-  /** All that are served. */
+  /** All servers in use. */
   names: string[]
   added: string[]
   changed: string[]
   removed: string[]
-  /** Those of the file that are not taken, or stay as they were. */
+  /** Servers that were rejected, or left unchanged because their new version was. */
   skipped: { name: string; why: string }[]
   notes: { name: string; note: string }[]
 }
@@ -29,7 +26,7 @@ export type SyncOutcome = {
 const valueFor = ({ from }: GlobalDraft): string =>
   from.kind === 'file' ? from.value : (readReferred(from.variable) ?? from.variable.fallback ?? '')
 
-/** A change that leaves nothing of what was before. */
+/** Returns a change that sets every field, so that nothing of the previous version remains. */
 const wholeChange = ({ name, description, enabled, transport, ...rest }: Input) => ({
   name,
   description: description ?? null,
@@ -53,7 +50,10 @@ export type ConfigSyncParts = {
   serverId: string
 }
 
-/** Brings the upstreams of one server to what a file says, again and again; what did not change is left alone. */
+/**
+ * Returns a function that syncs the upstreams of one server with a configuration file. Unchanged upstreams are not
+ * touched.
+ */
 export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts) => {
   const { upstreams, globals } = services
   const held = new Map<string, Held>()
@@ -106,7 +106,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     }
   }
 
-  /** One that cannot be stays as it was; the others are not held up. */
+  /** An upstream that is rejected keeps its previous version and does not affect the others. */
   return async ({ servers, unusable }: ConfigFile): Promise<SyncOutcome> => {
     const filled = servers.map(server => ({ ...server, place: fillPlace(server.place, readReferred) }))
     const drafts = draftUpstreams(filled)
@@ -123,7 +123,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
         skipped.push({ name: draft.foundName, why: failureLines(error).join(' ') })
       }
     }
-    // Those of an upstream that stayed as it was are still referred to.
+    // Upstreams that kept their previous version still refer to their globals.
     if (skipped.length === 0) await removeGlobals(drafts.globals)
     outcome.names = [...held.keys()]
     return outcome

@@ -1,27 +1,27 @@
-/** A value that a configuration does not hold itself, and who is to be asked for it. */
+/** A value that a configuration file refers to instead of containing it. */
 export type ConfigVariable = {
   kind: 'variable'
-  /** The environment's variable, the name of what the tool asks its user for, or the path of a file that holds it. */
+  /** The name of an environment variable, the id of a VS Code input, or the path of a file that holds the value. */
   name: string
   source: 'environment' | 'input' | 'file'
-  /** What holds where nothing else is said. */
+  /** The default value. */
   fallback: string | undefined
-  /** What the tool tells its user of it. */
+  /** The tool's description of the value, shown when asking for it. */
   about?: string | undefined
-  /** Whether the tool hides what is typed; undefined: it does not say. */
+  /** Whether the tool hides the value while it is typed. Undefined if the tool does not specify it. */
   isSecret?: boolean | undefined
-  /** As the file has it. */
+  /** The reference as written in the file. */
   written: string
 }
 
 export type ConfigPart = { kind: 'text'; text: string } | ConfigVariable
 
-/** A text of a configuration file, taken apart at its variables. */
+/** A text of a configuration file, split at its variables. */
 export type ConfigText = readonly ConfigPart[]
 
 /**
- * How a tool writes variables, besides `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:name}` and `${file:path}`,
- * which all may.
+ * Variable syntax that only some tools support. All support `${NAME}`, `${NAME:-default}`, `${env:NAME}`,
+ * `${input:name}` and `${file:path}`.
  */
 export type VariableSyntax = {
   /** `$NAME` */
@@ -34,11 +34,11 @@ export type ConfigInput = Pick<ConfigVariable, 'fallback' | 'about' | 'isSecret'
 
 export type TextReader = {
   syntax: VariableSyntax
-  /** What the tool itself fills in, such as `userHome`; by name. */
+  /** Values that the tool itself fills in, such as `userHome`, by name. */
   known: ReadonlyMap<string, string>
-  /** What the tool asks its user for, by id. */
+  /** Values that the tool asks its user for, by id. */
   inputs: ReadonlyMap<string, ConfigInput>
-  /** Hears of what stands in a text and only the tool could fill in. */
+  /** Called for a reference that only the tool could fill in. */
   onUnknown: (written: string) => void
 }
 
@@ -46,7 +46,7 @@ const NAME = '[A-Za-z_][A-Za-z0-9_]*'
 const IN_BRACES = new RegExp(`^(?:env:)?(${NAME})(?::-?(.*))?$`, 's')
 const INPUT = /^input:(.+)$/s
 const FILE = /^file:(.+)$/s
-/** Of the dollar with braces, the single braces and the bare dollar, in this order. */
+/** Matches `${…}`, `{env:…}` or `{file:…}`, and `$NAME`, in this order of groups. */
 const MARKS = new RegExp(String.raw`\$\{([^{}]*)\}|\{((?:env|file):[^{}]+)\}|\$(${NAME})`, 'g')
 
 const environment = (name: string, fallback: string | undefined, written: string): ConfigVariable => ({
@@ -65,18 +65,18 @@ const readBraces = (inner: string, written: string, { known, inputs, onUnknown }
     return { kind: 'variable', name: input, source: 'input', fallback: undefined, ...inputs.get(input), written }
   }
   const path = FILE.exec(inner)?.[1]
-  // Who keeps a value in a file of its own keeps it from being seen.
+  // A value in a file of its own is most likely a secret.
   if (path !== undefined) {
     return { kind: 'variable', name: path, source: 'file', fallback: undefined, written, isSecret: true }
   }
   const [, name, fallback] = IN_BRACES.exec(inner) ?? []
-  // `workspaceFolder` and the like are words in small letters; nobody names a variable so.
+  // Editors' own variables, such as `workspaceFolder`, match the pattern as well.
   if (name !== undefined && !TOOLS_OWN.has(name)) return environment(name, fallback, written)
   onUnknown(written)
   return { kind: 'text', text: written }
 }
 
-/** Names that editors fill in, where they are not known here: of a file outside of any project. */
+/** Names that editors fill in. Their values are unknown for a file outside of any project. */
 const TOOLS_OWN: ReadonlySet<string> = new Set([
   'workspaceFolder',
   'workspaceFolderBasename',
@@ -89,7 +89,7 @@ const TOOLS_OWN: ReadonlySet<string> = new Set([
   'extensionPath',
 ])
 
-/** Takes a text of a configuration apart at its variables. What is none of them stays as it is. */
+/** Splits a text of a configuration at its variables. Everything else stays as it is. */
 export const readConfigText = (text: string, reader: TextReader): ConfigText => {
   const parts: ConfigPart[] = []
   let at = 0
@@ -107,15 +107,13 @@ export const readConfigText = (text: string, reader: TextReader): ConfigText => 
   return parts
 }
 
-/**
- * The text with every variable in its place that `read` knows, else its default; what nobody knows stays a variable.
- */
+/** Replaces each variable by its value from `read`, or by its default. A variable with neither stays a variable. */
 export const fillVariables = (text: ConfigText, read: (variable: ConfigVariable) => string | undefined): ConfigText =>
   text.map(part => {
     const value = part.kind === 'variable' ? (read(part) ?? part.fallback) : undefined
     return value === undefined ? part : { kind: 'text', text: value }
   })
 
-/** The text where it holds no variable. */
+/** Returns the text, or undefined if it contains a variable. */
 export const plainText = (text: ConfigText): string | undefined =>
   text.every(part => part.kind === 'text') ? text.map(part => part.text).join('') : undefined

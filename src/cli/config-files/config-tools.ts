@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import type { VariableSyntax } from './config-text.ts'
 
-/** Where tools keep their files on this machine. */
+/** The folders in which tools keep their files on this machine. */
 export type Machine = {
   platform: NodeJS.Platform
   home: string
-  /** Windows' folder of applications' settings. */
+  /** The folder for application settings on Windows (`APPDATA`). */
   appData: string
-  /** Where Linux keeps settings. */
+  /** The folder for settings on Linux (`XDG_CONFIG_HOME`). */
   configHome: string
-  /** Codex CLI's own folder, where it is not the usual one. */
+  /** Codex CLI's own folder, if it is not the default one. */
   codexHome: string | undefined
-  /** The project whose own files are looked for. */
+  /** The project folder whose configuration files are read. */
   project: string
 }
 
@@ -19,15 +19,15 @@ export type ConfigTool = {
   id: string
   title: string
   variables: VariableSyntax
-  /** Of the field `timeout`, in milliseconds. */
+  /** Unit of the field `timeout`, in milliseconds. */
   timeoutUnitMs: number
-  /** What an address without a type is. */
+  /** Transport of a URL without a type. */
   untypedUrl: 'http' | 'sse'
-  /** Its files, those of the user first. Not all of them need be there. */
+  /** Lists its possible files, the user's before the project's. They need not exist. */
   listFiles: (machine: Machine) => readonly string[]
 }
 
-/** Where an application that keeps its settings as its platform wishes has them. */
+/** Returns the settings folder of an application that follows the conventions of its platform. */
 const settingsFolder = (machine: Machine, name: string): string => {
   if (machine.platform === 'darwin') return join(machine.home, 'Library/Application Support', name)
   return join(machine.platform === 'win32' ? machine.appData : machine.configHome, name)
@@ -46,7 +46,7 @@ const tool = (
   rest: Partial<Pick<ConfigTool, 'variables' | 'timeoutUnitMs' | 'untypedUrl'>> = {},
 ): ConfigTool => ({ id, title, variables: {}, timeoutUnitMs: 1, untypedUrl: 'http', listFiles, ...rest })
 
-/** The tools whose files are known; each by the name that the command line takes. */
+/** The supported tools, each with the name that the command line accepts. */
 export const CONFIG_TOOLS: readonly ConfigTool[] = [
   tool('claude-desktop', 'Claude Desktop', machine => [
     join(settingsFolder(machine, 'Claude'), 'claude_desktop_config.json'),
@@ -116,10 +116,10 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
 
 const endingOf = (path: string): string => path.split(/[\\/]/).slice(-2).join('/')
 
-/** A file of no tool that is known: what most write. */
+/** Stands for a file of an unknown tool: the most common format. */
 const ANY_TOOL: ConfigTool = tool('file', 'file', () => [])
 
-/** The tool that a file at such a path belongs to, wherever the folder is. */
+/** Returns the tool that a file belongs to: by its whole path, else by its last two path segments. */
 export const toolOfFile = (path: string, machine: Machine): ConfigTool =>
   CONFIG_TOOLS.find(({ listFiles }) => listFiles(machine).some(file => file === path)) ??
   CONFIG_TOOLS.find(({ listFiles }) => listFiles(machine).some(file => endingOf(file) === endingOf(path))) ??

@@ -1,21 +1,21 @@
 import { basename } from 'node:path'
-import type { UpstreamInput } from '../upstreams/index.ts'
+import type { UpstreamInput } from '../../upstreams/upstreams.service.ts'
 import type { ConfigVariable } from './config-text.ts'
 import type { FoundServer } from './found-server.ts'
 import { type HiddenText, hideSecrets, type SecretPart } from './hide-secrets.ts'
 import { namesSecret } from './secret-looks.ts'
 import { freeName, validKey, validName } from './valid-names.ts'
 
-/** A global that upstreams are to refer to. Where its value is from: the file, or whoever knows the variable. */
+/** A global that upstreams will refer to. Its value comes from the file or from a variable. */
 export type GlobalDraft = {
   key: string
   isSecret: boolean
   from: { kind: 'file'; value: string } | { kind: 'variable'; variable: ConfigVariable }
 }
 
-/** An upstream as the management API makes one, its secrets and variables as `{{global}}`. */
+/** An upstream as the management API creates it. Secrets and variables are written as `{{global}}`. */
 export type UpstreamDraft = {
-  /** As the file calls it. */
+  /** The name in the file. */
   foundName: string
   input: UpstreamInput
   /** Keys of the globals that it refers to. */
@@ -25,12 +25,14 @@ export type UpstreamDraft = {
 
 const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecret ?? namesSecret(name)
 
-/** Braces of the text's own stay as they are. */
+/** Literal braces in the text must not become placeholders. */
 const escapeBraces = (text: string): string => text.replaceAll('{{', '\\{{')
 
 const MAX_KEY_CHARS = 64
 
-/** Hands out keys: one for what is the same, another for what only is called the same. */
+/**
+ * Assigns keys to globals: the same value gets the same key, and a different value with the same name gets another one.
+ */
 const createKeys = (taken: ReadonlySet<string>) => {
   const globals = new Map<string, GlobalDraft>()
   const isSame = (left: GlobalDraft['from'], right: GlobalDraft['from']): boolean =>
@@ -49,7 +51,8 @@ const createKeys = (taken: ReadonlySet<string>) => {
     for (const key of [wanted.key, longer, ...numbered]) {
       const known = globals.get(key)
       if (known !== undefined && !isSame(known.from, wanted.from)) continue
-      // A variable is what it is called; what stands in a file may be another value than the one that is there.
+      // A variable is identified by its name. A value from the file may differ from the global that already has this
+      // key.
       if (wanted.from.kind === 'file' && taken.has(key)) continue
       globals.set(key, { ...wanted, key, isSecret: wanted.isSecret || known?.isSecret === true })
       return key
@@ -68,7 +71,7 @@ const draftPart = (part: HiddenText[number], name: string, keys: Keys, used: Set
   return `{{${key}}}`
 }
 
-/** What every server calls the same is named after the server as well. */
+/** Names that every server uses get the server's name as a prefix. */
 const ofFile = (part: SecretPart, name: string): GlobalDraft => ({
   key: validKey(
     /^(?:authorization|argument|token|key|api[-_]?key)$/i.test(part.name) ? `${name}_${part.name}` : part.name,
@@ -114,8 +117,8 @@ const draftOne = (found: FoundServer, name: string, keys: Keys, renamed: readonl
 }
 
 /**
- * What is to be made of the servers found, each under a name of its own that upstreams may have. `takenKeys`: of the
- * globals that the server has which is to hold them.
+ * Drafts upstreams and globals for the servers found, each with a unique, valid name. `takenKeys` are the keys of the
+ * globals that the target server already has.
  */
 export const draftUpstreams = (
   servers: readonly FoundServer[],
@@ -126,7 +129,7 @@ export const draftUpstreams = (
   const upstreams = servers.map(found => {
     const name = freeName(validName(found.name), candidate => names.has(candidate))
     names.add(name)
-    const renamed = name === found.name ? [] : [`It is called "${name}" here.`]
+    const renamed = name === found.name ? [] : [`Renamed to "${name}".`]
     return draftOne(found, name, keys, renamed)
   })
   return { upstreams, globals: [...keys.globals.values()] }

@@ -5,8 +5,8 @@ import { namesSecret } from './secret-looks.ts'
 type ReadVariable = (variable: ConfigVariable) => string | undefined
 
 /**
- * A place of the operator's own file with its variables filled in. One that nobody knows stays as it is written; one
- * that is likely a secret stays a variable, for its value to be sealed.
+ * Fills in the variables of a server in the operator's own file. Unknown variables stay as written. Likely secrets stay
+ * variables, so that their values are sealed.
  */
 export const fillPlace = (place: FoundPlace, read: ReadVariable): FoundPlace => {
   const isKnownSecret = (variable: ConfigVariable): boolean =>

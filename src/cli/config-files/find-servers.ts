@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { ConfigInput } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
 import type { FoundServer, FoundServers, Unusable } from './found-server.ts'
@@ -9,9 +9,9 @@ import { readEntry } from './read-entry.ts'
 export type FileContext = {
   tool: ConfigTool
   home: string
-  /** The project that the file belongs to; undefined for a file of the user's own. */
+  /** The project that the file belongs to. Undefined for a file in the user's home. */
   project: string | undefined
-  /** Whose own servers of Claude Code's file are taken besides those for everywhere. */
+  /** Claude Code's file has a section per folder. The servers for this folder are read besides the global ones. */
   directory: string
 }
 
@@ -21,14 +21,14 @@ const objectAt = (root: JsonObject, ...path: string[]): JsonObject | undefined =
   return isJsonObject(at) ? at : undefined
 }
 
-/** OpenCode's section, which Gemini's settings have as well, for other things. */
+/** OpenCode's section `mcp`, which Gemini CLI uses for other settings. */
 const opencodeServers = (root: JsonObject): JsonObject | undefined => {
   const section = objectAt(root, 'mcp')
   const entries = Object.entries(section ?? {}).filter(([, value]) => isJsonObject(value) && 'type' in value)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/** The tables of servers that a file holds, whichever tool's it is. */
+/** Lists the tables of servers in a file, for all supported tools. */
 const listSections = (root: JsonObject, directory: string): JsonObject[] =>
   [
     objectAt(root, 'mcpServers'),
@@ -42,7 +42,7 @@ const listSections = (root: JsonObject, directory: string): JsonObject[] =>
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** What VS Code asks its user for, with the first use. */
+/** Reads the definitions of values that VS Code asks its user for on first use. */
 const readInputs = (root: JsonObject): Map<string, ConfigInput> => {
   const listed = [root.inputs, objectAt(root, 'mcp')?.inputs].flatMap(list => (Array.isArray(list) ? list : []))
   return new Map(
@@ -69,7 +69,10 @@ const knownNames = ({ home, project }: FileContext): Map<string, string> => {
 const namesIn = (list: JsonValue | undefined): ReadonlySet<string> =>
   new Set(Array.isArray(list) ? list.filter(item => typeof item === 'string') : [])
 
-/** What a tool says beside its servers of which of them are used: Gemini CLI's lists, and Claude Code's of a project. */
+/**
+ * Reads which servers are switched on or off outside of their entries: Gemini CLI's lists, and Claude Code's list per
+ * project.
+ */
 const readSwitches = (root: JsonObject, directory: string) => {
   const section = objectAt(root, 'mcp')
   const allowed = namesIn(section?.allowed)
@@ -82,7 +85,7 @@ const readSwitches = (root: JsonObject, directory: string) => {
 
 const SECTIONS = 'mcpServers, servers, context_servers, mcp_servers or mcp'
 
-/** The servers that a configuration file names. */
+/** Finds the servers in a configuration file. */
 export const findServers = ({ root, repeated }: ParsedConfig, context: FileContext): FoundServers => {
   const servers: FoundServer[] = []
   const unusable: Unusable[] = []
@@ -96,8 +99,8 @@ export const findServers = ({ root, repeated }: ParsedConfig, context: FileConte
     else unusable.push({ name, why: read.error })
   }
   const twice = [...new Set(repeated)].filter(key => sections.some(section => Object.hasOwn(section, key)))
-  const notes = twice.map(key => `"${key}" is there twice: the last one holds.`)
+  const notes = twice.map(key => `"${key}" occurs twice: the last one is used.`)
   const hasServers = sections.length > 0
-  if (!hasServers) notes.push(`It names no servers: there is no ${SECTIONS}.`)
+  if (!hasServers) notes.push(`It contains no servers: there is no ${SECTIONS}.`)
   return { hasServers, servers, unusable, notes }
 }

@@ -1,7 +1,7 @@
-import type { UpstreamFeatures } from '../upstreams/index.ts'
+import type { UpstreamFeatures } from '../../upstreams/upstream.ts'
 import type { ConfigText } from './config-text.ts'
 
-/** Where a server of a configuration file is, every text taken apart at its variables. */
+/** How a server is started or reached, with every text split at its variables. */
 export type FoundPlace =
   | {
       transport: 'stdio'
@@ -12,9 +12,9 @@ export type FoundPlace =
     }
   | { transport: 'http' | 'sse'; url: ConfigText; headers: Readonly<Record<string, ConfigText>> }
 
-/** A server as a configuration file has it. */
+/** A server as it is in a configuration file. */
 export type FoundServer = {
-  /** As the file calls it. */
+  /** The name in the file. */
   name: string
   isEnabled: boolean
   place: FoundPlace
@@ -22,20 +22,20 @@ export type FoundServer = {
   allow: readonly string[] | undefined
   deny: readonly string[] | undefined
   timeoutMs: number | undefined
-  /** Which kinds of things to pass on; left out: all. */
+  /** Which kinds of features to pass on. All if left out. */
   features?: UpstreamFeatures | undefined
-  /** What of it is not taken along, and what is different; a sentence each. */
+  /** What is not imported or imported differently, a sentence each. */
   notes: readonly string[]
 }
 
-/** What a file names and cannot be taken; `why` completes "it". */
+/** A server that cannot be imported; `why` completes "It …". */
 export type Unusable = { name: string; why: string }
 
 export type FoundServers = {
-  /** Whether it has a place for servers at all, be it empty. */
+  /** Whether it has a section for servers at all, even an empty one. */
   hasServers: boolean
   servers: readonly FoundServer[]
   unusable: readonly Unusable[]
-  /** Of the file as a whole. */
+  /** Remarks about the file as a whole. */
   notes: readonly string[]
 }

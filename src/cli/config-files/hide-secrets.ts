@@ -2,11 +2,11 @@ import { type ConfigPart, type ConfigText, plainText } from './config-text.ts'
 import type { FoundPlace } from './found-server.ts'
 import { isPlaceholder, looksSecret, namesSecret } from './secret-looks.ts'
 
-/** A secret that stands in the file. `name`: what it is called there. */
+/** A secret written in the file. `name` is its name there. */
 export type SecretPart = { kind: 'secret'; name: string; value: string }
 export type HiddenText = readonly (ConfigPart | SecretPart)[]
 
-/** A place whose secrets are told from the rest. */
+/** A place with its secrets separated from the rest. */
 export type HiddenPlace =
   | {
       transport: 'stdio'
@@ -19,12 +19,12 @@ export type HiddenPlace =
 
 const secret = (name: string, value: string): SecretPart => ({ kind: 'secret', name, value })
 
-/** `Bearer` and the like in front of what is secret (RFC 9110 §11.4). */
+/** The authentication scheme in front of a credential (RFC 9110 §11.4). */
 const SCHEME = /^(Bearer|Basic|Token|ApiKey) +(?=\S)/i
 
 const SCHEME_ALONE = /^(?:Bearer|Basic|Token|ApiKey) +$/i
 
-/** A place to be filled in is asked for, as a variable would be. */
+/** A placeholder is treated as a variable, so that its value is asked for. */
 const askedFor = (name: string, written: string): ConfigPart => ({
   kind: 'variable',
   name,
@@ -34,13 +34,13 @@ const askedFor = (name: string, written: string): ConfigPart => ({
   isSecret: true,
 })
 
-/** Variables that stand where a secret does are secret, whatever they are called. */
+/** A variable in the place of a secret is secret, whatever its name. */
 const asSecrets = (text: ConfigText): ConfigText =>
   text.map(part => (part.kind === 'variable' ? { ...part, isSecret: part.isSecret ?? true } : part))
 
 const startsWithScheme = ([first]: ConfigText): boolean => first?.kind === 'text' && SCHEME_ALONE.test(first.text)
 
-/** A text that has a name: a variable of an environment, or a header. */
+/** Separates the secrets in a text that has a name: an environment variable or a header. */
 const hideNamed = (name: string, text: ConfigText): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text
@@ -65,7 +65,7 @@ const hideArgument = (text: ConfigText, before: ConfigText | undefined): HiddenT
   if (value !== '' && (namesSecret(name) || looksSecret(value))) {
     return [{ kind: 'text', text: front }, ...hideNamed(name, [{ kind: 'text', text: value }])]
   }
-  // As mcp-remote takes headers: `--header "Authorization: Bearer …"`.
+  // The format in which mcp-remote takes headers: `--header "Authorization: Bearer …"`.
   const [, label = '', content = ''] = HEADER_ARGUMENT.exec(plain) ?? []
   const header = label.replace(/: ?$/, '')
   if (content !== '' && namesSecret(header)) {
@@ -84,7 +84,7 @@ const decode = (text: string): string => {
   }
 }
 
-/** Parameters of a URL that are secret; percent-encoded again by who fills them in. */
+/** Separates the secret parameters in a URL. Their values are decoded; filling them in encodes them again. */
 const hideInUrl = (text: ConfigText): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) {
@@ -110,7 +110,7 @@ const hideInUrl = (text: ConfigText): HiddenText => {
 
 const CREDENTIALS = /^(https?:\/\/)([^/?#@]*)@/i
 
-/** A URL with who signs in, taken apart: upstreams have that in a header. */
+/** Moves credentials in a URL to a header, because upstream URLs may not contain them. */
 const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText | undefined } => {
   const plain = plainText(url)
   const [whole = '', scheme = '', userInfo] = CREDENTIALS.exec(plain ?? '') ?? []
@@ -125,7 +125,7 @@ const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText
 const hideRecord = (record: Readonly<Record<string, ConfigText>>): Record<string, HiddenText> =>
   Object.fromEntries(Object.entries(record).map(([name, text]) => [name, hideNamed(name, text)]))
 
-/** Tells what is likely a secret from the rest: by what it is called, and by how it looks. */
+/** Separates likely secrets from the rest, by their names and by their form. */
 export const hideSecrets = (place: FoundPlace): HiddenPlace => {
   if (place.transport === 'stdio') {
     const { args, env } = place

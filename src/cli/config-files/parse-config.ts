@@ -1,19 +1,20 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { z } from 'zod'
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
 export type ConfigSyntax = 'json' | 'toml'
 
-/** Why a file is no configuration, and where: from 1, as editors count. */
+/** Why a file is not a configuration, and where. Lines and columns count from 1. */
 export type ConfigFault = { message: string; line?: number; column?: number }
 
-/** A file's content. `repeated` are keys of an object that are there twice, of which the last holds. */
+/** The content of a file. `repeated` lists keys that occur twice in an object; the last one is used. */
 export type ParsedConfig = { root: JsonObject; repeated: readonly string[] }
 
-/** Largest file read: some tools keep their whole history in it. */
+/** Largest file read, in bytes. Some tools keep their whole history in the file. */
 export const MAX_CONFIG_FILE_BYTES = 32 * 1_024 * 1_024
-/** Of arrays and objects; tools need six. */
+/** Deepest nesting of arrays and objects. Tools need six levels. */
 const MAX_DEPTH = 200
 
 const placeOf = (text: string, offset: number): { line: number; column: number } => {
@@ -22,13 +23,13 @@ const placeOf = (text: string, offset: number): { line: number; column: number }
   return { line: before.split('\n').length, column: offset - lineStart + 1 }
 }
 
-/** As jsonc-parser names it, in words: `CommaExpected` is "comma expected". */
+/** Turns jsonc-parser's error names into words: `CommaExpected` becomes "comma expected". */
 const inWords = ({ error }: ParseError): string =>
   printParseErrorCode(error)
     .replaceAll(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
     .toLowerCase()
 
-/** Deepest nesting outside of strings and comments, without recursion: the parser has some. */
+/** Returns the deepest nesting outside of strings and comments. Works without recursion, unlike the parser. */
 const depthOf = (text: string): number => {
   const scanner = createScanner(text, true)
   let depth = 0
@@ -53,7 +54,7 @@ const toValue = (node: Node | undefined, repeated: string[]): JsonValue => {
     if (members.has(key)) repeated.push(key)
     members.set(key, toValue(children[1], repeated))
   }
-  // Own properties whatever their names: `__proto__` is one like any other.
+  // Creates own properties for all names, including `__proto__`.
   return Object.fromEntries(members)
 }
 
@@ -65,22 +66,24 @@ const parseJsonText = (text: string): Result<ParsedConfig, ConfigFault> => {
   if (first !== undefined) return failure({ message: inWords(first), ...placeOf(text, first.offset) })
   const repeated: string[] = []
   const root = tree === undefined ? {} : toValue(tree, repeated)
-  return isJsonObject(root) ? success({ root, repeated }) : failure({ message: 'it is no object', line: 1, column: 1 })
+  return isJsonObject(root)
+    ? success({ root, repeated })
+    : failure({ message: 'it is not an object', line: 1, column: 1 })
 }
 
 const parseTomlText = (text: string): Result<ParsedConfig, ConfigFault> => {
   try {
-    // By way of JSON, so that dates are texts.
+    // The detour through JSON turns dates into strings.
     const root: unknown = JSON.parse(JSON.stringify(parseToml(text)))
-    return isJsonObject(root) ? success({ root, repeated: [] }) : failure({ message: 'it is no table' })
+    return isJsonObject(root) ? success({ root, repeated: [] }) : failure({ message: 'it is not a table' })
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    const [message = 'it is no TOML'] = error.message.split('\n')
+    const [message = 'it is not valid TOML'] = error.message.split('\n')
     return failure({ message: message.replace(/^Invalid TOML document: /, ''), line: error.line, column: error.column })
   }
 }
 
-/** Reads JSON with comments and commas at the end, or TOML. */
+/** Parses JSON with comments and trailing commas, or TOML. */
 export const parseConfig = (text: string, syntax: ConfigSyntax): Result<ParsedConfig, ConfigFault> => {
   const withoutMark = text.replace(/^\uFEFF/, '')
   return syntax === 'toml' ? parseTomlText(withoutMark) : parseJsonText(withoutMark)

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
 import { findServers } from './find-servers.ts'
 import type { FoundServers } from './found-server.ts'
@@ -8,15 +8,15 @@ import { type ConfigFault, MAX_CONFIG_FILE_BYTES, parseConfig } from './parse-co
 
 export type ConfigFile = FoundServers & { path: string; tool: ConfigTool }
 
-/** `message` completes "The file …"; `isAbsent`: there is none. */
+/** `message` completes "The file …". `isAbsent`: the file does not exist. */
 export type ConfigFileFault = { message: string; isAbsent: boolean }
 
 const READ_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'is not there'],
-  ['ENOTDIR', 'is not there'],
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist'],
   ['EISDIR', 'is a folder, not a file'],
-  ['EACCES', 'may not be read by this user'],
-  ['EPERM', 'may not be read by this user'],
+  ['EACCES', 'is not readable by this user'],
+  ['EPERM', 'is not readable by this user'],
 ])
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
@@ -24,11 +24,11 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const readWhole = async (path: string): Promise<Result<string, ConfigFileFault>> => {
   const found = await stat(path)
   // A pipe or a device has no size and may never end.
-  if (!found.isFile() && !found.isDirectory()) return failure({ message: 'is no file to be read', isAbsent: false })
+  if (!found.isFile() && !found.isDirectory()) return failure({ message: 'is not a regular file', isAbsent: false })
   const { size } = found
   if (size <= MAX_CONFIG_FILE_BYTES) return success(await readFile(path, 'utf8'))
   return failure({
-    message: `has ${size} bytes, more than the ${MAX_CONFIG_FILE_BYTES} that are read`,
+    message: `has ${size} bytes, more than the limit of ${MAX_CONFIG_FILE_BYTES}`,
     isAbsent: false,
   })
 }
@@ -39,7 +39,7 @@ const readText = async (path: string): Promise<Result<string, ConfigFileFault>> 
   } catch (error) {
     const message = READ_FAULTS.get(codeOf(error))
     if (message === undefined) throw error
-    return failure({ message, isAbsent: message === 'is not there' })
+    return failure({ message, isAbsent: message === 'does not exist' })
   }
 }
 
@@ -48,14 +48,17 @@ const explain = ({ message, line, column }: ConfigFault): string => {
   return `cannot be read${where}: ${message}`
 }
 
-/** The project of a file that lies in one: the folder above `.vscode`, `.cursor` and the like, or its own. */
+/**
+ * Returns the project that a file lies in: the folder above `.vscode`, `.cursor` and the like, or the file's own
+ * folder.
+ */
 const projectOf = (path: string, { home }: Machine): string | undefined => {
   const folder = dirname(path)
   const project = /[\\/]\.[A-Za-z]+$/.test(folder) ? dirname(folder) : folder
   return project === home || folder === home ? undefined : project
 }
 
-/** Reads the servers that a configuration file names. `path` is absolute. */
+/** Reads the servers in a configuration file. `path` is absolute. */
 export const readConfigFile = async (path: string, machine: Machine): Promise<Result<ConfigFile, ConfigFileFault>> => {
   const text = await readText(path)
   if (!text.ok) return text

@@ -1,17 +1,18 @@
 import { z } from 'zod'
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { type ConfigText, readConfigText, type TextReader } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
 import type { FoundPlace, FoundServer } from './found-server.ts'
 
 export type EntryContext = Pick<TextReader, 'inputs' | 'known'> & { tool: ConfigTool }
 
-const scalar = z.union([z.string(), z.number(), z.boolean()], 'is no text').transform(String)
-const texts = z.array(scalar, 'is no list of texts')
-const pairs = z.record(z.string(), z.union([scalar, z.null()], 'is no text'), 'is no object of texts')
-const seconds = z.number('is no number').positive('is not above 0')
+const scalar = z.union([z.string(), z.number(), z.boolean()], 'is not a text').transform(String)
+const texts = z.array(scalar, 'is not a list of texts')
+const pairs = z.record(z.string(), z.union([scalar, z.null()], 'is not a text'), 'is not an object of texts')
+const seconds = z.number('is not a number').positive('is not greater than 0')
 
-/** All that tools write of a server, side by side; what else they do is theirs. */
+/** The fields of all tools for a server. Other fields are ignored. */
 const Entry = z.looseObject({
   type: z.string().optional(),
   transport: z.string().optional(),
@@ -49,16 +50,16 @@ const Entry = z.looseObject({
 })
 type Entry = z.infer<typeof Entry>
 
-/** Fields that change what a server does and have no counterpart here. */
+/** Fields that change what a server does and have no counterpart in Patchbay. */
 const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
-  ['envFile', 'Its envFile is not read: add the variables that it needs.'],
-  ['headersHelper', 'Its headersHelper is not run: add the header that it makes.'],
-  ['oauth', 'Its OAuth settings are not taken along.'],
-  ['auth', 'Its OAuth settings are not taken along.'],
-  ['sandbox', 'It is not run in a sandbox.'],
+  ['envFile', 'Its envFile is not read: add the variables from it yourself.'],
+  ['headersHelper', 'Its headersHelper is not run: add the headers yourself.'],
+  ['oauth', 'Its OAuth settings are not imported.'],
+  ['auth', 'Its OAuth settings are not imported.'],
+  ['sandbox', 'It does not run in a sandbox.'],
 ])
 
-/** Most that one operation may take, as long as the setting is as it was. */
+/** Longest timeout of one operation under the default settings. */
 const MAX_TIMEOUT_MS = 300_000
 const MAX_DESCRIPTION_CHARS = 10_000
 
@@ -71,7 +72,7 @@ type Read = (text: string) => ConfigText
 const readPairs = (given: Readonly<Record<string, string | null>> | null | undefined, read: Read) =>
   Object.entries(given ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, read(value)] as const]))
 
-/** The command with its arguments: one text, a list, or an object of both. */
+/** Returns the command and its arguments, written as a text, a list, or an object with both. */
 const commandOf = ({ command, args }: Entry): readonly string[] => {
   if (command === undefined) return []
   if (typeof command === 'string') return [command, ...(args ?? [])]
@@ -101,13 +102,13 @@ const readStdio = (entry: Entry, read: Read): Result<FoundPlace, string> => {
 
 const kindOf = (entry: Entry, url: string, tool: ConfigTool): 'http' | 'sse' => {
   if (entry.httpUrl !== undefined) return 'http'
-  const said = entry.type ?? entry.transport
-  if (said !== undefined) return /sse/i.test(said) ? 'sse' : 'http'
+  const declared = entry.type ?? entry.transport
+  if (declared !== undefined) return /sse/i.test(declared) ? 'sse' : 'http'
   return tool.untypedUrl === 'sse' || /\/sse\/?(?:[?#]|$)/.test(url) ? 'sse' : 'http'
 }
 
 const readRemote = (entry: Entry, url: string, read: Read, tool: ConfigTool): Result<FoundPlace, string> => {
-  if (/^(?:unix|pipe|npipe):/.test(url)) return failure('is reached by a socket of this machine, which is not offered')
+  if (/^(?:unix|pipe|npipe):/.test(url)) return failure('uses a local socket, which is not supported')
   const bearer = entry.bearer_token_env_var
   return success({
     transport: kindOf(entry, url, tool),
@@ -128,21 +129,21 @@ const placeOf = (entry: Entry, read: Read, tool: ConfigTool): Result<FoundPlace,
   if (entry.command !== undefined) return readStdio(entry, read)
   if (url !== undefined) return readRemote(entry, url, read, tool)
   if (entry.source === 'extension' || entry.settings !== undefined) {
-    return failure('comes with an extension, which alone knows its command')
+    return failure('is provided by an editor extension, and only the extension knows its command')
   }
   return failure('has neither a command nor a URL')
 }
 
-/** All means no choice. */
+/** Merges lists of names. `*` stands for all, which is no selection. */
 const choiceOf = (...lists: (readonly string[] | undefined)[]): string[] | undefined => {
   const names = lists.flatMap(list => list ?? [])
   return names.length === 0 || names.includes('*') ? undefined : names
 }
 
 const timeoutOf = ({ timeout, tool_timeout_sec: inSeconds }: Entry, { timeoutUnitMs }: ConfigTool, notes: string[]) => {
-  const wished = inSeconds === undefined ? timeout && timeout * timeoutUnitMs : inSeconds * 1_000
-  if (wished === undefined || wished <= MAX_TIMEOUT_MS) return wished && Math.ceil(wished)
-  notes.push(`Its timeout is ${MAX_TIMEOUT_MS} ms, the most there is, in place of ${Math.ceil(wished)} ms.`)
+  const requested = inSeconds === undefined ? timeout && timeout * timeoutUnitMs : inSeconds * 1_000
+  if (requested === undefined || requested <= MAX_TIMEOUT_MS) return requested && Math.ceil(requested)
+  notes.push(`Its timeout is limited to ${MAX_TIMEOUT_MS} ms instead of ${Math.ceil(requested)} ms.`)
   return MAX_TIMEOUT_MS
 }
 
@@ -151,27 +152,27 @@ const explain = (error: z.ZodError): string =>
     .slice(0, 3)
     .map(
       ({ path, message }) =>
-        `has a field "${path.join('.')}" that ${/^is /.test(message) ? message : 'is of another type'}`,
+        `has a field "${path.join('.')}" that ${/^is /.test(message) ? message : 'has the wrong type'}`,
     )
     .join(', and ')
 
 const toJsonObject = (entry: JsonValue): JsonObject | undefined => (isJsonObject(entry) ? entry : undefined)
 
-/** One server of a file; fails with what keeps it from being taken, which completes "it". */
+/** Reads one server of a file. The error says why it cannot be imported and completes "It …". */
 export const readEntry = (
   name: string,
   given: JsonValue,
   { tool, inputs, known }: EntryContext,
 ): Result<FoundServer, string> => {
   const object = toJsonObject(given)
-  if (object === undefined) return failure('is no object')
+  if (object === undefined) return failure('is not an object')
   const parsed = Entry.safeParse(object)
   if (!parsed.success) return failure(explain(parsed.error))
   const entry = parsed.data
   const notes: string[] = []
   const onUnknown = (written: string): void => {
     notes.push(
-      `It holds ${written}, which only ${tool.title === 'file' ? 'the tool' : tool.title} can fill in: it stays as written.`,
+      `It contains ${written}, which only ${tool.title === 'file' ? 'the tool' : tool.title} can fill in: it is kept as written.`,
     )
   }
   const read: Read = text => readConfigText(text, { syntax: tool.variables, known, inputs, onUnknown })

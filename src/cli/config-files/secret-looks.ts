@@ -3,7 +3,7 @@ const WORDS_OF_SECRETS: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-/** With one of these at its end, a name is of where a secret is, or how large, and not of the secret. */
+/** Last words of names that describe a secret's location, size or the like rather than the secret itself. */
 const WORDS_OF_OTHERS: ReadonlySet<string> = new Set(
   'file path dir directory id name url uri host port type mode method count limit ttl timeout expiry scheme header prefix region version enabled'.split(
     ' ',
@@ -17,13 +17,13 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter(word => word !== '')
 
-/** Whether what is called so is likely a secret: `GITHUB_TOKEN`, `x-api-key`, `--password`. */
+/** Returns whether a name suggests a secret: `GITHUB_TOKEN`, `x-api-key`, `--password`. */
 export const namesSecret = (name: string): boolean => {
   const words = wordsOf(name)
   return !WORDS_OF_OTHERS.has(words.at(-1) ?? '') && words.some(word => WORDS_OF_SECRETS.has(word))
 }
 
-/** How widely used services begin their keys and tokens; and texts that carry a password. */
+/** Formats of the keys and tokens of widely used services, and URLs with a password. */
 const KNOWN_SECRETS = [
   /^(?:sk|pk|rk|pat|key|secret|ntn|hf|npm|pbk|lin_api|dop_v1|shpat|figd|tvly|fc|bb_live|r8|gsk|xai|ctx7sk)[-_][A-Za-z0-9_-]{12,}$/,
   /^gh[pousr]_[A-Za-z0-9]{20,}$/,
@@ -36,15 +36,15 @@ const KNOWN_SECRETS = [
   /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@/i,
 ]
 
-/** Long, and by no hand: letters and digits in a mix that no name has. */
+/** Long, and with a mix of letters and digits that names do not have. */
 const isRandom = (text: string): boolean =>
   /^[A-Za-z0-9_-]{32,}$/.test(text) &&
   /\d/.test(text) &&
   (/^[0-9a-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)))
 
-/** Whether a text is likely a secret by itself, whatever it is called. */
+/** Returns whether a text is likely a secret by its form, whatever its name. */
 export const looksSecret = (text: string): boolean => KNOWN_SECRETS.some(known => known.test(text)) || isRandom(text)
 
-/** Whether a text stands where somebody is to write a value: `<your token>`, `YOUR_API_KEY`. */
+/** Returns whether a text is a placeholder for a value: `<your token>`, `YOUR_API_KEY`. */
 export const isPlaceholder = (text: string): boolean =>
   /^<[^<>]*>$|^\[[^[\]]*\]$|^(?:your|my|insert|enter|replace)[-_ ].*$|^x{3,}$|^\.{3}$|^changeme$/i.test(text.trim())

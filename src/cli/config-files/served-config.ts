@@ -1,10 +1,10 @@
-import { buildApp } from '../app.ts'
-import { serverUrl } from '../kernel/index.ts'
-import { createLogger } from '../platform/logger.ts'
-import { loadSettings, type Settings } from '../platform/settings.ts'
+import { buildApp } from '../../app.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { createLogger } from '../../lib/process/logger.ts'
+import { loadSettings, type Settings } from '../../lib/process/settings.ts'
 import { openConfigInstallation } from './config-installation.ts'
 
-/** Serves a configuration file within this process for as long as `work` takes, which is given the server's address. */
+/** Serves a configuration file within this process while `work` runs. `work` receives the server's address. */
 export const withConfigServed = async (
   path: string,
   log: (line: string) => void,
@@ -12,7 +12,7 @@ export const withConfigServed = async (
 ): Promise<void> => {
   const logger = createLogger(loadSettings().logLevel, 'stderr')
   const { settings, services, serverId, first, follow, remove } = await openConfigInstallation(path, logger)
-  for (const { name, why } of first.skipped) log(`"${name}" is not taken: ${why}`)
+  for (const { name, why } of first.skipped) log(`Skipped "${name}": ${why}`)
   try {
     const app = await buildApp(settings, services, logger)
     const origin = await app.http.listen({ host: settings.host, port: 0 })

@@ -1,12 +1,12 @@
-import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../kernel/index.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../../lib/kernel/names.ts'
 
 const MAX_NAME_CHARS = 64
 const MAX_KEY_CHARS = 64
 
-/** What upstreams may not be called: our own tools are. */
+/** Returns whether upstreams may not have this name, because it would clash with Patchbay's own tools. */
 const isReserved = (name: string): boolean => name === 'proxy' || name.startsWith(RESERVED_TOOL_PREFIX)
 
-/** The name where an upstream may have it, else the nearest that one may. */
+/** Returns the name if an upstream may have it, else the most similar valid name. */
 export const validName = (name: string): string => {
   if (TOOL_NAME.test(name) && !isReserved(name)) return name
   const plain = name
@@ -19,7 +19,7 @@ export const validName = (name: string): string => {
   return isReserved(plain) ? `upstream-${plain}`.slice(0, MAX_NAME_CHARS) : plain
 }
 
-/** The first of `name`, `name-2`, `name-3` … that is not taken. */
+/** Returns the first of `name`, `name-2`, `name-3` … that is not taken. */
 export const freeName = (name: string, isTaken: (name: string) => boolean): string => {
   for (let at = 1; ; at++) {
     const ending = at === 1 ? '' : `-${at}`
@@ -28,7 +28,7 @@ export const freeName = (name: string, isTaken: (name: string) => boolean): stri
   }
 }
 
-/** A key that a global may have, made of a name of any kind. */
+/** Turns any name into a valid key for a global. */
 export const validKey = (name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, MAX_KEY_CHARS)
   return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`.slice(0, MAX_KEY_CHARS)

@@ -1,12 +1,15 @@
 import { unwatchFile, watch, watchFile } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** Editors write a file in several steps, and some put another in its place. */
+/** Editors write a file in several steps, and some replace it. */
 const SETTLE_MS = 50
-/** What the folder's own events miss: a link to a file elsewhere, and file systems of the network. */
-const LOOK_EVERY_MS = 1_000
+/** Interval for changes that folder events miss: a link to a file elsewhere, and network file systems. */
+const POLL_INTERVAL_MS = 1_000
 
-/** Calls `onChange` some moments after a file changed, was replaced, went or came. Answers what ends that. */
+/**
+ * Calls `onChange` shortly after a file was changed, replaced, deleted or created. Returns a function that stops
+ * watching.
+ */
 export const watchForChanges = (path: string, onChange: () => void): (() => void) => {
   let waiting: NodeJS.Timeout | undefined
   const notice = (): void => {
@@ -16,9 +19,9 @@ export const watchForChanges = (path: string, onChange: () => void): (() => void
   const folder = watch(dirname(path), { persistent: false }, (_event, name) => {
     if (name === null || name === basename(path)) notice()
   })
-  // The folder may go, too; the looks go on.
+  // If the folder is deleted, polling continues.
   folder.on('error', () => folder.close())
-  watchFile(path, { interval: LOOK_EVERY_MS, persistent: false }, notice)
+  watchFile(path, { interval: POLL_INTERVAL_MS, persistent: false }, notice)
   return () => {
     clearTimeout(waiting)
     folder.close()

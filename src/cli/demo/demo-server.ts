@@ -1,10 +1,11 @@
-import { type Actor, MAX_PAGE_SIZE } from '../kernel/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import type { Services } from '../services.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import type { Services } from '../../services.ts'
 
 const SERVER_NAME = 'Patchbay demo'
 
-/** Looks through a list, page by page, until it finds one. */
+/** Returns the first wanted item of a list, reading page by page. */
 const findIn = async <T extends { id: string }>(
   list: (page: IdPage) => Promise<readonly T[]>,
   isWanted: (item: T) => boolean,
@@ -26,7 +27,7 @@ const ensureToolkit = async ({ toolkits, sample }: Services, { actor, organizati
   )) ??
   toolkits.createToolkit(actor, {
     title: sample.title,
-    description: 'A currency table, an address book and an echo, answered inside Patchbay.',
+    description: 'A currency table, an address book and an echo, served by Patchbay itself.',
     visibility: 'public',
     organizationId,
   })
@@ -38,14 +39,14 @@ const ensureServer = async ({ servers }: Services, { actor, organizationId }: Ho
   )) ??
   servers.createServer(actor, {
     name: SERVER_NAME,
-    description: 'Tools of the sample API, for the first minute.',
+    description: 'Tools of the sample API to try out.',
     access: 'public',
     presentation: 'flat',
     allowedUsers: [],
     organizationId,
   })
 
-/** The id of the demo's server. What of it is there, from a run before or one cut short, stays; the rest is made. */
+/** Returns the id of the demo's server. Creates what is missing, so an interrupted run can be repeated. */
 export const ensureDemoServer = async (services: Services): Promise<string> => {
   const { accounts, tools, instances, sample } = services
   const actor = await accounts.getDemoActor()

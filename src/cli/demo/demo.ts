@@ -1,14 +1,15 @@
 import { Command } from 'commander'
 import { z } from 'zod'
-import { buildApp } from '../app.ts'
-import { serverUrl } from '../kernel/index.ts'
-import { createLogger } from '../platform/logger.ts'
-import { createAddressPolicy, createHttpClient } from '../platform/net/index.ts'
-import { loadSettings, type Settings } from '../platform/settings.ts'
-import { buildServices, type Services } from '../services.ts'
-import { VERSION } from '../version.ts'
+import { buildApp } from '../../app.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { createAddressPolicy } from '../../lib/outbound/address-policy.ts'
+import { createHttpClient } from '../../lib/outbound/client.ts'
+import { createLogger } from '../../lib/process/logger.ts'
+import { loadSettings, type Settings } from '../../lib/process/settings.ts'
+import { VERSION } from '../../lib/process/version.ts'
+import { buildServices, type Services } from '../../services.ts'
+import { print } from '../output.ts'
 import { ensureDemoServer } from './demo-server.ts'
-import { print } from './output.ts'
 
 const PROBE_TIMEOUT_MS = 1_000
 const PROBE_MAX_BYTES = 64 * 1_024
@@ -18,16 +19,16 @@ const PROBE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'patchbay-demo', version: VERSION } },
 }
-const ANSWER = z.object({ result: z.object({ serverInfo: z.object({ name: z.string() }) }) })
+const INITIALIZE_RESULT = z.object({ result: z.object({ serverInfo: z.object({ name: z.string() }) }) })
 const SAMPLE_CALL = { name: 'convert_currency', arguments: { from: 'EUR', to: 'JPY', amount: 100 } }
 
-/** Where this machine reaches what listens as the settings say. */
+/** Returns the origin at which this machine reaches a Patchbay with these settings. */
 const localOrigin = ({ host, port }: Settings): string => {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-/** Whether what answers there is a Patchbay on this very database, and not another program or installation. */
+/** Returns whether a Patchbay on this database serves the URL, rather than another program or installation. */
 const isServedAt = async (url: string): Promise<boolean> => {
   const policy = createAddressPolicy({ allow: ['0.0.0.0/0', '::/0'] })
   const http = createHttpClient({ policy, maxRedirects: 0, connectTimeoutMs: PROBE_TIMEOUT_MS, maxSockets: 1 })
@@ -43,7 +44,7 @@ const isServedAt = async (url: string): Promise<boolean> => {
       timeoutMs: PROBE_TIMEOUT_MS,
       maxResponseBytes: PROBE_MAX_BYTES,
     })
-    return status === 200 && ANSWER.safeParse(JSON.parse(body.toString())).success
+    return status === 200 && INITIALIZE_RESULT.safeParse(JSON.parse(body.toString())).success
   } catch {
     return false
   } finally {
@@ -51,11 +52,11 @@ const isServedAt = async (url: string): Promise<boolean> => {
   }
 }
 
-type DemoAnswer = { tools: string[]; call: typeof SAMPLE_CALL; answer: string }
+type DemoResult = { tools: string[]; call: typeof SAMPLE_CALL; answer: string }
 
-/** What a client sees: connects, lists, calls. */
-const tryWithClient = async (url: string): Promise<DemoAnswer> => {
-  // Loaded here: a server that runs for months has no use for it.
+/** Connects as a client, lists the tools and calls one. */
+const tryWithClient = async (url: string): Promise<DemoResult> => {
+  // Imported lazily, because a long-running server does not need it.
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'patchbay-demo', version: VERSION })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
@@ -70,7 +71,7 @@ const tryWithClient = async (url: string): Promise<DemoAnswer> => {
   }
 }
 
-/** Serves for the length of the demo, on a port of its own, where no Patchbay is running. */
+/** Serves on a free port while `work` runs, for when no Patchbay is running. */
 const withTemporaryServer = async <T>(
   settings: Settings,
   services: Services,
@@ -93,26 +94,22 @@ const runDemo = async (options: { json?: boolean }): Promise<void> => {
     const id = await ensureDemoServer(services)
     const localUrl = serverUrl(localOrigin(settings), id)
     const wasServing = await isServedAt(localUrl)
-    const answered = wasServing
+    const result = wasServing
       ? await tryWithClient(localUrl)
       : await withTemporaryServer(settings, services, origin => tryWithClient(serverUrl(origin, id)))
     const url = serverUrl(settings.baseUrl, id)
-    print(options, { id, url, ...answered }, [
+    print(options, { id, url, ...result }, [
       `MCP server: ${url}`,
-      `Tools: ${answered.tools.join(', ')}`,
-      `${answered.call.name} ${JSON.stringify(answered.call.arguments)}`,
-      `  → ${answered.answer}`,
+      `Tools: ${result.tools.join(', ')}`,
+      `${result.call.name} ${JSON.stringify(result.call.arguments)}`,
+      `  → ${result.answer}`,
       wasServing
-        ? 'Add the address to Claude, Cursor or VS Code and ask it to convert some money.'
-        : 'Start Patchbay with npm start, then add the address to Claude, Cursor or VS Code.',
+        ? 'Add this address to Claude, Cursor or VS Code and ask it to convert a currency.'
+        : 'Start Patchbay with npm start, then add this address to Claude, Cursor or VS Code.',
     ])
   } finally {
     await services.close()
   }
 }
 
-export const demoCommand = (): Command =>
-  new Command('demo')
-    .description('make a sample toolkit and a public server, and call one of its tools through a real MCP client')
-    .option('--json', 'print one JSON value')
-    .action(runDemo)
+export const demoCommand = (): Command => new Command('demo').option('--json', 'print one JSON value').action(runDemo)

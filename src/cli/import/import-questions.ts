@@ -1,25 +1,25 @@
 import { confirm, multiselect, password, select, text } from '@clack/prompts'
-import type { ConfigVariable } from '../config-files/index.ts'
-import { AppError } from '../kernel/index.ts'
-import { printable } from './printable.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { ConfigVariable } from '../config-files/config-text.ts'
+import { printable } from '../printable.ts'
 
 const FEATURES = ['tools', 'resources', 'prompts'] as const
 export type Feature = (typeof FEATURES)[number]
 
-const stopped = (): AppError => new AppError('invalid_request', 'Nothing was taken: you stopped it.')
+const cancelled = (): AppError => new AppError('invalid_request', 'Import cancelled. Nothing was imported.')
 
 const isAnswer = <T>(answer: T): answer is Exclude<T, symbol> => typeof answer !== 'symbol'
 
-/** What somebody at a terminal said; Ctrl-C and Escape end the command. */
+/** Returns the answer given at the terminal. Ctrl-C and Escape throw, which ends the command. */
 const answered = <T>(answer: T): Exclude<T, symbol> => {
   if (isAnswer(answer)) return answer
-  throw stopped()
+  throw cancelled()
 }
 
 export const askWhich = async (drafts: readonly { label: string; hint: string; isOn: boolean }[]): Promise<number[]> =>
   answered(
     await multiselect({
-      message: 'Which MCP servers are to be taken?',
+      message: 'Which MCP servers do you want to import?',
       options: drafts.map(({ label, hint }, value) => ({ value, label: printable(label), hint: printable(hint) })),
       initialValues: drafts.flatMap(({ isOn }, at) => (isOn ? at : [])),
       required: true,
@@ -29,7 +29,7 @@ export const askWhich = async (drafts: readonly { label: string; hint: string; i
 export const askFeatures = async (): Promise<readonly Feature[]> =>
   answered(
     await multiselect({
-      message: 'What of them is to be passed on?',
+      message: 'Which features do you want to pass on?',
       options: FEATURES.map(value => ({ value, label: value })),
       initialValues: [...FEATURES],
       required: true,
@@ -37,17 +37,17 @@ export const askFeatures = async (): Promise<readonly Feature[]> =>
   )
 
 export const askEmail = async (): Promise<string> =>
-  answered(await text({ message: 'Whose account is it for? Its e-mail address:' }))
+  answered(await text({ message: 'Email of the account to import into:' }))
 
 const NEW = ''
 
-/** Answers the id of a server, or a name for a new one. */
+/** Asks for a server. Returns the id of an existing one or the name for a new one. */
 export const askServer = async (
   servers: readonly { id: string; name: string }[],
 ): Promise<{ id: string } | { name: string }> => {
   const id = answered(
     await select({
-      message: 'Which server is to hold them?',
+      message: 'Which server do you want to add them to?',
       options: [
         ...servers.map(server => ({ value: server.id, label: printable(server.name), hint: printable(server.id) })),
         { value: NEW, label: 'A new server' },
@@ -55,28 +55,30 @@ export const askServer = async (
     }),
   )
   if (id !== NEW) return { id }
-  return { name: answered(await text({ message: 'What is it to be called?', initialValue: 'My tools' })) }
+  return { name: answered(await text({ message: 'Name of the new server:', initialValue: 'My tools' })) }
 }
 
 export const askForEnvironment = async (names: readonly string[]): Promise<boolean> =>
   answered(
-    await confirm({ message: printable(`Take the values of ${names.join(', ')} from where this terminal has them?`) }),
+    await confirm({ message: printable(`Use the values of ${names.join(', ')} from this terminal's environment?`) }),
   )
 
-/** Undefined: it is given later, on the server's page. */
+/** Returns undefined if the value will be set later, on the server's page. */
 export const askForValue = async (
   { name, about, fallback }: ConfigVariable,
   isSecret: boolean,
 ): Promise<string | undefined> => {
-  const message = printable(`${about ?? name} (${isSecret ? 'a secret, hidden as you type; ' : ''}empty: later)`)
+  const message = printable(
+    `${about ?? name} (${isSecret ? 'secret, input is hidden; ' : ''}leave empty to set it later)`,
+  )
   const answer = answered(
     isSecret ? await password({ message }) : await text({ message, initialValue: printable(fallback ?? '') }),
   )
   return answer === undefined || answer === '' ? undefined : answer
 }
 
-/** `origin`: where their values go as well, secrets too. */
-export const askWhetherToGoOn = async (count: number, server: string, origin: string): Promise<void> => {
-  const message = printable(`Attach ${count} to "${server}" at ${origin}, with the values that they need?`)
-  if (!answered(await confirm({ message }))) throw stopped()
+/** `origin` is shown because the values, secrets included, are sent there. */
+export const confirmImport = async (count: number, server: string, origin: string): Promise<void> => {
+  const message = printable(`Attach ${count} MCP servers to "${server}" at ${origin}, including their values?`)
+  if (!answered(await confirm({ message }))) throw cancelled()
 }

@@ -1,11 +1,11 @@
-import type { UpstreamDraft } from '../config-files/index.ts'
+import type { UpstreamDraft } from '../config-files/draft-upstreams.ts'
 import type { ImportOutcome } from './import-run.ts'
 import type { Candidate, Sources } from './import-sources.ts'
 
-/** What was looked into and what is in it; `drafts` are of the candidates, in their order. */
+/** The files read and the servers in them. `drafts` are those of the candidates, in the same order. */
 export type Found = { sources: Sources; candidates: readonly Candidate[]; drafts: readonly UpstreamDraft[] }
 
-/** What one of them is, as far as anybody may see it. */
+/** Describes where a server is, without its secrets. */
 export const describePlace = ({ input }: UpstreamDraft): string =>
   input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
 
@@ -33,7 +33,7 @@ export const foundLines = (found: Found): string[] => {
       `  ${name}${enabled ? '' : ' (disabled)'}: ${transport} ${place}`,
       ...each.map(note => `    ${note}`),
     ]),
-    ...unusable.map(({ name, why }) => `  ${name}: cannot be taken, since it ${why}`),
+    ...unusable.map(({ name, why }) => `  ${name}: cannot be imported: it ${why}`),
     ...notes.map(note => `  ${note}`),
   ])
   return lines
@@ -44,7 +44,9 @@ export const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcom
     `Attached ${name}${enabled ? '' : ', disabled'}`,
     ...notes.map(note => `  ${note}`),
   ]),
-  ...skipped.map(({ name, why }) => `Not taken: ${name}: ${why}`),
-  ...(missingGlobals.length > 0 ? [`Give the server its globals before it is used: ${missingGlobals.join(', ')}`] : []),
+  ...skipped.map(({ name, why }) => `Skipped ${name}: ${why}`),
+  ...(missingGlobals.length > 0
+    ? [`Set these globals on the server before you use it: ${missingGlobals.join(', ')}`]
+    : []),
   `MCP server: ${url}`,
 ]

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import type { GlobalDraft, UpstreamDraft } from '../config-files/index.ts'
-import { listAll, type ManagementApi } from './management-api.ts'
+import type { GlobalDraft, UpstreamDraft } from '../config-files/draft-upstreams.ts'
+import { listAll, type ManagementApi } from '../management-api.ts'
 
 export type ImportOutcome = {
-  /** By the names that they have in the server. */
+  /** With their names in Patchbay. */
   imported: { name: string; id: string; enabled: boolean; notes: readonly string[] }[]
   skipped: { name: string; why: string }[]
   /** Keys of globals that have no value yet. */
   missingGlobals: string[]
 }
 
-/** What is known of a server before anything is made in it. */
+/** The existing upstream names and global keys of the server to import into. */
 export type TargetServer = { id: string; names: ReadonlySet<string>; keys: ReadonlySet<string> }
 
 export const readTarget = async (api: ManagementApi, id: string): Promise<TargetServer> => {
@@ -22,13 +22,13 @@ export const readTarget = async (api: ManagementApi, id: string): Promise<Target
 type Wanted = {
   upstreams: readonly UpstreamDraft[]
   globals: readonly GlobalDraft[]
-  /** By key; what is not in it has no value yet. */
+  /** By key. A key without an entry has no value yet. */
   values: ReadonlyMap<string, string>
 }
 
-const Made = z.object({ id: z.string(), warnings: z.array(z.string()).optional() })
+const Created = z.object({ id: z.string(), warnings: z.array(z.string()).optional() })
 
-/** Makes the upstreams, one after the other; one that is refused does not hold up the others. */
+/** Creates the upstreams one after the other. A rejected one does not stop the others. */
 export const importUpstreams = async (
   api: ManagementApi,
   target: TargetServer,
@@ -38,7 +38,7 @@ export const importUpstreams = async (
   const keys = new Set(target.keys)
   const missing = new Set<string>()
 
-  /** Answers why one of them cannot be. */
+  /** Returns an error message if a global is rejected. */
   const putGlobals = async (wanted: readonly string[]): Promise<string | undefined> => {
     for (const key of wanted.filter(each => !keys.has(each))) {
       const value = values.get(key)
@@ -49,7 +49,7 @@ export const importUpstreams = async (
       const secret = globals.find(draft => draft.key === key)?.isSecret === true && value !== ''
       const path = `/servers/${target.id}/globals/${encodeURIComponent(key)}`
       const { why } = await api.send('PUT', path, { value, secret })
-      if (why !== undefined) return `Its global "${key}" cannot be: ${why}`
+      if (why !== undefined) return `Its global "${key}" was rejected: ${why}`
       keys.add(key)
     }
     return undefined
@@ -61,19 +61,19 @@ export const importUpstreams = async (
     globals: wanted,
     notes,
   }: UpstreamDraft): Promise<string | undefined> => {
-    if (target.names.has(input.name)) return `The server has an upstream "${input.name}" already.`
-    // Not before all that it needs is there: a command would be started in vain.
-    const waits = input.enabled === true && wanted.length > 0
-    const body = z.record(z.string(), z.json()).parse({ ...input, enabled: input.enabled === true && !waits })
-    const { why, body: made, status } = await api.send('POST', `/servers/${target.id}/upstreams`, body)
-    if (why !== undefined) return status === 403 ? `Refused (403): ${why}` : why
-    const { id, warnings = [] } = Made.parse(made)
+    if (target.names.has(input.name)) return `The server already has an upstream "${input.name}".`
+    // Enabled only once its globals exist; until then its command would start in vain.
+    const enableLater = input.enabled === true && wanted.length > 0
+    const body = z.record(z.string(), z.json()).parse({ ...input, enabled: input.enabled === true && !enableLater })
+    const { why, body: created, status } = await api.send('POST', `/servers/${target.id}/upstreams`, body)
+    if (why !== undefined) return status === 403 ? `Forbidden (403): ${why}` : why
+    const { id, warnings = [] } = Created.parse(created)
     const problem =
       (await putGlobals(wanted)) ??
-      (waits ? (await api.send('PATCH', `/upstreams/${id}`, { enabled: true })).why : undefined)
+      (enableLater ? (await api.send('PATCH', `/upstreams/${id}`, { enabled: true })).why : undefined)
     const name = input.name === foundName ? foundName : input.name
-    const said = [...notes, ...warnings, ...(problem === undefined ? [] : [`It is disabled: ${problem}`])]
-    outcome.imported.push({ name, id, enabled: input.enabled === true && problem === undefined, notes: said })
+    const allNotes = [...notes, ...warnings, ...(problem === undefined ? [] : [`It is disabled: ${problem}`])]
+    outcome.imported.push({ name, id, enabled: input.enabled === true && problem === undefined, notes: allNotes })
     return undefined
   }
 

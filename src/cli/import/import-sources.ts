@@ -1,27 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CONFIG_TOOLS, type ConfigFile, type FoundServer, type Machine, readConfigFile } from '../config-files/index.ts'
-import { AppError } from '../kernel/index.ts'
-import { expandPath } from './read-variable.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { CONFIG_TOOLS, type Machine } from '../config-files/config-tools.ts'
+import type { FoundServer } from '../config-files/found-server.ts'
+import { type ConfigFile, readConfigFile } from '../config-files/read-config-file.ts'
+import { expandPath } from '../read-variable.ts'
 
-/** A server, and the file that names it. */
+/** A server and the file that contains it. */
 export type Candidate = { tool: string; path: string; server: FoundServer }
 
 export type Sources = {
   files: readonly ConfigFile[]
-  /** Files that were asked for, or are there, and cannot be read; a sentence each. */
+  /** Files that cannot be read although they exist or were given by path; a sentence each. */
   faults: readonly { path: string; why: string }[]
 }
 
-/** Whether it is written as a path, and not as the name of a tool. */
+/** Returns whether a source is a path rather than the name of a tool. */
 const isPath = (source: string): boolean => /[\\/.~]/.test(source)
 
 const noTool = (source: string): AppError =>
   new AppError(
     'invalid_request',
-    `There is no tool "${source}": give a path, or one of ${CONFIG_TOOLS.map(({ id }) => id).join(', ')}.`,
+    `Unknown tool "${source}": give a path, or one of ${CONFIG_TOOLS.map(({ id }) => id).join(', ')}.`,
   )
 
-/** Files to look into: all that must be there, and those that may be. */
+/** Lists the files to read: those that must exist, and those that may. */
 const listPaths = (sources: readonly string[], machine: Machine): { path: string; isNeeded: boolean }[] => {
   if (sources.length === 0) {
     return CONFIG_TOOLS.flatMap(({ listFiles }) => listFiles(machine).map(path => ({ path, isNeeded: false })))
@@ -34,7 +36,7 @@ const listPaths = (sources: readonly string[], machine: Machine): { path: string
   })
 }
 
-/** Reads the files of the tools that are named, those at the paths given, or without any all that are known. */
+/** Reads the files of the given tools and at the given paths, or of all known tools if none are given. */
 export const readSources = async (sources: readonly string[], machine: Machine): Promise<Sources> => {
   const files: ConfigFile[] = []
   const faults: { path: string; why: string }[] = []
@@ -50,7 +52,7 @@ export const readSources = async (sources: readonly string[], machine: Machine):
   return { files, faults }
 }
 
-/** All servers of the files; one that several files have the same stands for all of them. */
+/** Lists the servers of all files, without those that are the same in several files. */
 export const listCandidates = (files: readonly ConfigFile[]): Candidate[] => {
   const candidates: Candidate[] = []
   for (const { tool, path, servers } of files) {

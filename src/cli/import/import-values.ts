@@ -1,8 +1,9 @@
-import type { ConfigVariable, GlobalDraft } from '../config-files/index.ts'
+import type { ConfigVariable } from '../config-files/config-text.ts'
+import type { GlobalDraft } from '../config-files/draft-upstreams.ts'
+import { readReferred } from '../read-variable.ts'
 import { askForEnvironment, askForValue } from './import-questions.ts'
-import { readReferred } from './read-variable.ts'
 
-/** Values of those globals that have one: of the file, the environment with consent, whoever is asked, or the default. */
+/** Collects the values of globals: from the file, from the environment with consent, by asking, or from the default. */
 export const collectValues = async (
   globals: readonly GlobalDraft[],
   known: ReadonlySet<string>,

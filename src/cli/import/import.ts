@@ -1,17 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { draftUpstreams } from '../config-files/index.ts'
-import { AppError, serverUrl } from '../kernel/index.ts'
-import { loadSettings } from '../platform/settings.ts'
-import { askEmail, askFeatures, askServer, askWhetherToGoOn, askWhich, type Feature } from './import-questions.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { loadSettings } from '../../lib/process/settings.ts'
+import { draftUpstreams } from '../config-files/draft-upstreams.ts'
+import { thisMachine } from '../machine.ts'
+import { connectApi, expectSuccess, listAll, type ManagementApi } from '../management-api.ts'
+import { print } from '../output.ts'
+import { printable } from '../printable.ts'
+import { askEmail, askFeatures, askServer, askWhich, confirmImport, type Feature } from './import-questions.ts'
 import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
 import { collectValues } from './import-values.ts'
-import { thisMachine } from './machine.ts'
-import { connectApi, expectAnswer, listAll, type ManagementApi } from './management-api.ts'
-import { print } from './output.ts'
-import { printable } from './printable.ts'
 
 type Options = {
   server?: string
@@ -32,19 +33,18 @@ const toFeatures = (text: string): Feature[] => {
     .array(z.enum(['tools', 'resources', 'prompts']))
     .min(1)
     .safeParse(toNames(text))
-  if (!parsed.success)
-    throw new InvalidArgumentError('They are a comma-separated list out of tools, resources, prompts.')
+  if (!parsed.success) throw new InvalidArgumentError('Give a comma-separated list of tools, resources, prompts.')
   return parsed.data
 }
 
-/** Whether there is somebody to ask. */
+/** Returns whether somebody can be asked. */
 const isInteractive = ({ yes, only, json }: Options): boolean =>
   yes !== true && only === undefined && json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true
 
 const isChosen = ({ tool, server }: Candidate, only: readonly string[]): boolean =>
   only.some(name => name === server.name || name === `${tool}/${server.name}`)
 
-/** Those named; throws for a name that none has. */
+/** Returns the candidates with these names. Throws for an unknown name. */
 const chooseByName = (candidates: readonly Candidate[], only: readonly string[]): Candidate[] => {
   const unknown = only.find(name => !candidates.some(candidate => isChosen(candidate, [name])))
   if (unknown !== undefined) throw new AppError('not_found', `No MCP server called "${unknown}" was found.`)
@@ -59,8 +59,8 @@ const draftsOf = (candidates: readonly Candidate[], takenKeys?: ReadonlySet<stri
     takenKeys,
   )
 
-/** One line each, as every failure is told. */
-const complain = (lines: readonly string[]): void => {
+/** Prints errors one per line, as every failure is. */
+const printErrors = (lines: readonly string[]): void => {
   if (lines.length === 0) return
   process.exitCode = 1
   for (const line of lines) process.stderr.write(`patchbay: ${printable(line)}\n`)
@@ -95,9 +95,9 @@ const withFeatures = (candidates: readonly Candidate[], features: readonly Featu
         },
   )
 
-/** With it comes all of Patchbay, which takes a while. */
+/** Imported lazily, because it loads all of Patchbay, which takes a while. */
 const openLocalApi = async (email: string): Promise<ManagementApi> =>
-  (await import('./local-api.ts')).openLocalApi(email)
+  (await import('../local-api.ts')).openLocalApi(email)
 
 const openApi = async (options: Options): Promise<ManagementApi> => {
   const { token, baseUrl } = loadSettings()
@@ -109,7 +109,7 @@ const openApi = async (options: Options): Promise<ManagementApi> => {
   if (isInteractive(options)) return openLocalApi(await askEmail())
   throw new AppError(
     'unauthenticated',
-    'Say who you are: set PATCHBAY_TOKEN to a personal access token, or give --email on the machine of Patchbay itself.',
+    'Not signed in: set PATCHBAY_TOKEN to a personal access token, or use --email on the machine that Patchbay runs on.',
   )
 }
 
@@ -117,13 +117,13 @@ const ServerView = z.object({ id: z.string(), name: z.string(), url: z.string() 
 
 const openServer = async (api: ManagementApi, options: Options) => {
   if (options.server !== undefined) {
-    return expectAnswer(api, 'GET', `/servers/${encodeURIComponent(options.server)}`, ServerView)
+    return expectSuccess(api, 'GET', `/servers/${encodeURIComponent(options.server)}`, ServerView)
   }
   const chosen =
     options.new !== undefined ? { name: options.new } : await askServer(await listAll(api, '/servers', ServerView))
   return 'id' in chosen
-    ? expectAnswer(api, 'GET', `/servers/${chosen.id}`, ServerView)
-    : expectAnswer(api, 'POST', '/servers', ServerView, { name: chosen.name })
+    ? expectSuccess(api, 'GET', `/servers/${chosen.id}`, ServerView)
+    : expectSuccess(api, 'POST', '/servers', ServerView, { name: chosen.name })
 }
 
 const attach = async (found: Found, options: Options): Promise<void> => {
@@ -139,12 +139,12 @@ const attach = async (found: Found, options: Options): Promise<void> => {
       fromEnvironment: options.fromEnvironment === true,
     })
     const origin = options.url ?? loadSettings().baseUrl
-    if (isInteractive(options)) await askWhetherToGoOn(drafts.upstreams.length, server.name, origin)
+    if (isInteractive(options)) await confirmImport(drafts.upstreams.length, server.name, origin)
     const outcome = await importUpstreams(api, target, { ...drafts, values })
     const url = server.url || serverUrl(loadSettings().baseUrl, server.id)
     print(options, { ...toFoundView(found), server: { ...server, url }, ...outcome }, outcomeLines(outcome, url))
     const { skipped } = outcome
-    if (skipped.length > 0) complain([`${skipped.length} of ${chosen.length} MCP servers could not be taken.`])
+    if (skipped.length > 0) printErrors([`${skipped.length} of ${chosen.length} MCP servers could not be imported.`])
   } finally {
     await api.close()
   }
@@ -152,16 +152,17 @@ const attach = async (found: Found, options: Options): Promise<void> => {
 
 const runImport = async (sources: readonly string[], options: Options, command: Command): Promise<void> => {
   const isAsked = isInteractive(options)
-  const takes = isAsked || options.yes === true || options.only !== undefined
-  if (takes && !isAsked && (options.server === undefined) === (options.new === undefined)) {
+  const willImport = isAsked || options.yes === true || options.only !== undefined
+  if (willImport && !isAsked && (options.server === undefined) === (options.new === undefined)) {
     command.error('error: give either --server <id> or --new <name>')
   }
   const read = await readSources(sources, thisMachine())
   const candidates = listCandidates(read.files)
   const found: Found = { sources: read, candidates, drafts: draftsOf(candidates).upstreams }
-  complain(read.faults.map(({ why }) => why))
-  if (candidates.length === 0 || !takes) {
-    const hint = candidates.length === 0 ? 'No MCP servers were found.' : 'Take them with --yes, or some with --only.'
+  printErrors(read.faults.map(({ why }) => why))
+  if (candidates.length === 0 || !willImport) {
+    const hint =
+      candidates.length === 0 ? 'No MCP servers were found.' : 'Import all of them with --yes, or some with --only.'
     print(options, toFoundView(found), [...foundLines(found), hint])
     return
   }
@@ -171,15 +172,17 @@ const runImport = async (sources: readonly string[], options: Options, command: 
 
 export const importCommand = (): Command =>
   new Command('import')
-    .description('attach the MCP servers that AI coding tools on this machine are configured with')
-    .argument('[source...]', 'tools by name, or configuration files by path; none: all that are found')
-    .option('--server <id>', 'the server that is to hold them')
-    .option('--new <name>', 'make a private server for them')
-    .option('--yes', 'take all that are found')
-    .option('--only <names>', 'take these, comma-separated, as they are called or as tool/name', toNames)
-    .option('--features <list>', 'pass on these alone, out of tools, resources, prompts', toFeatures)
-    .option('--from-environment', "take the values of variables from this command's own environment, and from files")
-    .option('--url <origin>', 'a Patchbay elsewhere (PATCHBAY_BASE_URL); by the token of PATCHBAY_TOKEN')
-    .option('--email <address>', 'whose servers, where Patchbay is this installation; no token is needed')
-    .option('--json', 'print one JSON value, and ask nothing')
+    .argument('[source...]', 'tools by name or configuration files by path (default: all that are found)')
+    .option('--server <id>', 'add them to this server')
+    .option('--new <name>', 'create a private server with this name for them')
+    .option('--yes', 'import all that are found')
+    .option('--only <names>', 'import only these, comma-separated: a name or tool/name each', toNames)
+    .option('--features <list>', 'pass on only these: a comma-separated list of tools, resources, prompts', toFeatures)
+    .option('--from-environment', "use values from this command's environment and from the files that variables name")
+    .option(
+      '--url <origin>',
+      'import into the Patchbay at this origin, with the token in PATCHBAY_TOKEN (default: PATCHBAY_BASE_URL)',
+    )
+    .option('--email <address>', 'import into this installation as this user, without a token')
+    .option('--json', 'print one JSON value and do not ask questions')
     .action(runImport)

@@ -1,12 +1,12 @@
 import { SdkHttpError } from '@modelcontextprotocol/client'
-import { isJsonObject, type JsonObject, parseJson } from '../kernel/index.ts'
-import { OutboundError } from '../platform/net/index.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
+import { OutboundError } from '../../lib/outbound/http-client.ts'
 
-/** What a client is told of a request without an answer. */
+/** The error that a client receives for a request without a response. */
 export type BridgeFault = { code: number; message: string; data?: unknown }
 
-/** Of the range that JSON-RPC leaves to servers. */
-const NO_ANSWER = -32_000
+/** In the range that JSON-RPC reserves for servers. */
+const NO_RESPONSE = -32_000
 const MAX_DEPTH = 64
 
 const errorIn = (text: string): JsonObject | undefined => {
@@ -15,16 +15,16 @@ const errorIn = (text: string): JsonObject | undefined => {
   return isJsonObject(error) ? error : undefined
 }
 
-const ASKS_FOR_TOKEN =
-  'asks for a personal access token with the scope mcp: set PATCHBAY_TOKEN to one, made by npx patchbay token create or on the page "Account"'
+const NEEDS_TOKEN =
+  'needs a personal access token with the scope mcp: set PATCHBAY_TOKEN to one. Create it with npx patchbay token create or on the page "Account"'
 
 const explainStatus = (status: number, url: string, hasToken: boolean): string => {
-  if (status === 401 && hasToken) return `${url} does not take the token of PATCHBAY_TOKEN: it is none, or has ended.`
-  if (status === 401) return `${url} ${ASKS_FOR_TOKEN}.`
-  return `${url} answered with the status ${status}.`
+  if (status === 401 && hasToken) return `${url} rejected the token in PATCHBAY_TOKEN: it is invalid or has expired.`
+  if (status === 401) return `${url} ${NEEDS_TOKEN}.`
+  return `${url} responded with status ${status}.`
 }
 
-/** Why a request got no answer. What the server itself said of it is passed on. */
+/** Explains why a request has no response. An error from the server itself is passed on. */
 export const explainBridgeFault = (
   error: unknown,
   { url, hasToken }: { url: string; hasToken: boolean },
@@ -32,19 +32,19 @@ export const explainBridgeFault = (
   if (error instanceof SdkHttpError) {
     const { status } = error
     const { text } = error.data
-    const said = typeof text === 'string' && status !== 401 ? errorIn(text) : undefined
-    if (said !== undefined) {
-      const { code, message, data } = said
+    const serverError = typeof text === 'string' && status !== 401 ? errorIn(text) : undefined
+    if (serverError !== undefined) {
+      const { code, message, data } = serverError
       return {
-        code: typeof code === 'number' ? code : NO_ANSWER,
+        code: typeof code === 'number' ? code : NO_RESPONSE,
         message: typeof message === 'string' ? message : explainStatus(status, url, hasToken),
         ...(data !== undefined && { data }),
       }
     }
-    return { code: NO_ANSWER, message: explainStatus(status, url, hasToken) }
+    return { code: NO_RESPONSE, message: explainStatus(status, url, hasToken) }
   }
   if (error instanceof OutboundError) {
-    return { code: NO_ANSWER, message: `Patchbay gave no answer at ${url}: ${error.message}.` }
+    return { code: NO_RESPONSE, message: `No response from Patchbay at ${url}: ${error.message}.` }
   }
-  return { code: NO_ANSWER, message: `The connection to ${url} was lost before the answer.` }
+  return { code: NO_RESPONSE, message: `The connection to ${url} was lost before the response.` }
 }

@@ -3,22 +3,16 @@ import {
   parseJSONRPCMessage,
   type StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
-import {
-  encodeParamHeaders,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ParamHeader,
-  paramHeadersOf,
-} from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { encodeParamHeaders, type ParamHeader, paramHeadersOf } from '../../lib/kernel/param-headers.ts'
 import type { BridgeFault } from './bridge-faults.ts'
 
 type Id = string | number
 
-/** A request of the client that waits for its answer. */
+/** A pending request of the client. */
 type Waiting = {
   method: string
-  /** Of the era without sessions, where closing the request's own stream is what cancels it. */
+  /** Sent under the protocol without sessions, where closing the request's own stream cancels it. */
   isStateless: boolean
   abort: AbortController
 }
@@ -32,7 +26,7 @@ export type BridgeRequestsOptions = {
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const INVALID_REQUEST = -32_600
-/** Never answered but at its end. */
+/** This request has no response until it ends. */
 const LISTEN = 'subscriptions/listen'
 
 const idOf = ({ id }: JsonObject): Id | undefined => (typeof id === 'string' || typeof id === 'number' ? id : undefined)
@@ -51,11 +45,11 @@ const asMessage = (raw: JsonObject): JSONRPCMessage | undefined => {
   }
 }
 
-/** Keeps account of the requests under way between a client over stdio and a server over HTTP. */
+/** Tracks pending requests between a stdio client and an HTTP server. */
 export const createBridgeRequests = ({ transport, write, explain, log }: BridgeRequestsOptions) => {
   const waiting = new Map<Id, Waiting>()
   const headersOfTools = new Map<string, readonly ParamHeader[]>()
-  /** What must have arrived before what comes after it is sent. */
+  /** Must settle before the next message is sent. */
   let before: Promise<void> = Promise.resolve()
   let onSettled: (() => void) | undefined
   let isClosed = false
@@ -73,7 +67,10 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
     if (finish(id) !== undefined && !isClosed) write({ jsonrpc: '2.0', id, error: explain(error) })
   }
 
-  /** Parameters that the newest era repeats in headers; which these are, the list of tools has said. */
+  /**
+   * Returns headers that repeat parameters of a tool call, as the stateless protocol requires. The tool list declares
+   * them.
+   */
   const headersOf = (message: JsonObject): Record<string, string> => {
     const { name, arguments: args } = paramsOf(message)
     const declared = typeof name === 'string' && message.method === 'tools/call' ? headersOfTools.get(name) : undefined
@@ -87,7 +84,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
       await transport.send(message, {
         requestSignal: abort.signal,
         headers: headersOf(raw),
-        // After its answer as well; then nobody waits any more.
+        // Also called after the response, when the request is no longer pending.
         onRequestStreamEnd: () => fail(id, undefined),
       })
     } catch (error) {
@@ -103,7 +100,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
     }
   }
 
-  /** In the newest era the end of a request's stream cancels it; over stdio a notification does. */
+  /** Over HTTP, the stateless protocol cancels a request by closing its stream; over stdio, by a notification. */
   const isCancelled = (message: JsonObject): boolean => {
     if (message.method !== 'notifications/cancelled') return false
     const { requestId } = paramsOf(message)
@@ -137,20 +134,20 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
     }
     waiting.set(id, { method, isStateless: isStateless(raw), abort: new AbortController() })
     const sent = before.then(() => sendRequest(message, raw, id))
-    // The id of the session comes with its answer.
+    // The response carries the session id, which later messages need.
     if (method === 'initialize') before = sent
   }
 
   const receive = (message: unknown): void => {
     if (isClosed || !isJsonObject(message)) return
     const id = idOf(message)
-    const answered = id !== undefined && message.method === undefined ? finish(id) : undefined
+    const request = id !== undefined && message.method === undefined ? finish(id) : undefined
     const { result } = message
-    if (answered !== undefined && isJsonObject(result)) {
-      if (answered.method === 'initialize' && typeof result.protocolVersion === 'string') {
+    if (request !== undefined && isJsonObject(result)) {
+      if (request.method === 'initialize' && typeof result.protocolVersion === 'string') {
         transport.setProtocolVersion(result.protocolVersion)
       }
-      if (answered.method === 'tools/list') learn(result.tools)
+      if (request.method === 'tools/list') learn(result.tools)
     }
     write(message)
   }
@@ -158,7 +155,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
   return {
     send,
     receive,
-    /** Resolves once all have their answer that will have one. */
+    /** Resolves once all requests are complete, except open subscriptions. */
     settled: async (): Promise<void> => {
       await before
       if (isSettled()) return
@@ -166,7 +163,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
         onSettled = resolve
       })
     },
-    /** Lets go of those that still wait. */
+    /** Aborts all pending requests. */
     close: (): void => {
       isClosed = true
       for (const { abort } of waiting.values()) abort.abort()

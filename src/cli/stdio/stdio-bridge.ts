@@ -1,38 +1,40 @@
 import type { Readable, Writable } from 'node:stream'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { createLineReader, isJsonObject, type JsonObject, type JsonValue, parseJson, success } from '../kernel/index.ts'
-import { createGuardedFetch } from '../platform/net/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { createLineReader } from '../../lib/kernel/line-reader.ts'
+import { success } from '../../lib/kernel/result.ts'
+import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import { explainBridgeFault } from './bridge-faults.ts'
 import { createBridgeRequests } from './bridge-requests.ts'
 
 export type StdioBridgeOptions = {
-  /** Of the server, `…/s/<uuid>`. */
+  /** The server's URL, `…/s/<uuid>`. */
   url: string
-  /** A personal access token, where the server asks for one. */
+  /** A personal access token, if the server requires one. */
   token: string | undefined
   input: Readable
-  /** Gets the protocol's messages, and nothing else. */
+  /** Receives protocol messages only. */
   output: Writable
-  /** For whoever looks after it. */
+  /** Prints a line for the operator. */
   log: (line: string) => void
   maxMessageBytes: number
   maxJsonDepth: number
-  /** Ends it before its input does. */
+  /** Ends the bridge before its input ends. */
   stop: Promise<unknown>
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** The longest a call may be allowed to take, and some. */
-const ANSWER_TIMEOUT_MS = 65 * 60_000
-/** Silence of a stream: the server says something every so often. */
+/** Slightly longer than the longest time allowed for a call. */
+const RESPONSE_TIMEOUT_MS = 65 * 60_000
+/** Longest silence on a stream. The server sends something regularly. */
 const STREAM_IDLE_MS = 30 * 60_000
 const BODY_IDLE_MS = 60_000
 const MAX_SOCKETS = 256
-const MAX_ANSWER_BYTES = 64 * 1_024 * 1_024
-/** What calls under way still have once nobody says anything any more. */
-const LAST_ANSWERS_MS = 1_000
-/** What the end of a session may take. */
-const GOODBYE_MS = 1_000
+const MAX_RESPONSE_BYTES = 64 * 1_024 * 1_024
+/** Time left for pending calls after the input has ended. */
+const DRAIN_MS = 1_000
+/** Time allowed for ending the session. */
+const SESSION_END_MS = 1_000
 
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
@@ -44,25 +46,25 @@ const within = async (work: Promise<unknown>, ms: number): Promise<void> => {
   clearTimeout(timer)
 }
 
-/** A message, or several in one, as the protocol of 2025-03-26 has it. */
+/** Returns the single message, or the messages of a batch (protocol 2025-03-26). */
 const messagesOf = (value: JsonValue): JsonObject[] => (Array.isArray(value) ? value : [value]).filter(isJsonObject)
 
 /**
- * Passes on what a client says over standard input and output to a server reached over HTTP, and back, in either era of
- * the protocol, until the input ends. Resolves once nothing is left open.
+ * Relays messages between a client on standard input and output and a server over HTTP, with or without sessions, until
+ * the input ends. Resolves once everything is closed.
  */
 export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void> => {
   const { url, token, input, output, log, maxMessageBytes, maxJsonDepth, stop } = options
   const guarded = createGuardedFetch({
-    // The operator of this command says where to, and nobody else.
+    // The address comes from the operator alone, so every address is allowed.
     policy: () => success(undefined),
     maxRedirects: 0,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxSockets: MAX_SOCKETS,
-    headersTimeoutMs: ANSWER_TIMEOUT_MS,
+    headersTimeoutMs: RESPONSE_TIMEOUT_MS,
     bodyIdleMs: BODY_IDLE_MS,
     streamIdleMs: STREAM_IDLE_MS,
-    maxResponseBytes: MAX_ANSWER_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
   })
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: guarded.fetch,
@@ -87,7 +89,7 @@ export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void>
     log,
   })
   transport.onmessage = message => requests.receive(message)
-  // Each request's own end tells its client; this is of the streams between them.
+  // Requests report their own failures; this handler receives those of the streams between them.
   transport.onerror = () => {}
   await transport.start()
 
@@ -119,10 +121,10 @@ export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void>
     output.once('error', () => resolve())
   })
   const isCut = await Promise.race([inputEnded.then(() => false), outputEnded.then(() => true), stop.then(() => true)])
-  if (!isCut) await within(Promise.race([requests.settled(), stop]), LAST_ANSWERS_MS)
+  if (!isCut) await within(Promise.race([requests.settled(), stop]), DRAIN_MS)
   input.destroy()
   requests.close()
-  if (transport.sessionId !== undefined) await within(transport.terminateSession(), GOODBYE_MS)
+  if (transport.sessionId !== undefined) await within(transport.terminateSession(), SESSION_END_MS)
   await transport.close()
   await guarded.close()
 }

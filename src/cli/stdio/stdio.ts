@@ -1,24 +1,25 @@
 import { Command } from 'commander'
-import { AppError, serverUrl } from '../kernel/index.ts'
-import { loadSettings, type Settings } from '../platform/settings.ts'
-import { printable } from './printable.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { loadSettings, type Settings } from '../../lib/process/settings.ts'
+import { printable } from '../printable.ts'
 import { runStdioBridge } from './stdio-bridge.ts'
 
 type Options = { server?: string; config?: string; url?: string; json?: boolean }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The address of a server that is named by its id, or is one already. */
+/** Returns the address of a server that is given by its id or address. */
 const urlOf = ({ server = '', url }: Options, { baseUrl }: Settings): string => {
   if (UUID.test(server)) return serverUrl(url ?? baseUrl, server.toLowerCase())
   if (/^https?:\/\//.test(server) && URL.canParse(server)) return server
-  throw new AppError('invalid_request', `"${server}" is neither the id of a server nor its address.`)
+  throw new AppError('invalid_request', `"${server}" is neither the id nor the address of a server.`)
 }
 
-/** Standard output is the protocol's alone. */
+/** Writes to standard error, because standard output is reserved for the protocol. */
 const log = (line: string): void => void process.stderr.write(`patchbay: ${printable(line)}\n`)
 
-const untilTold = (): Promise<void> =>
+const untilStopped = (): Promise<void> =>
   new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
@@ -32,7 +33,7 @@ const bridgeTo = (url: string, settings: Settings, token: string | undefined): P
     log,
     maxMessageBytes: settings.limits.maxRequestBytes,
     maxJsonDepth: settings.limits.maxJsonDepth,
-    stop: untilTold(),
+    stop: untilStopped(),
   })
 
 const runStdio = async (options: Options, command: Command): Promise<void> => {
@@ -40,8 +41,8 @@ const runStdio = async (options: Options, command: Command): Promise<void> => {
   if ((server === undefined) === (config === undefined)) {
     command.error('error: give either --server <id> or --config <file>')
   } else if (config !== undefined) {
-    // With it comes all of Patchbay, which takes a while.
-    const { withConfigServed } = await import('./served-config.ts')
+    // Imported lazily, because it loads all of Patchbay, which takes a while.
+    const { withConfigServed } = await import('../config-files/served-config.ts')
     await withConfigServed(config, log, (url, settings) => bridgeTo(url, settings, undefined))
   } else {
     const settings = loadSettings()
@@ -51,10 +52,9 @@ const runStdio = async (options: Options, command: Command): Promise<void> => {
 
 export const stdioCommand = (): Command =>
   new Command('stdio')
-    .description('offer a server over standard input and output, for clients that speak only that')
-    .option('--server <id>', 'the id of a server of a running Patchbay, or its whole address')
-    .option('--config <file>', 'a configuration file of MCP servers, served by this very process')
-    .option('--url <origin>', 'where Patchbay runs (PATCHBAY_BASE_URL)')
-    .option('--json', 'changes nothing: what is said is JSON already')
-    .addHelpText('after', '\nA server that is not public asks for a personal access token: set PATCHBAY_TOKEN to one.')
+    .option('--server <id>', 'the id or address of a server on a running Patchbay')
+    .option('--config <file>', 'a configuration file of MCP servers, served by this process itself')
+    .option('--url <origin>', 'where Patchbay runs (default: PATCHBAY_BASE_URL)')
+    .option('--json', 'has no effect: the output is always JSON')
+    .addHelpText('after', '\nA server that is not public requires a personal access token: set PATCHBAY_TOKEN to one.')
     .action(runStdio)

@@ -1,6 +1,7 @@
-import { type Actor, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
-/** Everything that the audit log tells apart, as `thing.what_happened`. */
+/** All actions in the audit log, as `target.event`. */
 export const AUDIT_ACTIONS = [
   'user.signed_up',
   'user.created',
@@ -61,48 +62,48 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** Who did it: a signed-in actor, or what is known of somebody who is not (or not yet). */
+/** Who acted: a signed-in user, or what is known about someone who is not signed in. */
 export type AuditActor = Pick<Actor, 'address'> & { userId?: string | undefined; email?: string | undefined }
 
 export type AuditRecord = {
   action: AuditAction
-  /** Undefined: the command line, or Patchbay itself. */
+  /** Undefined for the command line and Patchbay itself. */
   actor: AuditActor | undefined
-  /** Whose log it stands in. Left out: the installation's, such as of sign-ins. */
+  /** The organization whose log contains the entry. If omitted, the installation's log, e.g. for sign-ins. */
   organizationId?: string | undefined
   target: { type: string; id?: string | undefined; name?: string | undefined }
-  /** What is different now, as `{field: {from, to}}` or the facts of it. Never a secret, a token or a password. */
+  /** What changed, as `{field: {from, to}}` or as plain facts. Never a secret, token or password. */
   change?: JsonObject | undefined
 }
 
-/** An entry as it was written. */
+/** A stored entry. */
 export type AuditEntry = {
   id: string
   at: Date
   action: string
   actorId: string | undefined
   actorEmail: string | undefined
-  /** Undefined also where the organization is gone since. */
+  /** Also undefined if the organization has been deleted. */
   organizationId: string | undefined
   target: { type: string; id: string | undefined; name: string | undefined }
   address: string | undefined
   change: JsonValue | undefined
 }
 
-/** Whose eyes a reading is for. */
+/** Which entries a reader may see. */
 export type AuditScope =
-  /** Everything, sign-ins and all organizations: the operator's. */
+  /** Everything, including sign-ins and all organizations; for the operator. */
   | { kind: 'installation' }
   | { kind: 'organization'; organizationId: string }
-  /** What a user did, as far as it is theirs alone or in an organization that they are in. */
+  /** A user's own actions, outside organizations or in ones that they belong to. */
   | { kind: 'own'; userId: string; organizationIds: readonly string[] }
 
-/** Longest text of an entry: every e-mail address and network address fits, and of a name what tells it apart. */
+/** Longest text in an entry: fits every email and network address, and enough of any name. */
 const MAX_TEXT_CHARACTERS = 256
-/** Longest list of an entry, such as of the users that a server lets in. */
+/** Longest list in an entry, such as the allowed users of a server. */
 const MAX_ITEMS = 100
 
-/** The text as an entry holds it: cut, and of characters that every database can store. */
+/** Truncates text and replaces characters that some databases cannot store. */
 export const toEntryText = (text: string): string => {
   const cut = text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS - 1)}…` : text
   return cut.replaceAll('\0', '\ufffd').toWellFormed()
@@ -114,6 +115,6 @@ const toEntryValue = (value: JsonValue): JsonValue => {
   return isJsonObject(value) ? toEntryChange(value) : value
 }
 
-/** The change as an entry holds it: each text and each list cut. */
+/** Truncates every text and list in a change. */
 export const toEntryChange = (change: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [toEntryText(name), toEntryValue(value)]))

@@ -1,29 +1,29 @@
-import type { Database } from '../db/index.ts'
-import type { IdPage } from '../http/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type AuditFilter, listAuditEntries, removeAuditEntriesBefore } from './audit.store.ts'
 import type { AuditEntry, AuditScope } from './audit-entry.ts'
 
-/** Entries read at once by an export: what a slow reader keeps in memory, twice at most. */
+/** Entries per batch of an export. A slow reader holds at most two batches in memory. */
 const EXPORT_BATCH = 500
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type AuditLogParts = {
   db: Database
-  /** How long entries are kept; 0: for ever. */
+  /** Retention in days; 0 keeps entries forever. */
   keptDays: number
   /** Milliseconds since 1970. */
   now?: () => number
 }
 
-/** Reads what `writeAudit` wrote, newest first, and removes what is kept for long enough. */
+/** Reads audit entries, newest first, and removes expired ones. */
 export const createAuditLog = ({ db, keptDays, now = Date.now }: AuditLogParts) => ({
-  /** One more than the page's limit, where there are more. */
+  /** Returns one entry more than the page's limit if there are more. */
   list: (scope: AuditScope, filter: AuditFilter, { limit, afterId }: IdPage): Promise<AuditEntry[]> =>
     listAuditEntries(db, scope, filter, { take: limit + 1, afterId }),
 
   /**
-   * All that match, in batches, each read when it is asked for: the log may be of any length. What is written meanwhile
-   * is newer than the first batch, so no entry comes twice.
+   * Yields all matching entries in batches, each read on demand, because the log may be of any length. Entries written
+   * meanwhile are newer than the first batch, so no entry is returned twice.
    */
   async *readAll(scope: AuditScope, filter: AuditFilter): AsyncGenerator<readonly AuditEntry[]> {
     for (let afterId: string | undefined; ; ) {
@@ -34,7 +34,7 @@ export const createAuditLog = ({ db, keptDays, now = Date.now }: AuditLogParts) 
     }
   },
 
-  /** Removes what is older than it is kept. Several processes that do it at once only share the work. */
+  /** Removes entries past their retention. Several processes can do this concurrently. */
   removeOld: async (signal: AbortSignal): Promise<void> => {
     if (keptDays > 0) await removeAuditEntriesBefore(db, new Date(now() - keptDays * DAY_MS), signal)
   },

@@ -1,26 +1,27 @@
 import { z } from 'zod'
-import { instantSchema, pageQuery, timeSchema } from '../http/index.ts'
+import { pageQuery } from '../../lib/http/paging.ts'
+import { instantSchema, timeSchema } from '../../lib/http/schemas.ts'
 import type { AuditFilter } from './audit.store.ts'
 import { AUDIT_ACTIONS, type AuditEntry } from './audit-entry.ts'
 
-/** The one action named, or those that begin with a name that ends in a dot. */
+/** Returns the named action, or all that start with the text if it ends in a dot. */
 const actionsOf = (text: string) =>
   AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
 
 export const AuditQuery = pageQuery.extend({
   action: z
     .string()
-    .refine(text => actionsOf(text).length > 0, 'is no action such as token.created, nor the start of some, as token.')
+    .refine(text => actionsOf(text).length > 0, 'must be an action such as token.created, or a prefix such as token.')
     .optional()
-    .describe('one action such as token.created, or all of a kind with the dot at the end: token.'),
-  actorId: z.uuid('is no UUID').optional().describe('id of the user who did it'),
-  targetId: z.string().max(256).optional().describe('id of what it was done to'),
-  from: instantSchema.optional().describe('from this instant on'),
-  to: instantSchema.optional().describe('up to this instant, without it'),
+    .describe('one action such as token.created, or a prefix ending in a dot such as token. for all of that kind'),
+  actorId: z.uuid('must be a UUID').optional().describe('ID of the user who acted'),
+  targetId: z.string().max(256).optional().describe('ID of the target'),
+  from: instantSchema.optional().describe('start of the time range, inclusive'),
+  to: instantSchema.optional().describe('end of the time range, exclusive'),
   format: z
     .enum(['json', 'ndjson'])
     .default('json')
-    .describe('ndjson: all that match as a file, one entry a line; then there are no pages'),
+    .describe('ndjson returns all matching entries as a file, one per line, without paging'),
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
@@ -40,11 +41,11 @@ export const AuditEntryView = z
     actor: z
       .object({ id: z.uuid().nullable(), email: z.string().nullable() })
       .nullable()
-      .describe('as known then; null for the command line, Patchbay itself and strangers'),
+      .describe('as of the time of the action; null for the command line, Patchbay itself and anonymous users'),
     target: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }),
-    address: z.string().nullable().describe('the network address it was done from'),
-    change: z.json().describe('what is different since; null where the action says it all'),
-    organizationId: z.uuid().nullable().describe('null: of the installation, or of an organization that is gone'),
+    address: z.string().nullable().describe('network address of the actor'),
+    change: z.json().describe('what changed; null if the action says it all'),
+    organizationId: z.uuid().nullable().describe('null for the installation, or if the organization has been deleted'),
   })
   .meta({ id: 'AuditEntry' })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { JsonValue } from '../../kernel/index.ts'
-import { type Database, removeInBatches, type Transaction } from '../db/index.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
 import {
   type AuditAction,
   type AuditEntry,
@@ -10,11 +11,11 @@ import {
   toEntryText,
 } from './audit-entry.ts'
 
-// The only code that touches the entries: it adds them, reads them, and removes those that are old. It changes none.
+// The only code that accesses audit entries. It adds, reads and expires them, but never changes one.
 
 const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : toEntryText(text))
 
-/** Writes down what was done, in the transaction that does it: neither happens without the other. */
+/** Records an action in the transaction that performs it, so that neither happens without the other. */
 export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<void> => {
   const { action, actor, organizationId, target, change } = record
   await tx.auditEntry.create({
@@ -61,7 +62,7 @@ const toAuditEntry = (row: AuditRow): AuditEntry => ({
   change: toChange(row.change),
 })
 
-/** Who reads: what they may see is part of every query. */
+/** Returns the condition that restricts a query to what the reader may see. */
 const whereOf = (scope: AuditScope) => {
   switch (scope.kind) {
     case 'installation':
@@ -80,7 +81,7 @@ export type AuditFilter = {
   actions?: readonly AuditAction[] | undefined
   actorId?: string | undefined
   targetId?: string | undefined
-  /** From the first instant, up to but without the second. */
+  /** Time range: `from` inclusive, `to` exclusive. */
   from?: Date | undefined
   to?: Date | undefined
 }
@@ -92,7 +93,7 @@ const filterOf = ({ actions, actorId, targetId, from, to }: AuditFilter) => ({
   createdAt: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lt: to }) },
 })
 
-/** Newest first, `take` of them at most, those after `afterId`. */
+/** Lists at most `take` entries after `afterId`, newest first. */
 export const listAuditEntries = async (
   db: Database,
   scope: AuditScope,
@@ -104,6 +105,6 @@ export const listAuditEntries = async (
   return (await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, take })).map(toAuditEntry)
 }
 
-/** Removes the entries from before an instant. */
+/** Removes the entries from before a point in time. */
 export const removeAuditEntriesBefore = (db: Database, before: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit }), signal)

@@ -1,5 +1,5 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { ExternalIdentity } from './external-provider.ts'
 
 /** An identity at an external provider that a user signs in with. */
@@ -32,7 +32,7 @@ export const listIdentities = (tx: Transaction, userId: string, page: IdPage): P
 export const countIdentities = (tx: Transaction, userId: string): Promise<number> =>
   tx.externalIdentity.count({ where: { userId } })
 
-/** The identity that was removed; undefined: this user has none of that id. */
+/** Removes an identity and returns it; undefined if this user has none with that ID. */
 export const removeIdentity = async (
   tx: Transaction,
   userId: string,

@@ -1,14 +1,15 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import * as accountStore from './accounts.store.ts'
-import { UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import * as accountStore from '../accounts.store.ts'
+import { writeAudit } from '../audit/audit.store.ts'
+import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
+import type { OwnPassword } from '../own-password.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalSecrets } from './external-provider.ts'
 import type { ExternalSignIn } from './external-sign-in.ts'
-import type { OwnPassword } from './own-password.ts'
 
 export type ExternalIdentitiesParts = {
   db: Database
@@ -18,19 +19,19 @@ export type ExternalIdentitiesParts = {
 }
 
 const passwordMissing = (): AppError =>
-  new AppError('invalid_request', 'The password of this account is needed as well.', {
+  new AppError('invalid_request', 'The password of this account is required.', {
     errors: [{ path: 'password', message: 'is missing' }],
   })
 
-/** A user's own identities at the external provider; those of others do not exist. */
+/** Operations on the user's own external identities. Those of other users are treated as missing. */
 export const createExternalIdentities = ({ db, changes, ownPassword, external }: ExternalIdentitiesParts) => ({
   listIdentities: (actor: Actor, page: IdPage): Promise<store.LinkedIdentity[]> =>
     store.listIdentities(db, actor.userId, page),
 
   /**
-   * Begins to link the account to a person at the provider: a further way in, so that it takes the password where there
-   * is one. Throws `conflict` while the address is not confirmed: who made an account with another's address could
-   * otherwise come in by it still when its owner has taken the account back.
+   * Begins linking the account to an external identity. Because that adds a sign-in method, it requires the password if
+   * the account has one. Throws `conflict` while the email is not confirmed: otherwise someone who registered another
+   * person's email could still sign in after its owner has recovered the account.
    */
   beginLinking: async (
     actor: Actor,
@@ -38,17 +39,17 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
   ): Promise<{ url: string; secrets: ExternalSecrets }> => {
     const found = await accountStore.findCredentials(db, actor.userId)
     if (found?.user.emailVerifiedAt === undefined) {
-      throw new AppError('conflict', 'Confirm your e-mail address first, by the link in the letter.')
+      throw new AppError('conflict', 'Confirm your email first, using the link we sent you.')
     }
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
     if (found.passwordHash === UNUSABLE_PASSWORD_HASH) return begin()
     if (password === undefined) throw passwordMissing()
-    // Apart, so that a provider that is down does not count as a wrong password.
+    // Proven separately, so that an unavailable provider does not count as a wrong password.
     await ownPassword.prove(actor, password, async () => undefined)
     return begin()
   },
 
-  /** Throws `conflict` where it is the last way in. */
+  /** Throws `conflict` if it is the only way to sign in. */
   removeIdentity: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async tx => {
       const removed = await store.removeIdentity(tx, actor.userId, id)
@@ -58,7 +59,7 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
       if (!hasPassword && (await store.countIdentities(tx, actor.userId)) === 0) {
         throw new AppError(
           'conflict',
-          'This is the only way into the account: set a password first, by “Forgotten password”.',
+          'This is your only way to sign in. Set a password first, using “Forgot your password?”.',
         )
       }
       const target = { type: 'user', id: actor.userId, name: actor.email }

@@ -1,38 +1,38 @@
 import * as openid from 'openid-client'
-import { AppError } from '../kernel/index.ts'
-import type { Logger } from '../platform/logger.ts'
-import { createTrustedFetch } from '../platform/net/index.ts'
-import { Email } from './accounts.schema.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { createTrustedFetch } from '../../lib/outbound/trusted-fetch.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import { Email } from '../accounts.schema.ts'
 
-/** One request to the provider: discovery, keys, the code, the claims. */
+/** Timeout of each request to the provider: discovery, keys, token and user info. */
 const REQUEST_TIMEOUT_MS = 5_000
-/** Far above any metadata, key set or token. */
+/** Far larger than any metadata, key set or token. */
 const MAX_ANSWER_BYTES = 1_024 * 1_024
-/** How long metadata is taken for good: endpoints move rarely, and then the old ones stay for a while. */
+/** How long metadata is cached. Endpoints rarely move, and the old ones then keep working for a while. */
 const METADATA_FRESH_MS = 60 * 60 * 1_000
-/** OpenID Connect Core §2: no subject is longer. */
+/** Longest subject (OpenID Connect Core §2). */
 const MAX_SUBJECT_CHARACTERS = 255
 
 export type ExternalProviderSettings = {
   issuer: string
   clientId: string
   clientSecret: string | undefined
-  /** What people know it as. */
+  /** Display name. */
   name: string
 }
 
-/** RFC 6749 §4.1.2.1 has the registered ones; whatever else is there is not repeated. */
+/** Form of the error codes that are shown to users; RFC 6749 §4.1.2.1 lists the registered ones. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 
-/** What one sign-in there is known by again when it comes back; nobody but this browser's session has it. */
+/** Secrets that tie the callback to the sign-in that started it. Stored only in this browser's session. */
 export type ExternalSecrets = { state: string; nonce: string; codeVerifier: string }
 
-/** Somebody at the provider. */
+/** A user at the provider. */
 export type ExternalIdentity = { issuer: string; subject: string }
 
 export type ExternalPerson = {
   identity: ExternalIdentity
-  /** The address that the provider vouches for; undefined where there is none, or it does not. */
+  /** Returns the email that the provider has verified, if any. */
   findVerifiedEmail: () => Promise<string | undefined>
 }
 
@@ -46,7 +46,10 @@ export type ExternalProviderParts = {
 const takesOnlyPost = ({ token_endpoint_auth_methods_supported: methods }: openid.ServerMetadata): boolean =>
   methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
 
-/** RFC 6749 §2.3.1: basic is what every server must take; it is known only after discovery which this one does. */
+/**
+ * Every server must accept basic authentication (RFC 6749 §2.3.1). What this one supports is known only after
+ * discovery.
+ */
 const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   if (secret === undefined) return openid.None()
   const basic = openid.ClientSecretBasic(secret)
@@ -54,7 +57,7 @@ const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   return (server, client, body, headers) => (takesOnlyPost(server) ? post : basic)(server, client, body, headers)
 }
 
-/** What a sign-in needs. Where it sends browsers is not for the library to check. */
+/** Throws if the metadata lacks an endpoint. The library does not check the URL that browsers are sent to. */
 const assertComplete = (
   { authorization_endpoint, token_endpoint, jwks_uri }: openid.ServerMetadata,
   isInsecure: boolean,
@@ -62,18 +65,18 @@ const assertComplete = (
   const protocol = URL.parse(authorization_endpoint ?? '')?.protocol
   const isWeb = protocol === 'https:' || (isInsecure && protocol === 'http:')
   if (!isWeb || token_endpoint === undefined || jwks_uri === undefined) {
-    throw new Error('its metadata lacks an endpoint that can be used')
+    throw new Error('the metadata lacks a usable endpoint')
   }
 }
 
-/** `true` and nothing like it: a text "true" may come from a claim that people set themselves. */
+/** Accepts only the boolean `true`: a string "true" may come from a claim that users set themselves. */
 const verifiedEmailOf = (claims: Readonly<Record<string, unknown>>): string | undefined =>
   claims.email_verified === true ? Email.safeParse(claims.email).data : undefined
 
 const isMissingAnswer = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'OutboundError' || isMissingAnswer(error.cause))
 
-/** The external OpenID Connect provider, asked by authorization code with PKCE, state and nonce. */
+/** Client of the external OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export const createExternalProvider = ({ settings, logger, now }: ExternalProviderParts) => {
   const { issuer, clientId, clientSecret, name } = settings
   const net = createTrustedFetch({ timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
@@ -83,15 +86,18 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
   let underWay: Promise<openid.Configuration> | undefined
 
   const cannotBeUsed = (): AppError =>
-    new AppError('unavailable', `${name} does not answer as it should: try again later, or sign in another way.`)
+    new AppError('unavailable', `${name} is not responding correctly. Try again later, or sign in another way.`)
 
-  /** What came back with the browser, or for it, is no sign-in. */
+  /** Error for a callback that does not complete the sign-in. */
   const noSignIn = (error: unknown): AppError =>
     error instanceof openid.AuthorizationResponseError && ERROR_CODE.test(error.error)
-      ? new AppError('forbidden', `${name} did not sign you in (${error.error}): begin anew, or sign in another way.`)
-      : new AppError('invalid_request', `What came back from ${name} is no sign-in that was begun here: begin anew.`)
+      ? new AppError('forbidden', `${name} did not sign you in (${error.error}). Try again, or sign in another way.`)
+      : new AppError(
+          'invalid_request',
+          `The response from ${name} does not match a sign-in started here. Please try again.`,
+        )
 
-  /** Throws `unavailable` where the provider does not answer, else what `refusal` makes of it. The log says why. */
+  /** Throws `unavailable` if the provider does not respond, else the error from `refusal`. Logs the cause. */
   const asking = async <T>(
     what: string,
     ask: () => Promise<T>,
@@ -113,7 +119,7 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
     asking('discovery', async () => {
       const config = await openid.discovery(new URL(issuer), clientId, {}, clientAuthentication, {
         execute: [
-          // The answer comes from the provider itself; that the token does too, its signature says.
+          // Also verifies the signature of ID tokens that come directly from the provider.
           openid.enableNonRepudiationChecks,
           ...(isInsecure ? [openid.allowInsecureRequests] : []),
         ],
@@ -125,7 +131,7 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
       return config
     })
 
-  /** Asked for with the first sign-in and not before: a provider that is down keeps nothing else from working. */
+  /** Loads metadata on the first sign-in, so that an unavailable provider affects nothing else. */
   const discover = (): Promise<openid.Configuration> => {
     if (known !== undefined && now() - known.at < METADATA_FRESH_MS) return Promise.resolve(known.config)
     underWay ??= load().finally(() => {
@@ -143,14 +149,14 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
     if (claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined) {
       return verifiedEmailOf(claims)
     }
-    // Core §5.4: with a code, what `email` asks for is answered there.
+    // Core §5.4: with the code flow, claims of the `email` scope come from the userinfo endpoint.
     return verifiedEmailOf(await asking('userinfo', () => openid.fetchUserInfo(config, accessToken, subject)))
   }
 
   return {
     name,
 
-    /** Where to send the browser, which comes back to `redirectUri`. */
+    /** Returns the URL to send the browser to. The provider redirects it back to `redirectUri`. */
     begin: async (redirectUri: string): Promise<{ url: string; secrets: ExternalSecrets }> => {
       const config = await discover()
       const codeVerifier = openid.randomPKCECodeVerifier()
@@ -167,7 +173,7 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
       return { url: url.href, secrets }
     },
 
-    /** Who came back. `callbackUrl` is the redirect URI with the query that it was called with. */
+    /** Completes a sign-in. `callbackUrl` is the redirect URI with the query that it was called with. */
     finish: async (callbackUrl: URL, { state, nonce, codeVerifier }: ExternalSecrets): Promise<ExternalPerson> => {
       const config = await discover()
       const { claims, accessToken } = await asking(

@@ -1,25 +1,26 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { User } from './account.ts'
-import { auditSignIn } from './account-audit.ts'
-import * as accountStore from './accounts.store.ts'
-import { UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { User } from '../account.ts'
+import { auditSignIn } from '../account-audit.ts'
+import * as accountStore from '../accounts.store.ts'
+import { writeAudit } from '../audit/audit.store.ts'
+import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
+import type { SecondFactors } from '../second-factor/second-factor.service.ts'
+import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
+import { assertMaySignUp, makeAccount, type SignUpPolicy } from '../sign-in/sign-up.ts'
+import type { Throttle } from '../sign-in/throttle.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalIdentity, ExternalProvider, ExternalSecrets } from './external-provider.ts'
-import type { SecondFactors } from './second-factor.service.ts'
-import type { FirstStep, SignIns } from './sign-in.ts'
-import { assertMaySignUp, makeAccount, type SignUpPolicy } from './sign-up.ts'
-import type { Throttle } from './throttle.ts'
 
-/** Where the provider sends browsers back to; registered there. */
+/** Path of the redirect URI registered with the provider. */
 export const CALLBACK_PATH = '/sign-in/external/callback'
 
 export type ExternalSignInParts = {
   db: Database
   changes: Changes
-  /** undefined: the settings name none. */
+  /** Undefined if none is configured. */
   provider: ExternalProvider | undefined
   signIns: Pick<SignIns, 'beginSignIn'>
   secondFactors: Pick<SecondFactors, 'findSecondStep'>
@@ -30,24 +31,21 @@ export type ExternalSignInParts = {
   now: () => number
 }
 
-/** Somebody at the provider whose address is that of an account which is not theirs yet. */
+/** A user at the provider whose email belongs to an account that is not linked to them yet. */
 export type UnlinkedPerson = { email: string; identity: ExternalIdentity }
 
 export type ExternalReturn =
   | { kind: 'signed_in'; first: FirstStep }
-  /** There is an account with this address: who had it first may be somebody else, so that its password is asked for. */
+  /** An account with this email exists and may belong to someone else, so its password is required. */
   | { kind: 'taken'; person: UnlinkedPerson }
 
 const notVerified = (name: string): AppError =>
-  new AppError(
-    'forbidden',
-    `${name} does not vouch for an e-mail address of yours: confirm it there, or sign in with a password here.`,
-  )
+  new AppError('forbidden', `${name} has not verified your email. Confirm it there, or sign in here with a password.`)
 
 const takenIdentity = (): AppError =>
-  new AppError('conflict', 'Another account here is linked to this person at the provider: sign in with that one.')
+  new AppError('conflict', 'Another account is already linked to this identity. Sign in to that account instead.')
 
-/** Writes down in the account that this person at the provider is its user. */
+/** Links an external identity to an account. */
 const linkIdentity = async (
   tx: Transaction,
   user: Pick<User, 'id' | 'email'>,
@@ -66,7 +64,7 @@ const linkIdentity = async (
   })
 }
 
-/** Signing in with the external OpenID Connect provider. */
+/** Operations to sign in with the external OpenID Connect provider. */
 export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl, now } = parts
 
@@ -95,7 +93,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     return user.id
   }
 
-  /** The user of this address at the provider, made if need be; undefined: the address is another account's. */
+  /** Returns the user's ID, creating an account if needed; undefined if another account has this email. */
   const settle = (person: UnlinkedPerson, address: string): Promise<string | undefined> =>
     changes.commit(async tx => {
       const userId = await store.findUserIdByIdentity(tx, person.identity)
@@ -113,10 +111,13 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   }
 
   return {
-    /** What the button says; undefined: there is none. */
+    /** Name on the sign-in button; undefined without a provider. */
     externalProviderName: provider?.name,
 
-    /** Where to send the browser, and what its session keeps until it comes back. Throws `not_found` without a provider. */
+    /**
+     * Returns the URL to send the browser to, and the secrets to keep in its session. Throws `not_found` without a
+     * provider.
+     */
     beginExternalSignIn: async (address: string): Promise<{ url: string; secrets: ExternalSecrets }> => {
       const { begin } = getProvider()
       await throttle.countExternal(address)
@@ -124,8 +125,9 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     },
 
     /**
-     * Who came back, signed in or to be asked for a password. Throws `forbidden` for who has no account and can get
-     * none, `invalid_request` or `unavailable` where the provider’s answer is not to be had.
+     * Handles the callback: the user is signed in, or must enter a password first. Throws `forbidden` for users who
+     * have no account and cannot get one, and `invalid_request` or `unavailable` if the provider’s response is missing
+     * or invalid.
      */
     finishExternalSignIn: async (
       query: URLSearchParams,
@@ -144,7 +146,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       return { kind: 'signed_in', first: await firstStepOf(userId, address) }
     },
 
-    /** Links a person to the account of their address for who knows its password. Throws as `beginSignIn` does. */
+    /** Links an identity to the account with its email after checking the password. Throws like `beginSignIn`. */
     linkByPassword: async (person: UnlinkedPerson, password: string, address: string): Promise<FirstStep> => {
       const first = await signIns.beginSignIn({ email: person.email, password, address })
       if (first.secondStep === undefined)
@@ -152,11 +154,13 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       return first
     },
 
-    /** The same once the second step is done as well. Throws `conflict` where the person has another account by now. */
+    /**
+     * Links the identity after the second step. Throws `conflict` if it has been linked to another account meanwhile.
+     */
     linkAfterCode: (user: User, identity: ExternalIdentity, address: string): Promise<void> =>
       changes.commit(tx => linkIdentity(tx, user, identity, address)),
 
-    /** Who came back to be linked to the account that they are signed in to. */
+    /** Links the returned identity to the signed-in user's account. */
     finishLinking: async (actor: Actor, query: URLSearchParams, secrets: ExternalSecrets): Promise<void> => {
       const { identity } = await getProvider().finish(callbackUrl(query), secrets)
       const user = { id: actor.userId, email: actor.email }

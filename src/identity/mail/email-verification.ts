@@ -1,46 +1,50 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { User } from './account.ts'
-import * as userStore from './accounts.store.ts'
-import { verifyEmailLetter } from './letters.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { User } from '../account.ts'
+import * as userStore from '../accounts.store.ts'
+import { writeAudit } from '../audit/audit.store.ts'
+import { verificationEmail } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
 
 export type EmailVerificationParts = Pick<
   MailFlowParts,
-  'db' | 'changes' | 'mailer' | 'postbox' | 'links' | 'throttle' | 'baseUrl' | 'now'
+  'db' | 'changes' | 'mailer' | 'mailQueue' | 'links' | 'throttle' | 'baseUrl' | 'now'
 >
 
-/** Shows that who has an account reads the mail of its address. Nothing waits for it. */
+/** Operations that verify that a user receives mail at their address. Nothing else depends on it. */
 export const createEmailVerification = (parts: EmailVerificationParts) => {
-  const { db, changes, mailer, postbox, links, throttle, baseUrl, now } = parts
+  const { db, changes, mailer, mailQueue, links, throttle, baseUrl, now } = parts
 
   const sendLink = async ({ id, email }: Pick<User, 'id' | 'email'>, address: string | undefined): Promise<void> => {
     const link = await links.issue(db, 'verify_email', { userId: id, email })
-    await mailer.send(verifyEmailLetter(email, link, { baseUrl, address }))
+    await mailer.send(verificationEmail(email, link, { baseUrl, address }))
   }
 
   return {
-    /** For a new account: sent after the answer, whatever comes of it. */
+    /** Sends the verification email of a new account in the background. */
     welcome: ({ id }: Pick<User, 'id'>, address: string): void =>
-      postbox.post('confirmation of an address', async () => {
+      mailQueue.post('email verification', async () => {
         const user = await userStore.findUser(db, id)
-        // Who came by an invitation has shown it already.
+        // Accepting an invitation has already verified the email.
         if (user !== undefined && user.emailVerifiedAt === undefined) await sendLink(user, address)
       }),
 
-    /** Sends another link. Throws `conflict` for an address that is confirmed, `unavailable` where the mail cannot go. */
+    /**
+     * Sends another link. Throws `conflict` if the email is already confirmed, `unavailable` if the mail cannot be
+     * sent.
+     */
     resendVerification: async (actor: Actor): Promise<void> => {
       const user = await userStore.findUser(db, actor.userId)
       if (user === undefined) throw new AppError('unauthenticated', 'This account is gone.')
       if (user.emailVerifiedAt !== undefined) {
-        throw new AppError('conflict', 'This e-mail address is confirmed already.')
+        throw new AppError('conflict', 'This email is already confirmed.')
       }
       await throttle.countMail('verify_email', { email: user.email, address: actor.address ?? '' })
       await sendLink(user, actor.address)
     },
 
-    /** Throws `invalid_request` for a link that is over, also by a change of the address meanwhile. */
+    /** Throws `invalid_request` if the link is no longer valid, also because the email has changed. */
     verifyEmail: (token: string, address: string): Promise<User> =>
       changes.commit(async tx => {
         const { userId, email } = await links.take(tx, 'verify_email', token)

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { timeSchema } from '../platform/http/index.ts'
-import { Email, newPassword } from './accounts.schema.ts'
-import { describeBrowser } from './describe-browser.ts'
-import { ownPassword } from './second-factor.schema.ts'
-import type { OwnSession } from './sessions.store.ts'
+import { timeSchema } from '../../lib/http/schemas.ts'
+import { Email, newPassword } from '../accounts.schema.ts'
+import { ownPassword } from '../second-factor/second-factor.schema.ts'
+import { describeBrowser } from '../sign-in/describe-browser.ts'
+import type { OwnSession } from '../sign-in/sessions.store.ts'
 
-/** Far longer than ours are: what is no token is refused as one that is over. */
+/** Far longer than real tokens. Anything up to this length that is not a token gets the error for an expired link. */
 const MAX_LINK_TOKEN_CHARACTERS = 256
-const linkToken = z.string().max(MAX_LINK_TOKEN_CHARACTERS).describe('Out of the link that was sent')
+const linkToken = z.string().max(MAX_LINK_TOKEN_CHARACTERS).describe('From the link in the email')
 
 export const LinkToken = z.object({ token: linkToken })
 export const ResetRequest = z.object({ email: Email })
@@ -19,17 +19,20 @@ export const MessageView = z.object({ message: z.string() }).meta({ id: 'Message
 export const EmailView = z.object({ email: z.string() }).meta({ id: 'EmailAddress' })
 export const ChangedPasswordView = z
   .object({
-    csrfToken: z.string().nullable().describe('Of the session that goes on under a new id; null for a token'),
+    csrfToken: z
+      .string()
+      .nullable()
+      .describe('For the session, which continues under a new ID; null if a token made the request'),
   })
   .meta({ id: 'ChangedPassword' })
 
 export const OwnSessionView = z
   .object({
     id: z.uuid(),
-    current: z.boolean().describe('Whether it is the one that asks'),
+    current: z.boolean().describe('Whether it is the session that makes the request'),
     createdAt: timeSchema,
-    lastSeenAt: timeSchema.describe('To within ten minutes'),
-    browser: z.string().describe('What it called itself at sign-in: Firefox on Linux'),
+    lastSeenAt: timeSchema.describe('Accurate to ten minutes'),
+    browser: z.string().describe('As identified at sign-in, e.g. Firefox on Linux'),
     address: z.string().nullable().describe('The network address of the sign-in'),
   })
   .meta({ id: 'OwnSession' })
@@ -43,14 +46,14 @@ export const toOwnSessionView = (session: OwnSession): z.infer<typeof OwnSession
   address: session.address ?? null,
 })
 
-const OUTBOX = ' This installation sends no mail itself: its operator finds the letter in the outbox.'
+const OUTBOX = ' This installation does not send email; its operator can find the message in the outbox.'
 
-/** What is said once a letter was asked for: nothing of whether one was sent. */
-export const letterMessages = (isDelivered: boolean) => {
+/** Messages shown after an email was requested. They do not reveal whether one was sent. */
+export const mailMessages = (isDelivered: boolean) => {
   const outbox = isDelivered ? '' : OUTBOX
   return {
-    reset: `If there is an account with this address, a link for a new password is on its way to it.${outbox}`,
-    verification: `A link is on its way to your address.${outbox}`,
-    emailChange: `If the new address is free, a link is on its way to it: your address changes once it is opened.${outbox}`,
+    reset: `If an account with this email exists, a link to set a new password is on its way.${outbox}`,
+    verification: `A confirmation link is on its way to your email.${outbox}`,
+    emailChange: `If the new email is available, a link is on its way to it. Your email changes once you open the link.${outbox}`,
   }
 }

@@ -1,18 +1,18 @@
-import type { Logger } from '../platform/logger.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import { createPasswordChange } from '../password-change.ts'
 import { createEmailChange } from './email-change.ts'
 import { createEmailVerification } from './email-verification.ts'
 import type { MailFlowParts } from './mail-parts.ts'
+import { createMailQueue } from './mail-queue.ts'
 import { createMailedLinks } from './mailed-links.service.ts'
-import { createPasswordChange } from './password-change.ts'
 import { createPasswordReset } from './password-reset.ts'
-import { createPostbox } from './postbox.ts'
 
-export type MailFlowsParts = Omit<MailFlowParts, 'postbox' | 'links'> & { logger: Pick<Logger, 'error'> }
+export type MailFlowsParts = Omit<MailFlowParts, 'mailQueue' | 'links'> & { logger: Pick<Logger, 'error'> }
 
-/** What goes by mail, and what a letter tells of; `settle` waits for the letters under way. */
+/** Combines the operations that send emails. `settle` waits for pending emails. */
 export const createMailFlows = ({ logger, ...rest }: MailFlowsParts) => {
-  const postbox = createPostbox(logger)
-  const parts: MailFlowParts = { ...rest, postbox, links: createMailedLinks(rest) }
+  const mailQueue = createMailQueue(logger)
+  const parts: MailFlowParts = { ...rest, mailQueue, links: createMailedLinks(rest) }
   const { welcome, ...verification } = createEmailVerification(parts)
   return {
     welcome,
@@ -21,9 +21,9 @@ export const createMailFlows = ({ logger, ...rest }: MailFlowsParts) => {
       ...createPasswordReset(parts),
       ...createPasswordChange(parts),
       ...createEmailChange(parts),
-      /** Whether letters reach people, or wait in the outbox for the operator. */
+      /** Whether emails are delivered, or only saved to the outbox for the operator. */
       isMailDelivered: rest.mailer.isDelivering,
     },
-    settle: postbox.settle,
+    settle: mailQueue.settle,
   }
 }

@@ -1,21 +1,21 @@
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { Mailer } from '../platform/mail/index.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { Mailer } from '../../lib/mail/mailer.ts'
+import type { OwnPassword } from '../own-password.ts'
+import type { Passwords } from '../passwords.ts'
+import type { Throttle } from '../sign-in/throttle.ts'
+import type { MailQueue } from './mail-queue.ts'
 import type { MailedLinks } from './mailed-links.service.ts'
-import type { OwnPassword } from './own-password.ts'
-import type { Passwords } from './passwords.ts'
-import type { Postbox } from './postbox.ts'
-import type { Throttle } from './throttle.ts'
 
-/** Ends what applications may do in a user's name; answers how many could. Supplied by who keeps it. */
+/** Removes a user's application grants and returns how many there were. Supplied by the OAuth module. */
 export type EndGrantsOf = (tx: Transaction, userId: string) => Promise<number>
 
-/** What the flows that go by mail are made of. */
+/** Dependencies of the operations that send emails. */
 export type MailFlowParts = {
   db: Database
   changes: Changes
   mailer: Mailer
-  postbox: Postbox
+  mailQueue: MailQueue
   links: MailedLinks
   throttle: Throttle
   passwords: Passwords

@@ -1,39 +1,37 @@
-import { AppError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import type { MailedLink } from './mailed-links.store.ts'
 import * as store from './mailed-links.store.ts'
 import { buildLink, LINK_TTL_MS, type LinkPurpose, linkHashOf, makeLinkToken } from './mailed-links.ts'
 
 export type MailedLinksParts = {
-  /** The origin of every link: never what a request says. */
+  /** Origin of every link. Never taken from a request. */
   baseUrl: string
   /** Milliseconds since 1970. */
   now: () => number
 }
 
-/** One text for every way a link can fail: which it was is nobody's business. */
+/** One error for every way a link can fail, so that it reveals nothing. */
 export const linkIsOver = (): AppError =>
-  new AppError(
-    'invalid_request',
-    'This link is no good any more: it was used, or its time is over. Ask for a new one.',
-    {
-      errors: [{ path: 'token', message: 'is no good any more' }],
-    },
-  )
+  new AppError('invalid_request', 'This link is no longer valid. It has been used or has expired. Request a new one.', {
+    errors: [{ path: 'token', message: 'is no longer valid' }],
+  })
 
-/** Links in letters, each good once and for a time. `check` and `take` throw `invalid_request`. */
+/**
+ * Creates and checks links in emails. Each works once, for a limited time. `check` and `take` throw `invalid_request`.
+ */
 export const createMailedLinks = ({ baseUrl, now }: MailedLinksParts) => {
   const find = async (
     token: string,
-    look: (tokenHash: string, at: Date) => Promise<MailedLink | undefined>,
+    lookUp: (tokenHash: string, at: Date) => Promise<MailedLink | undefined>,
   ): Promise<MailedLink> => {
     const tokenHash = linkHashOf(token)
-    const link = tokenHash === undefined ? undefined : await look(tokenHash, new Date(now()))
+    const link = tokenHash === undefined ? undefined : await lookUp(tokenHash, new Date(now()))
     if (link === undefined) throw linkIsOver()
     return link
   }
   return {
-    /** Makes a link and answers its address: the only time that it is seen. */
+    /** Creates a link and returns its URL, which cannot be retrieved again. */
     issue: async (tx: Transaction, purpose: LinkPurpose, { userId, email }: MailedLink): Promise<string> => {
       const { token, tokenHash } = makeLinkToken()
       const expiresAt = new Date(now() + LINK_TTL_MS[purpose])

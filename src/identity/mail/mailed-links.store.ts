@@ -1,7 +1,8 @@
-import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { LinkPurpose } from './mailed-links.ts'
 
-/** A link that was sent: whose, and to which address. */
+/** The user a link was sent to, and at which address. */
 export type MailedLink = { userId: string; email: string }
 
 export const createMailedLink = async (
@@ -11,25 +12,25 @@ export const createMailedLink = async (
   await tx.mailedLink.create({ data })
 }
 
-const goodLinks = (purpose: LinkPurpose, tokenHash: string, now: Date) => ({
+const validLinks = (purpose: LinkPurpose, tokenHash: string, now: Date) => ({
   tokenHash,
   purpose,
   usedAt: null,
   expiresAt: { gt: now },
 })
 
-/** A link that can still be used. */
+/** Returns a link if it can still be used. */
 export const findMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
   tokenHash: string,
   now: Date,
 ): Promise<MailedLink | undefined> => {
-  const row = await tx.mailedLink.findFirst({ where: goodLinks(purpose, tokenHash, now) })
+  const row = await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash, now) })
   return row === null ? undefined : { userId: row.userId, email: row.email }
 }
 
-/** Uses a link up: of many who come with it at once, one gets it. */
+/** Uses up a link. Of several concurrent callers, only one gets it. */
 export const takeMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
@@ -39,17 +40,17 @@ export const takeMailedLink = async (
   const link = await findMailedLink(tx, purpose, tokenHash, now)
   if (link === undefined) return undefined
   const { count } = await tx.mailedLink.updateMany({
-    where: goodLinks(purpose, tokenHash, now),
+    where: validLinks(purpose, tokenHash, now),
     data: { usedAt: now },
   })
   return count === 1 ? link : undefined
 }
 
-/** Ends a user's links, of one purpose or of all. */
+/** Removes a user's links, for one purpose or for all. */
 export const removeMailedLinks = async (tx: Transaction, userId: string, purpose?: LinkPurpose): Promise<void> => {
   await tx.mailedLink.deleteMany({ where: { userId, ...(purpose !== undefined && { purpose }) } })
 }
 
-/** Removes the links whose time is over. */
+/** Removes expired links. */
 export const removeExpiredLinks = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.mailedLink.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

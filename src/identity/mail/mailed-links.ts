@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { hashToken } from './credentials.ts'
+import { hashToken } from '../credentials.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** What a link in a letter is good for. */
+/** What a link in an email is for. */
 export type LinkPurpose = 'verify_email' | 'reset_password' | 'change_email'
 
-/** How long each is good. Who resets a password sits there waiting; who opens a new mailbox may do so tomorrow. */
+/** How long each link is valid. Users who reset a password are waiting for it; others may open the mail tomorrow. */
 export const LINK_TTL_MS: Readonly<Record<LinkPurpose, number>> = {
   verify_email: 24 * HOUR_MS,
   reset_password: HOUR_MS / 2,
@@ -22,13 +22,13 @@ const PATHS: Readonly<Record<LinkPurpose, string>> = {
 const LINK_TOKEN_BYTES = 32
 const LINK_TOKEN_FORMAT = /^[\w-]{43}$/
 
-/** A new token for a link, with what is stored of it. */
+/** Creates a token for a link, with the hash to store. */
 export const makeLinkToken = (): { token: string; tokenHash: string } => {
   const token = randomBytes(LINK_TOKEN_BYTES).toString('base64url')
   return { token, tokenHash: hashToken(token) }
 }
 
-/** What is looked up for a token that came back; undefined: it is none of ours, and needs no look. */
+/** Returns the hash to look up for a token; undefined if it does not have the form of a token. */
 export const linkHashOf = (token: string): string | undefined =>
   LINK_TOKEN_FORMAT.test(token) ? hashToken(token) : undefined
 

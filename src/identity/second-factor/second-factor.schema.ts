@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { MAX_PASSWORD_CHARACTERS } from './credentials.ts'
+import { MAX_PASSWORD_CHARACTERS } from '../credentials.ts'
 
-/** Longer than either kind of code with all the blanks that people type. */
+/** Longer than either kind of code, including typed spaces. */
 const MAX_CODE_CHARACTERS = 64
 
-/** A password that is to be checked: no rule but a bound. */
+/** A password to check, limited only in length. */
 export const ownPassword = z.string().max(4 * MAX_PASSWORD_CHARACTERS)
 export const code = z
   .string()
-  .max(MAX_CODE_CHARACTERS, `is longer than ${MAX_CODE_CHARACTERS} characters`)
-  .describe('Six digits of the app, or a recovery code')
+  .max(MAX_CODE_CHARACTERS, `must not exceed ${MAX_CODE_CHARACTERS} characters`)
+  .describe('Six digits from the authenticator app, or a recovery code')
 
-// What is not typed at all is no guess: it is told before anything is counted.
+// An empty field is not a guess, so it is rejected before attempts are counted.
 const given = <T extends z.ZodString>(schema: T) => schema.min(1, 'is missing')
 
 export const NewSecondFactor = z.object({ password: given(ownPassword) })
@@ -22,11 +22,11 @@ export const SecondFactorView = z.object({ isOn: z.boolean(), recoveryCodesLeft:
 
 export const NewSecondFactorView = z
   .object({
-    secret: z.string().describe('In base32, for typing into an authenticator app'),
-    uri: z.string().describe('otpauth: for a QR code'),
+    secret: z.string().describe('Base32, for typing into an authenticator app'),
+    uri: z.string().describe('otpauth: URI, for a QR code'),
   })
   .meta({ id: 'NewSecondFactor' })
 
 export const RecoveryCodesView = z
-  .object({ recoveryCodes: z.array(z.string()).describe('Each good once, in place of a code: shown this once') })
+  .object({ recoveryCodes: z.array(z.string()).describe('Each works once in place of a code; returned only once') })
   .meta({ id: 'RecoveryCodes' })

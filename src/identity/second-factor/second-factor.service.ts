@@ -1,13 +1,17 @@
 import { hash } from 'node:crypto'
-import { type Actor, AppError } from '../kernel/index.ts'
-import { type AuditActor, writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { SealContext, Sealing } from '../platform/sealing.ts'
-import type { User } from './account.ts'
-import * as accountStore from './accounts.store.ts'
-import { isSameSecret } from './credentials.ts'
-import type { OwnPassword } from './own-password.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { SealContext, Sealing } from '../../lib/process/sealing.ts'
+import type { User } from '../account.ts'
+import * as accountStore from '../accounts.store.ts'
+import { writeAudit } from '../audit/audit.store.ts'
+import type { AuditActor } from '../audit/audit-entry.ts'
+import { isSameSecret } from '../credentials.ts'
+import type { OwnPassword } from '../own-password.ts'
+import { removeSessions } from '../sign-in/sessions.store.ts'
+import type { Throttle } from '../sign-in/throttle.ts'
 import {
   findStep,
   hashRecoveryCode,
@@ -18,8 +22,6 @@ import {
   totpUri,
 } from './second-factor.codes.ts'
 import * as store from './second-factor.store.ts'
-import { removeSessions } from './sessions.store.ts'
-import type { Throttle } from './throttle.ts'
 
 export type SecondFactorsParts = {
   db: Database
@@ -31,7 +33,7 @@ export type SecondFactorsParts = {
   now: () => number
 }
 
-/** A sign-in that waits for its code. It is over when the password that began it is no longer the account's. */
+/** A sign-in that waits for its code. It becomes invalid if the account's password changes. */
 export type SecondStep = { userId: string; credential: string }
 
 const sealContext = (userId: string): SealContext => ({ purpose: 'second-factor', ownerId: userId, name: 'totp' })
@@ -39,17 +41,17 @@ const sealContext = (userId: string): SealContext => ({ purpose: 'second-factor'
 const credentialOf = (passwordHash: string): string => hash('sha256', passwordHash)
 
 const codeMissing = (): AppError =>
-  new AppError('unauthenticated', 'This account has a second factor: send a code of it as well.', {
+  new AppError('unauthenticated', 'This account has a second factor: send a code as well.', {
     errors: [{ path: 'code', message: 'is missing' }],
   })
 
-const WRONG_CODE = 'is wrong, or has been used'
+const WRONG_CODE = 'is wrong or has already been used'
 const wrongCode = (code: 'unauthenticated' | 'forbidden'): AppError =>
   new AppError(code, `The code ${WRONG_CODE}.`, { errors: [{ path: 'code', message: WRONG_CODE }] })
 
 const targetOf = ({ id, email }: Pick<User, 'id' | 'email'>) => ({ type: 'user', id, name: email })
 
-/** Second factors: codes of an app, and recovery codes for who has lost it. */
+/** Operations on second factors: codes from an authenticator app, and recovery codes. */
 export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttle, now }: SecondFactorsParts) => {
   const openSecret = (userId: string, { sealed }: store.SecondFactor): string =>
     sealing.open(sealed, sealContext(userId))
@@ -57,7 +59,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
   const isInForce = async (tx: Transaction, userId: string): Promise<boolean> =>
     (await store.findSecondFactor(tx, userId))?.confirmedAt !== undefined
 
-  /** Uses up a code of either kind. Answers whether it was good. */
+  /** Uses up a code of either kind. Returns whether it was valid. */
   const takeCode = async (tx: Transaction, user: User, text: string, actor: AuditActor): Promise<boolean> => {
     const factor = await store.findSecondFactor(tx, user.id)
     const parsed = parseCode(text)
@@ -81,15 +83,15 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
 
   const assertOff = async (tx: Transaction, userId: string): Promise<void> => {
     if (!(await isInForce(tx, userId))) return
-    throw new AppError('conflict', 'A second factor is on already: remove it first.')
+    throw new AppError('conflict', 'Two-factor authentication is already on. Turn it off first.')
   }
 
   const assertOn = async (tx: Transaction, userId: string): Promise<void> => {
     if (await isInForce(tx, userId)) return
-    throw new AppError('conflict', 'There is no second factor on this account.')
+    throw new AppError('conflict', 'Two-factor authentication is not on for this account.')
   }
 
-  /** Does what takes the password and a code, in the transaction that uses the code up. */
+  /** Runs `work` after checking password and code, in the transaction that uses up the code. */
   const withBoth = <T>(
     actor: Actor,
     { password, code }: { password: string; code: string },
@@ -121,7 +123,10 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
       return { isOn, recoveryCodesLeft: isOn ? await store.countRecoveryCodes(db, userId) : 0 }
     },
 
-    /** Makes a secret, which is in force once `confirmSecondFactor` has seen a code of it. Throws `conflict` if one is. */
+    /**
+     * Creates a secret that takes effect after `confirmSecondFactor`. Throws `conflict` if a second factor is already
+     * on.
+     */
     beginSecondFactor: (actor: Actor, password: string): Promise<{ secret: string; uri: string }> =>
       ownPassword.prove(actor, password, async user => {
         const secret = makeTotpSecret()
@@ -133,14 +138,14 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         return { secret, uri: totpUri(secret, user.email) }
       }),
 
-    /** Answers the recovery codes: the only time that they are seen. Ends all sessions but `keptSid`. */
+    /** Returns the recovery codes, which cannot be retrieved again. Ends all sessions except `keptSid`. */
     confirmSecondFactor: async (actor: Actor, code: string, keptSid: string | undefined): Promise<string[]> => {
       const attempt = { email: actor.email, address: actor.address ?? '' }
       await throttle.countSignIn(attempt)
       const confirmed = await changes.commit(async tx => {
         await assertOff(tx, actor.userId)
         const factor = await store.findSecondFactor(tx, actor.userId)
-        if (factor === undefined) throw new AppError('conflict', 'There is no second factor to confirm: begin anew.')
+        if (factor === undefined) throw new AppError('conflict', 'There is no second factor to confirm. Start over.')
         const parsed = parseCode(code)
         const step =
           parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code, now()) : undefined
@@ -156,7 +161,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
       return confirmed
     },
 
-    /** Ends all sessions but `keptSid`. */
+    /** Ends all sessions except `keptSid`. */
     removeSecondFactor: (
       actor: Actor,
       proof: { password: string; code: string },
@@ -168,7 +173,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         await writeAudit(tx, { action: 'user.second_factor_removed', actor, target: targetOf(user) })
       }),
 
-    /** Makes new recovery codes, in the place of all before. */
+    /** Creates new recovery codes that replace all previous ones. */
     renewRecoveryCodes: (actor: Actor, proof: { password: string; code: string }): Promise<string[]> =>
       withBoth(actor, proof, async (tx, user) => {
         const codes = await makeRecoveryCodes(tx, user.id)
@@ -176,28 +181,28 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         return codes
       }),
 
-    /** As the operator at the command line, for who has lost everything. Throws `not_found` where there is none. */
+    /** For the operator's command line, for users who have lost all their codes. Throws `not_found` if none is on. */
     resetSecondFactor: (user: User): Promise<void> =>
       changes.commit(async tx => {
         if (!(await store.removeSecondFactor(tx, user.id))) {
-          throw new AppError('not_found', `There is no second factor on the account of ${user.email}.`)
+          throw new AppError('not_found', `Two-factor authentication is not on for the account ${user.email}.`)
         }
         await removeSessions(tx, user.id, undefined)
         await writeAudit(tx, { action: 'user.second_factor_removed', actor: undefined, target: targetOf(user) })
       }),
 
-    /** What a sign-in waits for once the password, or the external provider, has said who it is; undefined: nothing. */
+    /** Returns the second step required after the password or external sign-in; undefined if none. */
     findSecondStep: async (userId: string): Promise<SecondStep | undefined> => {
       if (!(await isInForce(db, userId))) return undefined
       const credentials = await accountStore.findCredentials(db, userId)
       return credentials && { userId, credential: credentialOf(credentials.passwordHash) }
     },
 
-    /** Finishes a sign-in. Throws `unauthenticated` where the code is no good, or the step is not to be taken any more. */
+    /** Finishes a sign-in. Throws `unauthenticated` if the code is wrong or the step is no longer valid. */
     passSecondStep: async ({ userId, credential }: SecondStep, code: string, address: string): Promise<User> => {
       const credentials = await accountStore.findCredentials(db, userId)
       if (credentials === undefined || !isSameSecret(credentialOf(credentials.passwordHash), credential)) {
-        throw new AppError('unauthenticated', 'This sign-in is over: begin it anew.')
+        throw new AppError('unauthenticated', 'This sign-in has expired. Please start over.')
       }
       const { user } = credentials
       await throttle.countSignIn({ email: user.email, address })
@@ -206,7 +211,10 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
       return user
     },
 
-    /** The same for who sent password and code together, and is counted already. No second factor: nothing to do. */
+    /**
+     * Checks a code sent together with the password; the attempt is already counted. Does nothing without a second
+     * factor.
+     */
     assertSecondFactor: async (user: User, code: string | undefined, address: string): Promise<void> => {
       if (!(await isInForce(db, user.id))) return
       if (code === undefined) throw codeMissing()

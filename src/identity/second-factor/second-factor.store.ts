@@ -1,7 +1,7 @@
-import type { Transaction } from '../platform/db/index.ts'
-import type { Sealed } from '../platform/sealing.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
 
-/** A second factor with its secret, sealed. In force once it is confirmed. */
+/** A second factor with its encrypted secret. Takes effect once confirmed. */
 export type SecondFactor = { sealed: Sealed; confirmedAt: Date | undefined }
 
 export const findSecondFactor = async (tx: Transaction, userId: string): Promise<SecondFactor | undefined> => {
@@ -10,13 +10,13 @@ export const findSecondFactor = async (tx: Transaction, userId: string): Promise
   return { sealed: { keyId: row.keyId, text: row.secret }, confirmedAt: row.confirmedAt ?? undefined }
 }
 
-/** Puts one that is not in force yet in the place of another that is not either. */
+/** Stores an unconfirmed second factor, replacing a previous unconfirmed one. */
 export const setUnconfirmed = async (tx: Transaction, userId: string, sealed: Sealed): Promise<void> => {
   await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: null } })
   await tx.secondFactor.create({ data: { userId, secret: sealed.text, keyId: sealed.keyId } })
 }
 
-/** Whether there was one to confirm: this very one, by its sealed secret. */
+/** Confirms this second factor, identified by its encrypted secret. Returns whether it was there to confirm. */
 export const confirmSecondFactor = async (
   tx: Transaction,
   userId: string,
@@ -29,7 +29,7 @@ export const confirmSecondFactor = async (
   return count > 0
 }
 
-/** Takes a code's time step, once: false where it, or a later one, was taken before. One statement, so atomic. */
+/** Uses up a time step. Returns false if it or a later one was used before. Atomic, as it is a single statement. */
 export const takeStep = async (tx: Transaction, userId: string, step: number): Promise<boolean> => {
   const { count } = await tx.secondFactor.updateMany({
     where: { userId, confirmedAt: { not: null }, OR: [{ lastStep: null }, { lastStep: { lt: step } }] },
@@ -38,14 +38,14 @@ export const takeStep = async (tx: Transaction, userId: string, step: number): P
   return count > 0
 }
 
-/** Whether there was one in force. */
+/** Removes the second factor. Returns whether one was confirmed. */
 export const removeSecondFactor = async (tx: Transaction, userId: string): Promise<boolean> => {
   await tx.recoveryCode.deleteMany({ where: { userId } })
   const { count } = await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })
   return count > 0
 }
 
-/** Puts these in the place of all others, used or not. */
+/** Replaces all recovery codes, used or not. */
 export const replaceRecoveryCodes = async (
   tx: Transaction,
   userId: string,
@@ -55,7 +55,7 @@ export const replaceRecoveryCodes = async (
   await tx.recoveryCode.createMany({ data: codeHashes.map(codeHash => ({ userId, codeHash })) })
 }
 
-/** Uses a code up: false where there is none of it left. One statement, so atomic. */
+/** Uses up a recovery code. Returns false if there is no such unused code. Atomic, as it is a single statement. */
 export const takeRecoveryCode = async (
   tx: Transaction,
   userId: string,
@@ -69,7 +69,7 @@ export const takeRecoveryCode = async (
 export const countRecoveryCodes = (tx: Transaction, userId: string): Promise<number> =>
   tx.recoveryCode.count({ where: { userId, usedAt: null } })
 
-/** Ids of the master keys that sealed a second factor. */
+/** Lists the IDs of the master keys that encrypt second factors. */
 export const listSecondFactorKeyIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.secondFactor.groupBy({ by: ['keyId'] })
   return rows.map(({ keyId }) => keyId)

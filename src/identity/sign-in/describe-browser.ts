@@ -1,4 +1,4 @@
-/** Names in the order they are looked for: most browsers also name those that they descend from. */
+/** Patterns in matching order: most browsers also name the browsers they derive from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -20,7 +20,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
   names.find(([pattern]) => pattern.test(text))?.[1]
 
-/** `Firefox on Linux`, of a User-Agent; for people to know a session by, and nothing else. */
+/** Describes a User-Agent for display, e.g. `Firefox on Linux`. */
 export const describeBrowser = (userAgent: string | undefined): string => {
   const browser = nameIn(userAgent ?? '', BROWSERS) ?? 'Another program'
   const system = nameIn(userAgent ?? '', SYSTEMS)

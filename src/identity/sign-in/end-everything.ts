@@ -1,12 +1,12 @@
-import type { Transaction } from '../platform/db/index.ts'
-import type { EndGrantsOf } from './mail-parts.ts'
-import { removeMailedLinks } from './mailed-links.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { EndGrantsOf } from '../mail/mail-parts.ts'
+import { removeMailedLinks } from '../mail/mailed-links.store.ts'
 import { removeSessions } from './sessions.store.ts'
 
 /**
- * Ends what another password's holder may have opened: sessions, what applications may do, links in the mail. Personal
- * access tokens stay: they are for scripts, and are ended one by one (a reset that is the first proof of the address
- * ends them too). Answers how much it was, for the audit log.
+ * Ends everything that a holder of the old password may have opened: sessions, application grants and emailed links.
+ * Personal access tokens stay, as they are for scripts and revoked individually (a password reset that first verifies
+ * the email revokes them too). Returns the counts for the audit log.
  */
 export const endEverythingOf = async (
   tx: Transaction,

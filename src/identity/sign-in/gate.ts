@@ -1,8 +1,7 @@
 export type GateLimits = { maxAtOnce: number; maxWaiting: number }
 
 /**
- * Lets so much work run at once, lets so much wait its turn in order, and refuses the rest with what `refusal` makes.
- * For work that would otherwise take the whole machine.
+ * Creates a semaphore with a bounded FIFO queue. When the queue is full, `pass` throws the error from `refusal`.
  */
 export const createGate = ({ maxAtOnce, maxWaiting }: GateLimits, refusal: () => Error) => {
   const waiting: Array<() => void> = []
@@ -14,7 +13,7 @@ export const createGate = ({ maxAtOnce, maxWaiting }: GateLimits, refusal: () =>
       return
     }
     if (waiting.length >= maxWaiting) throw refusal()
-    // Who leaves hands its place over: `running` stays as it is.
+    // `leave` hands its slot to the next in line, so `running` does not change.
     await new Promise<void>(resolve => waiting.push(resolve))
   }
 

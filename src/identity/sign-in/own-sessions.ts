@@ -1,11 +1,15 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { writeAudit } from '../audit/audit.store.ts'
 import * as store from './sessions.store.ts'
 
-/** A user's own sessions; those of others do not exist. `currentSid` is the id of the one that asks, if one does. */
+/**
+ * Operations on the user's own sessions. Those of other users are treated as missing. `currentSid` is the requesting
+ * session, if any.
+ */
 export const createOwnSessions = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
   listSessions: (actor: Actor, page: IdPage, currentSid: string | undefined): Promise<store.OwnSession[]> =>
     store.listSessions(db, { userId: actor.userId, now: new Date(now()), currentSid }, page),
@@ -17,7 +21,7 @@ export const createOwnSessions = ({ db, changes, now }: { db: Database; changes:
       await writeAudit(tx, { action: 'session.ended', actor, target: { type: 'session', id } })
     }),
 
-  /** All but the one that asks. */
+  /** Ends all sessions except the requesting one. */
   endOtherSessions: (actor: Actor, currentSid: string | undefined): Promise<void> =>
     changes.commit(async tx => {
       const ended = await store.removeSessions(tx, actor.userId, currentSid)

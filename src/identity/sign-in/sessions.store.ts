@@ -1,20 +1,24 @@
 import { hash } from 'node:crypto'
 import type { Session } from 'fastify'
 import { z } from 'zod'
-import type { JsonObject } from '../kernel/index.ts'
-import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery, SESSION_IDLE_MS, type SessionStore } from '../platform/http/index.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { SESSION_IDLE_MS, type SessionStore } from '../../lib/http/sessions.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 
 declare module 'fastify' {
   interface Session {
-    /** Whether it came out of the database: then it is only changed there, and made anew by nothing once it is ended. */
+    /**
+     * Whether it was loaded from the database. Then saving only updates it, so that an ended session is not recreated.
+     */
     isStored?: boolean
   }
 }
 
 const hashOf = (sid: string): string => hash('sha256', sid)
 
-/** What the session holds; its cookie is made anew from the settings each time. */
+/** Returns the session's data without the cookie, which is rebuilt from the settings each time. */
 const toData = ({ cookie: _, isStored: __, ...fields }: Session): JsonObject => JSON.parse(JSON.stringify(fields))
 
 const toSession = (data: unknown): Session => {
@@ -27,8 +31,8 @@ const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): vo
 }
 
 /**
- * Sessions in the database, under the SHA-256 of their id: a leaked table signs nobody in.
- * Answers none that has ended; `now` is in milliseconds since 1970.
+ * Stores sessions in the database under the SHA-256 of their ID, so that a leaked table does not let anyone sign in.
+ * Never returns ended sessions. `now` is in milliseconds since 1970.
  */
 export const createSessionStore = (db: Database, now: () => number = Date.now): SessionStore => {
   const save = async (sid: string, session: Session): Promise<void> => {
@@ -38,7 +42,7 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
       data: toData(session),
       expiresAt: new Date(session.endsAt ?? now() + SESSION_IDLE_MS),
     }
-    // Whoever ended it while a request of its own was under way has the last word.
+    // An update only: a session that was ended during its own request stays ended.
     if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
     else await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
   }
@@ -58,27 +62,27 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
   }
 }
 
-/** Ends all sessions of a user, but the one of that id where there is one. Answers how many it ended. */
+/** Ends all sessions of a user except `keptSid`, if given. Returns how many were ended. */
 export const removeSessions = async (tx: Transaction, userId: string, keptSid: string | undefined): Promise<number> => {
   const kept = keptSid === undefined ? {} : { sidHash: { not: hashOf(keptSid) } }
   return (await tx.session.deleteMany({ where: { userId, ...kept } })).count
 }
 
-/** Whether there was such a session of this user. */
+/** Ends a session. Returns whether this user had it. */
 export const removeSession = async (tx: Transaction, userId: string, id: string): Promise<boolean> =>
   (await tx.session.deleteMany({ where: { id, userId } })).count > 0
 
 /** A session as its user sees it. */
 export type OwnSession = {
   id: string
-  /** Whether it is the one that asks. */
+  /** Whether it is the requesting session. */
   isCurrent: boolean
   createdAt: Date
-  /** To within ten minutes: a busy session is not written down more often. */
+  /** Accurate to ten minutes, because active sessions are not saved more often. */
   lastSeenAt: Date
-  /** As the browser named itself at sign-in. */
+  /** User-Agent at sign-in. */
   userAgent: string | undefined
-  /** The network address of the sign-in. */
+  /** Network address of the sign-in. */
   address: string | undefined
 }
 
@@ -87,7 +91,7 @@ const SessionData = z.object({
   address: z.string().optional().catch(undefined),
 })
 
-/** A user's sessions that have not ended at `now`. */
+/** Lists a user's sessions that are valid at `now`. */
 export const listSessions = async (
   tx: Transaction,
   { userId, now, currentSid }: { userId: string; now: Date; currentSid: string | undefined },
@@ -102,6 +106,6 @@ export const listSessions = async (
   })
 }
 
-/** Removes the sessions that have ended. */
+/** Removes ended sessions. */
 export const removeEndedSessions = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.session.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

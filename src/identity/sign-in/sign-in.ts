@@ -1,30 +1,30 @@
-import { AppError } from '../kernel/index.ts'
-import { type Database, transact } from '../platform/db/index.ts'
-import type { User } from './account.ts'
-import { auditFailedSignIn, auditSignIn } from './account-audit.ts'
-import * as store from './accounts.store.ts'
-import { UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
-import type { Passwords } from './passwords.ts'
-import type { SecondFactors, SecondStep } from './second-factor.service.ts'
+import { type Database, transact } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { User } from '../account.ts'
+import { auditFailedSignIn, auditSignIn } from '../account-audit.ts'
+import * as store from '../accounts.store.ts'
+import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
+import type { Passwords } from '../passwords.ts'
+import type { SecondFactors, SecondStep } from '../second-factor/second-factor.service.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Credentials as they come in, with the network address they come from. */
+/** Credentials, with the network address that they were sent from. */
 type Credentials = { email: string; password: string; address: string }
 export type SignInInput = Credentials & { code?: string | undefined }
 
-/** Somebody who gave the right password, with the hash that it fits. */
+/** A user who gave the right password, with the hash that it matched. */
 type Proven = { user: User; passwordHash: string }
 
-/** What the first step of a sign-in comes to: it is done, or waits for a code. */
+/** Result of the first step of a sign-in: complete, or waiting for a code. */
 export type FirstStep = { user: User; secondStep: SecondStep | undefined }
 
 export type SignInParts = { db: Database; passwords: Passwords; throttle: Throttle; secondFactors: SecondFactors }
 
-// One text for every way to fail: whether there is an account is nobody's business.
-const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The e-mail address or the password is wrong.')
+// One message for every failure, so that it does not reveal whether the account exists.
+const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The email or the password is wrong.')
 
 export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInParts) => {
-  /** `user`: whose address it is, whether or not the password is right. */
+  /** Checks the password. `user` is set if the account exists, `passwordHash` only if the password is right. */
   const prove = async (email: string, password: string): Promise<{ user?: User; passwordHash?: string }> => {
     const found = await store.findUserByEmail(db, email)
     const { isRight, needsRehash } = await passwords.checkPassword(
@@ -37,11 +37,11 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     if (!needsRehash) return { user, passwordHash }
     const newHash = await passwords.hashPassword(password)
     const isReplaced = await store.replacePasswordHash(db, user.id, { from: passwordHash, to: newHash })
-    // Another sign-in may have been quicker, or the password is another by now.
+    // A concurrent sign-in may have rehashed it, or the password has been changed.
     return isReplaced ? { user, passwordHash: newHash } : prove(email, password)
   }
 
-  /** Counted as a failure until it is forgiven: a right password may still lack its code. */
+  /** Counts the attempt as a failure until `forgiveSignIn`, because the code may still be missing. */
   const checkCredentials = async ({ email, password, address }: Credentials): Promise<Proven> => {
     await throttle.countSignIn({ email, address })
     const { user, passwordHash } = await prove(email, password)
@@ -50,7 +50,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     throw wrongCredentials()
   }
 
-  /** Comparing takes a while. Where the password was changed meanwhile, nothing begins of what that has just ended. */
+  /** Records the sign-in. Fails if the password was changed while it was being checked. */
   const noteSignIn = ({ user, passwordHash }: Proven, address: string): Promise<void> =>
     transact(db, async tx => {
       const found = await store.findCredentials(tx, user.id)
@@ -60,8 +60,8 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
 
   return {
     /**
-     * In one go. Throws `unauthenticated`, the same and after the same work whether or not there is such an account;
-     * after a right password its errors name `code` where the account has a second factor and the code is no good.
+     * Signs in with password and code together. Throws the same `unauthenticated` error after the same work whether or
+     * not the account exists. After a right password, the error names `code` if a valid code is required.
      */
     signIn: async ({ code, ...credentials }: SignInInput): Promise<User> => {
       const proven = await checkCredentials(credentials)
@@ -71,13 +71,13 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       return proven.user
     },
 
-    /** The password alone: the sign-in is done only where nothing else is waited for. Throws as `signIn` does. */
+    /** Checks the password. The sign-in is complete only if no second step is required. Throws like `signIn`. */
     beginSignIn: async (credentials: Credentials): Promise<FirstStep> => {
       const proven = await checkCredentials(credentials)
       const { user } = proven
       const secondStep = await secondFactors.findSecondStep(user.id)
       if (secondStep !== undefined) {
-        // Not forgiven: codes guessed before count on, or the password would buy ten more of them.
+        // Only uncounted: resetting the counter would allow ten more code guesses per password entry.
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }
@@ -86,7 +86,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       return { user, secondStep }
     },
 
-    /** The code that a sign-in waits for. Throws `unauthenticated`; see `passSecondStep`. */
+    /** Finishes a sign-in with its code. Throws `unauthenticated`; see `passSecondStep`. */
     finishSignIn: async (step: SecondStep, code: string, address: string): Promise<User> => {
       const user = await secondFactors.passSecondStep(step, code, address)
       await auditSignIn(db, user, address)

@@ -1,28 +1,29 @@
-import { AppError, type Role } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { User } from './account.ts'
-import { auditFirstMembership, auditNewUser } from './account-audit.ts'
-import * as store from './accounts.store.ts'
-import { isSameSecret } from './credentials.ts'
-import { DEMO_EMAIL, takeDemoOver } from './demo-account.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
+import type { User } from '../account.ts'
+import { auditFirstMembership, auditNewUser } from '../account-audit.ts'
+import * as store from '../accounts.store.ts'
+import { isSameSecret } from '../credentials.ts'
+import { DEMO_EMAIL, takeDemoOver } from '../demo-account.ts'
 
 export type SignUpPolicy = {
   signup: 'open' | 'invite' | 'closed'
   tenancy: 'multi' | 'single'
-  /** What making the first account takes, where strangers could reach it before the operator. */
+  /** Required to create the first account if others could reach the installation before the operator. */
   setupToken: string | undefined
 }
 
-/** What signing up takes, as its page says it. */
+/** The conditions of signing up, for its page. */
 export type SignUpTerms = {
-  /** Why nobody may; undefined: one may. */
+  /** Why sign-up is closed; undefined if it is open. */
   closed: string | undefined
   needsSetupToken: boolean
 }
 
 const CLOSED = {
-  invite: 'by invitation only: open the link of your invitation and sign up there, or ask its operator for one.',
-  closed: 'closed: ask its operator.',
+  invite: 'by invitation only. Open the link in your invitation to sign up, or ask the operator for one.',
+  closed: 'closed. Ask the operator for access.',
 } as const
 
 const closedBy = (signup: 'invite' | 'closed'): string => `Sign-up on this installation is ${CLOSED[signup]}`
@@ -32,14 +33,17 @@ export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boo
   needsSetupToken: isFirst && setupToken !== undefined,
 })
 
-/** What somebody shows who signs up. That an invitation is good is seen to where it is taken up. */
-export type SignUpPapers = { setupToken: string | undefined; invitation: string | undefined }
+/** What a user presents when signing up. The invitation is validated when it is accepted. */
+export type SignUpProof = { setupToken: string | undefined; invitation: string | undefined }
 
-/** Refuses who may not sign up. The first account is always let in, with the setup token where there is one. */
+/**
+ * Throws `forbidden` if sign-up is not allowed. The first account is always allowed, with the setup token if one is
+ * set.
+ */
 export const assertMaySignUp = (
   policy: SignUpPolicy,
   isFirst: boolean,
-  { setupToken, invitation }: SignUpPapers,
+  { setupToken, invitation }: SignUpProof,
 ): void => {
   if (!isFirst) {
     if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return
@@ -47,25 +51,25 @@ export const assertMaySignUp = (
   }
   if (policy.setupToken === undefined) return
   if (setupToken !== undefined && isSameSecret(setupToken, policy.setupToken)) return
-  const what = setupToken === undefined ? 'needs the setup token' : 'needs another setup token: the one'
-  throw new AppError('forbidden', `Making the first account ${what} that Patchbay printed when it started.`, {
+  const what = setupToken === undefined ? 'requires the setup token' : 'requires the setup token, not another one,'
+  throw new AppError('forbidden', `Creating the first account ${what} that Patchbay printed at startup.`, {
     errors: [{ path: 'setupToken', message: setupToken === undefined ? 'is missing' : 'is not the one printed' }],
   })
 }
 
 const emailTaken = (): AppError =>
-  new AppError('conflict', 'There is an account with this e-mail address already.', {
-    errors: [{ path: 'email', message: 'is taken' }],
+  new AppError('conflict', 'An account with this email already exists.', {
+    errors: [{ path: 'email', message: 'is already taken' }],
   })
 
-/** The organization that somebody is a member of from now on. */
+/** The organization that a user has joined. */
 type Joined = { id: string; name: string; isNew: boolean; role: Role }
 
-/** What sign-up asks of who keeps the invitations; `services.ts` supplies it. */
+/** The invitation operations that sign-up needs; supplied by `services.ts`. */
 export type Invitations = {
-  /** Throws where the token is that of no open invitation to this address. */
+  /** Throws if the token does not belong to an open invitation to this email. */
   assertGoodFor: (tx: Transaction, token: string, email: string) => Promise<void>
-  /** Uses it up: the user is a member from then on, and their address verified. Throws as above. */
+  /** Accepts the invitation: makes the user a member and verifies their email. Throws as above. */
   accept: (
     tx: Transaction,
     token: string,
@@ -74,22 +78,25 @@ export type Invitations = {
   ) => Promise<Pick<Joined, 'id' | 'name' | 'role'>>
 }
 
-/** Where a new user's first membership is. */
+/** Which organization a new user belongs to first. */
 export type Home =
-  /** An organization of one's own. */
+  /** A new organization of their own. */
   | { kind: 'own' }
-  /** The organization of this name, made if need be; without a name the oldest. */
+  /** The organization with this name, created if needed; the oldest if no name is given. */
   | { kind: 'joined'; name: string | undefined }
-  /** The one that an invitation is to. */
+  /** The organization of an invitation. */
   | { kind: 'invited'; accept: (tx: Transaction, user: User) => Promise<Pick<Joined, 'id' | 'name' | 'role'>> }
 
 const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
-/** The one organization of an installation with PATCHBAY_TENANCY=single, once it is there. */
+/** Returns the only organization of an installation with PATCHBAY_TENANCY=single, if it exists yet. */
 const findSingle = async (tx: Transaction, wished: string | undefined) => {
   const single = await store.findOldestOrganization(tx, undefined)
   if (single === undefined || wished === undefined || wished === single.name) return single
-  throw new AppError('invalid_request', `There is one organization here, "${single.name}" (PATCHBAY_TENANCY=single).`)
+  throw new AppError(
+    'invalid_request',
+    `This installation has a single organization, "${single.name}" (PATCHBAY_TENANCY=single).`,
+  )
 }
 
 const foundOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Joined> => ({
@@ -109,14 +116,14 @@ const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUp
   return { ...existing, isNew: false, role: 'builder' }
 }
 
-/** The first account owns the first organization: the demo's if that has been run, else one of its own. */
+/** Makes the first account the owner of the demo's organization, or of a new one if the demo has not been run. */
 const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<Joined> => {
   const name = (home.kind === 'joined' ? home.name : undefined) ?? nameAfter(user.email)
   const demoId = await takeDemoOver(tx, user.id, name)
   return demoId === undefined ? foundOrganization(tx, name, user.id) : { id: demoId, name, isNew: false, role: 'owner' }
 }
 
-/** Whether there is no account yet that anybody could sign in with. */
+/** Whether no account exists yet that someone could sign in to. */
 export const isFirstAccount = async (tx: Transaction): Promise<boolean> => !(await store.isAnyUserBut(tx, DEMO_EMAIL))
 
 export type NewUser = {
@@ -124,13 +131,14 @@ export type NewUser = {
   passwordHash: string
   isOperator: boolean
   home: Home
-  /** Where somebody signs up from; undefined for an account made at the command line. */
+  /** Network address of the sign-up; undefined on the command line. */
   address: string | undefined
 }
 
 /**
- * Makes an account and its first membership; the very first is the operator. `assertAllowed` is told whether this is
- * the first and throws what speaks against it. Of two made at once one is first: transactions hold as if alone.
+ * Creates an account and its first membership. The very first account becomes the operator. `assertAllowed` is called
+ * with whether this is the first account, and may throw. Transactions are serializable, so only one account is the
+ * first.
  */
 export const makeAccount = async (
   tx: Transaction,
@@ -140,12 +148,12 @@ export const makeAccount = async (
 ): Promise<User> => {
   const isFirst = await isFirstAccount(tx)
   assertAllowed(isFirst)
-  // The demo's address is taken also before the demo is run: who had it would be handed the demo, and not count.
+  // The demo's email is reserved even before the demo is run: its holder would take over the demo and not count.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
   const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)
   const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)
-  // An invitation verifies its address.
+  // Accepting an invitation has verified the email, so the user is read again.
   return home.kind === 'invited' ? ((await store.findUser(tx, user.id)) ?? user) : user
 }

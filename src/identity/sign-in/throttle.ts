@@ -1,25 +1,26 @@
 import { hash } from 'node:crypto'
-import { AppError } from '../kernel/index.ts'
-import { type Counters, networkOf } from '../platform/counters/index.ts'
-import { createNewestEntries } from '../platform/newest-entries.ts'
+import type { Counters } from '../../lib/db/counters.ts'
+import { networkOf } from '../../lib/http/network.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Failed sign-ins: guessing one password, guessing it from many addresses, guessing many from one address. */
+/** Limits of failed sign-ins: per account and network, per account, and per network. */
 const SIGN_IN_HERE: Limit = { name: 'sign-in', most: 10, windowMs: 15 * MINUTE_MS }
 const SIGN_IN_ANYWHERE: Limit = { name: 'sign-in-account', most: 100, windowMs: 24 * HOUR_MS }
 const SIGN_IN_ADDRESS: Limit = { name: 'sign-in-address', most: 100, windowMs: HOUR_MS }
-/** Sign-ups from one address: a classroom behind one router gets in, a script does not get far. */
+/** Sign-ups per network: enough for a classroom behind one router, too few for a script. */
 const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HOUR_MS }
 
-/** Letters asked for: to one mailbox, and from one network address. */
+/** Requested emails: per mailbox, and per network. */
 const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
 const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
 
-/** Ways to the external provider from one address: each makes a session; an office that comes to work gets in. */
+/** External sign-ins per network. Each creates a session; enough for an office that signs in in the morning. */
 const EXTERNAL_ADDRESS: Limit = { name: 'external-address', most: 1_000, windowMs: HOUR_MS }
 
 const keyOf = ({ name }: Limit, ...parts: string[]): string => `${name}:${hash('sha256', JSON.stringify(parts))}`
@@ -28,18 +29,18 @@ const tooMany = (resetsInMs: number): AppError => {
   const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000))
   const minutes = Math.ceil(retryAfterSeconds / 60)
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
-  return new AppError('rate_limited', `Too many attempts: try again in ${wait}.`, { retryAfterSeconds })
+  return new AppError('rate_limited', `Too many attempts. Try again in ${wait}.`, { retryAfterSeconds })
 }
 
-/** Who tries to sign in: the account they name, which may not exist, and the network address they come from. */
+/** A sign-in attempt: the email, which may have no account, and the network address. */
 export type Attempt = { email: string; address: string }
 
-/** Blocks remembered at once by this process; the least used is forgotten first, and asked of the counters again. */
+/** Blocks cached by this process. The oldest are evicted first and then read from the counters again. */
 const MAX_BLOCKS = 10_000
 
-/** Slows down who tries passwords, makes accounts or asks for letters in bulk. Every `count…` throws `rate_limited`. */
+/** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number) => {
-  // Who is blocked and goes on trying costs the database nothing.
+  // Spares the database the further attempts of blocked clients.
   const blockedUntil = createNewestEntries<number>(MAX_BLOCKS)
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
@@ -61,29 +62,29 @@ export const createThrottle = (counters: Counters, now: () => number) => {
     address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
   })
   return {
-    /** Counts before the password is looked at, so that attempts made at once do not slip through together. */
+    /** Counts before the password is checked, so that concurrent attempts cannot exceed the limit. */
     countSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
       for (const key of Object.values(keys)) assertNotBlocked(key)
-      // The address first: one that is blocked makes no more counters of accounts.
+      // The network first, so that a blocked one creates no more account counters.
       await count(SIGN_IN_ADDRESS, keys.address)
       await count(SIGN_IN_HERE, keys.here)
       await count(SIGN_IN_ANYWHERE, keys.anywhere)
     },
-    /** A sign-in that went well was no failure. */
+    /** Uncounts a successful sign-in and resets the counter of this account and network. */
     forgiveSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
-      // It was counted before others were blocked: the counters say whether they still are.
+      // The cached blocks may be outdated now; the counters decide again.
       for (const key of Object.values(keys)) blockedUntil.delete(key)
       await counters.reset(keys.here)
       await counters.decrement(keys.anywhere)
       await counters.decrement(keys.address)
     },
-    /** What was counted was no failure, and proved nothing about those before it. */
+    /** Uncounts an attempt that was not a failure, without resetting previous failures. */
     uncountSignIn: async (attempt: Attempt): Promise<void> => {
       for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
     },
-    /** Each kind of letter apart; also where there is no such account, which must not show. */
+    /** Counts each kind of email separately, also for emails without an account, which must not be revealed. */
     countMail: async (kind: string, { email, address }: Attempt): Promise<void> => {
       await count(MAIL_ADDRESS, keyOf(MAIL_ADDRESS, networkOf(address)))
       await count(MAIL_ACCOUNT, keyOf(MAIL_ACCOUNT, kind, email))

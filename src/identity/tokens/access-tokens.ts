@@ -1,32 +1,33 @@
-import { type Actor, AppError, SCOPES, type Scope } from '../kernel/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import type { AccessToken } from './account.ts'
-import { auditNewToken, auditRemovedToken } from './account-audit.ts'
-import { hashToken, makeToken } from './credentials.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { AccessToken } from '../account.ts'
+import { auditNewToken, auditRemovedToken } from '../account-audit.ts'
+import { hashToken, makeToken } from '../credentials.ts'
 import * as store from './tokens.store.ts'
 
-/** A token that says nothing else is good for this long, and none is for longer than a year. */
+/** Default and maximum lifetime of a token. */
 export const DEFAULT_TOKEN_DAYS = 90
 export const MAX_TOKEN_DAYS = 365
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-export type TokenWish = { name: string; scopes?: readonly Scope[] | undefined; expiresInDays?: number | undefined }
+export type TokenInput = { name: string; scopes?: readonly Scope[] | undefined; expiresInDays?: number | undefined }
 
-/** A token just made: the only time that it is seen. */
+/** A new token with its value, which cannot be retrieved again. */
 export type NewAccessToken = AccessToken & { token: string }
 
-/** Makes a token for a user. Without an `actor`, who is that user, it is the operator at the command line who does. */
+/** Creates a token for a user. `actor` is that user, or undefined for the operator on the command line. */
 export const issueToken = async (
   tx: Transaction,
   userId: string,
-  { name, scopes = SCOPES, expiresInDays = DEFAULT_TOKEN_DAYS }: TokenWish,
+  { name, scopes = SCOPES, expiresInDays = DEFAULT_TOKEN_DAYS }: TokenInput,
   now: number,
   actor: Actor | undefined,
 ): Promise<NewAccessToken> => {
   const token = makeToken()
-  // One made with a token does not outlive it: who found a token does not keep what it opened.
+  // A token created with a token must not outlive it, so that a leaked token cannot be prolonged.
   const latest = actor?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
   const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest))
   const made = await store.createToken(tx, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
@@ -34,18 +35,18 @@ export const issueToken = async (
   return { ...made, token }
 }
 
-/** The scopes wished for, or else all that the maker has: no token makes one that may do more than itself. */
+/** Returns the requested scopes, or all of the actor's. Throws `forbidden` for scopes that the actor lacks. */
 const scopesFor = (actor: Actor, wished: readonly Scope[] | undefined): Scope[] => {
   const lacking = wished?.find(scope => !actor.scopes.has(scope))
   if (lacking !== undefined) {
-    throw new AppError('forbidden', `A token without the scope "${lacking}" cannot make one that has it.`)
+    throw new AppError('forbidden', `A token without the scope "${lacking}" cannot create a token that has it.`)
   }
   return SCOPES.filter(scope => (wished === undefined ? actor.scopes.has(scope) : wished.includes(scope)))
 }
 
-/** A user's own tokens; those of others do not exist. */
+/** Operations on the user's own tokens. Those of other users are treated as missing. */
 export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
-  createToken: (actor: Actor, wish: TokenWish): Promise<NewAccessToken> => {
+  createToken: (actor: Actor, wish: TokenInput): Promise<NewAccessToken> => {
     const allowed = { ...wish, scopes: scopesFor(actor, wish.scopes) }
     return changes.commit(tx => issueToken(tx, actor.userId, allowed, now(), actor))
   },

@@ -1,8 +1,8 @@
-import { isToken } from './credentials.ts'
+import { isToken } from '../credentials.ts'
 import { createRecentTokens } from './recent-tokens.ts'
 import type { TokenHolder } from './tokens.store.ts'
 
-/** Who calls an MCP server with a personal access token. */
+/** A caller of an MCP server, identified by a personal access token. */
 export type McpCaller = {
   userId: string
   tokenId: string

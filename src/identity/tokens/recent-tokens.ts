@@ -1,30 +1,30 @@
-import { createNewestEntries } from '../platform/newest-entries.ts'
-import { hashToken } from './credentials.ts'
+import { createNewestEntries } from '../../lib/process/newest-entries.ts'
+import { hashToken } from '../credentials.ts'
 
-/** How long a token is taken for good without asking the database, where no event says otherwise. */
+/** How long a verified token is cached, unless an event invalidates it. */
 const FRESH_MS = 5_000
 const MAX_CACHED = 10_000
 
-/** What is known of whoever holds a token, at least. */
+/** The minimum that must be known about the holder of a token. */
 export type Holder = { userId: string; expiresAt: Date }
 
 export type RecentTokensParts<H extends Holder> = {
-  /** Whether a text may be such a token at all: others need no look into the database. */
+  /** Whether a string has the form of such a token. Others need no database lookup. */
   isToken: (text: string) => boolean
   find: (tokenHash: string) => Promise<H | undefined>
-  /** Told of each use of a good token. */
+  /** Called on each use of a valid token. */
   noteUse: (holder: H) => void
   /** Milliseconds since 1970. */
   now: () => number
 }
 
 /**
- * Verifies tokens, from memory where one was seen in the last seconds. Only good ones are remembered: any number of
- * bad ones costs no memory.
+ * Verifies tokens, with a cache of those seen in the last seconds. Only valid tokens are cached, so invalid ones cost
+ * no memory.
  */
 export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, now }: RecentTokensParts<H>) => {
   const cache = createNewestEntries<{ holder: H; freshUntil: number }>(MAX_CACHED)
-  // Counts what was forgotten: an answer that the database gave before may be out of date already.
+  // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
 
   const load = async (tokenHash: string): Promise<H | undefined> => {
@@ -37,7 +37,7 @@ export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, n
   }
 
   return {
-    /** Answers at once for a token that is in memory. undefined: no such token, or expired. */
+    /** Returns the holder synchronously for a cached token; undefined if the token is unknown or expired. */
     verify: (token: string): H | undefined | Promise<H | undefined> => {
       if (!isToken(token)) return undefined
       const tokenHash = hashToken(token)

@@ -1,8 +1,8 @@
-import { createNewestEntries } from '../platform/newest-entries.ts'
+import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 
-/** How often one token's use is written down, at most. */
+/** Minimum time between two recorded uses of a token. */
 export const NOTE_USE_EVERY_MS = 60 * 1_000
-/** Tokens whose last note is remembered. */
+/** Tokens whose last recorded use is cached. */
 const MAX_REMEMBERED = 10_000
 
 export type TokenUsesParts = {
@@ -11,7 +11,7 @@ export type TokenUsesParts = {
   now: () => number
 }
 
-/** Writes down when tokens were last used, off the path of the requests that use them. */
+/** Records when tokens were last used, without delaying the requests that use them. */
 export const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
   const notedAt = createNewestEntries<number>(MAX_REMEMBERED)
   const underWay = new Set<Promise<void>>()
@@ -25,7 +25,7 @@ export const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
         .finally(() => underWay.delete(writing))
       underWay.add(writing)
     },
-    /** Waits for the notes under way. */
+    /** Waits for pending writes. */
     settle: async (): Promise<void> => {
       await Promise.all(underWay)
     },

@@ -1,7 +1,8 @@
-import { type Role, SCOPES, type Scope } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { AccessToken } from './account.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
+import type { AccessToken } from '../account.ts'
 import { NOTE_USE_EVERY_MS } from './token-uses.ts'
 
 type TokenRow = {
@@ -15,7 +16,7 @@ type TokenRow = {
   updatedAt: Date
 }
 
-/** Whatever is no scope of today's gives no right. */
+/** Ignores stored scopes that no longer exist. */
 const toScopes = (stored: unknown): Scope[] =>
   SCOPES.filter(scope => Array.isArray(stored) && stored.some(item => item === scope))
 
@@ -55,7 +56,7 @@ export const findToken = async (tx: Transaction, userId: string, id: string): Pr
   return row === null ? undefined : toAccessToken(row)
 }
 
-/** Answers what there was of this user to remove. */
+/** Removes a token of the user and returns it; undefined if they have none with this ID. */
 export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
   const found = await findToken(tx, userId, id)
   if (found !== undefined) await tx.accessToken.deleteMany({ where: { id, userId } })
@@ -65,7 +66,7 @@ export const removeToken = async (tx: Transaction, userId: string, id: string): 
 export const removeTokensOf = async (tx: Transaction, userId: string): Promise<number> =>
   (await tx.accessToken.deleteMany({ where: { userId } })).count
 
-/** What a token says about who holds it: one query, on the index of the hash. */
+/** A token with its holder, read in one query by the indexed hash. */
 export type TokenHolder = {
   token: AccessToken
   email: string
@@ -87,7 +88,7 @@ export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promi
   return { token: toAccessToken(row), email: row.user.email, isOperator: row.user.isOperator, memberships }
 }
 
-/** Nothing happens where the token is gone meanwhile, or another process wrote a use down just before. */
+/** Records a use, unless the token is gone or another process has just recorded one. */
 export const noteUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
   const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
   await tx.accessToken.updateMany({

@@ -1,4 +1,4 @@
-import type { Database } from '../db/index.ts'
+import type { Database } from './client.ts'
 import type { Counters } from './counters.ts'
 
 /** How often counters whose window is over are swept out, at most. */

@@ -1,4 +1,4 @@
-import { createNewestEntries } from '../newest-entries.ts'
+import { createNewestEntries } from '../process/newest-entries.ts'
 
 /**
  * Counts per key in a fixed window. `increment` is atomic, also across processes that share the counters; the window

@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
 import type { DatabaseTarget } from './target.ts'
 
 /** What a driver said: `kind` is the adapter's name for it, `code` the driver's (SQLite's name, PostgreSQL's state). */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, type DatabaseTarget, type Transaction, transact } from '../db/index.ts'
+import { type Database, type Transaction, transact } from '../db/client.ts'
+import type { DatabaseTarget } from '../db/target.ts'
 import { DomainEvent } from './domain-event.ts'
 import type { ErrorLog, EventBus } from './event-bus.ts'
 import type { FeedListener } from './feed.ts'

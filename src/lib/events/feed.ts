@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/index.ts'
+import type { Transaction } from '../db/client.ts'
 import type { DomainEvent } from './domain-event.ts'
 
 /** The way of events from one process to the others on the same database. */

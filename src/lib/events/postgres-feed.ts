@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { listen, type PostgresTarget } from '../db/index.ts'
+import { listen } from '../db/listen.ts'
+import type { PostgresTarget } from '../db/target.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 const CHANNEL = 'patchbay_changes'

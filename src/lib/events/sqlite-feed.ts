@@ -1,4 +1,5 @@
-import { openRawSqlite, type SqliteTarget } from '../db/index.ts'
+import { openRawSqlite } from '../db/sqlite.ts'
+import type { SqliteTarget } from '../db/target.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 /** A change must show in other processes within 500 ms. A look takes some microseconds. */

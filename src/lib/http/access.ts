@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type Actor, AppError, SCOPES, type Scope } from '../../kernel/index.ts'
+import { type Actor, SCOPES, type Scope } from '../kernel/actor.ts'
+import { AppError } from '../kernel/errors.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
 /** Who may use a route. Every route of the API says it; one that does not keeps the app from starting. */

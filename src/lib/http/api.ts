@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
 import { checkAccess, type FindActors } from './access.ts'
 import { readJsonBodies } from './json-body.ts'
 import { type ApiDescription, describeApi } from './openapi.ts'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError, type JsonValue, parseJson } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
+import { type JsonValue, parseJson } from '../kernel/json.ts'
 
 const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

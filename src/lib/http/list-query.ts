@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formText } from './forms.ts'
+import { formText } from './pages/forms.ts'
 
 /** Longest text that a list is searched for: a whole name fits. */
 const MAX_SEARCH_CHARACTERS = 200

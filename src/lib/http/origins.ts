@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
 import { isSafeMethod } from './access.ts'
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const

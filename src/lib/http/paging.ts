@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AppError, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../kernel/limits.ts'
 
 /** Longest cursor taken: ours are a hundred characters. */
 const MAX_CURSOR_CHARACTERS = 1_024

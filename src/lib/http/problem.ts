@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError, type AppErrorCode } from '../../kernel/index.ts'
+import { AppError, type AppErrorCode } from '../kernel/errors.ts'
 import { refusalToAppError, SchemaRefusal } from './validation.ts'
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../kernel/errors.ts'
 import { sendProblem } from './problem.ts'
 
 /** `/tools/:id` as an expression that fits each of its addresses. */

@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
-import { AppError, type FieldError } from '../../kernel/index.ts'
-import { faultInWords } from './fault-words.ts'
+import { AppError, type FieldError } from '../kernel/errors.ts'
+import { faultInWords } from './pages/fault-words.ts'
 
 /** `headers[0].value` for ['headers', 0, 'value']; empty for the whole. */
 const toJsonPath = (segments: readonly PropertyKey[]): string =>

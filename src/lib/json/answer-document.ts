@@ -1,4 +1,4 @@
-import type { JsonValue } from '../kernel/index.ts'
+import type { JsonValue } from '../kernel/json.ts'
 
 /**
  * An answer as the model may look into it: JSON as one value (the lines of NDJSON and the rows of CSV are the items of

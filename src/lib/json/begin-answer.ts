@@ -1,6 +1,6 @@
-import type { AnswerDocument } from '../answer-document.ts'
-import { countTokens } from '../tokens.ts'
+import { countTokens } from '../tokens/tokens.ts'
 import { countLines, formatNumber } from './amounts.ts'
+import type { AnswerDocument } from './answer-document.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText } from './cut-text.ts'
 import { renderPath } from './path.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { cutText } from './cut-text.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import { hasMembers, type Path } from './path.ts'

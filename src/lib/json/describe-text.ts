@@ -1,5 +1,5 @@
-import type { AnswerDocument } from '../answer-document.ts'
 import { countLines, formatAmount, formatNumber } from './amounts.ts'
+import type { AnswerDocument } from './answer-document.ts'
 
 type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
 

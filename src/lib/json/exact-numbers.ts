@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
 declare global {
   // In Node since 22, and not yet among the types of the language.

@@ -1,8 +1,9 @@
-import { failure, type JsonValue, type Result, success } from '../../kernel/index.ts'
-import type { AnswerDocument, Processed } from '../answer-document.ts'
-import type { Processor } from '../processor.ts'
+import type { JsonValue } from '../kernel/json.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
+import type { AnswerDocument, Processed } from './answer-document.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
+import type { Processor } from './processor.ts'
 import { excludePaths, includePaths } from './project.ts'
 import { describeMiss, matches } from './what-there-is.ts'
 

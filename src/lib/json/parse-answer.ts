@@ -1,4 +1,4 @@
-import type { AnswerDocument, Processed } from '../answer-document.ts'
+import type { AnswerDocument, Processed } from './answer-document.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
 import { parseJsonAnswer, parseLines } from './parse-json-answer.ts'

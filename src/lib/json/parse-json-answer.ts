@@ -1,4 +1,5 @@
-import { failure, isJsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue } from '../kernel/json.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import { countLines } from './amounts.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'

@@ -1,5 +1,5 @@
 import Papa from 'papaparse'
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
 /** Lines that are looked at to tell whether a text that does not say so is a table. */
 const SNIFFED_LINES = 20

@@ -1,4 +1,5 @@
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
 /** One step of a path: into a member, an item, every item of an array, or every member or item. */

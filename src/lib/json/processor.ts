@@ -1,4 +1,4 @@
-import type { Result } from '../kernel/index.ts'
+import type { Result } from '../kernel/result.ts'
 import type { AnswerDocument, Processed } from './answer-document.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { hasMembers, indexOfName, type Path } from './path.ts'
 import { buildPathTree, createTree, type PathTree } from './path-tree.ts'
 

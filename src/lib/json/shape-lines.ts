@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.ts'
+import type { JsonValue } from '../kernel/json.ts'
 import { follow, hasMembers, type Path } from './path.ts'
 
 const MAX_NAMES = 12

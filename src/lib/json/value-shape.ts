@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
 /** What values of one place have in common: of which kinds they are, how many, how large. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.ts'
+import type { JsonValue } from '../kernel/json.ts'
 import { formatAmount } from './amounts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
-import { AppError } from '../../kernel/index.ts'
-import type { Logger } from '../logger.ts'
+import { AppError } from '../kernel/errors.ts'
+import type { Logger } from '../process/logger.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
 /** Connecting, greeting and silence: a mail server that hangs must not hold up whoever waits for the letter. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [base: Address, prefixLength: number]

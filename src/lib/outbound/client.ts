@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { MAX_RESPONSE_HEADER_BYTES } from '../../kernel/index.ts'
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 
 type DecodeOptions = { maxOutputLength: number }
 type Decoder = {

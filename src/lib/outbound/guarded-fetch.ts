@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from 'node:dns'
-import { MAX_RESPONSE_HEADER_BYTES } from '../../kernel/index.ts'
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import type { HttpClientOptions } from './client.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'

@@ -1,4 +1,5 @@
-import { failure, isReservedHeader, type Result, success } from '../../kernel/index.ts'
+import { isReservedHeader } from '../kernel/http-headers.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
 import type { OutboundRequest } from './http-client.ts'
 import type { Target } from './target.ts'

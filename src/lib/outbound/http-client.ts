@@ -1,4 +1,4 @@
-import type { StopSignal } from '../../kernel/index.ts'
+import type { StopSignal } from '../kernel/stop-signal.ts'
 
 /** One request of a tool or another tenant-steered sender. */
 export type OutboundRequest = {

@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 
 /** Where a request goes. Everything is as the URL standard writes it; the fragment is gone. */
 export type Target = {

@@ -1,4 +1,5 @@
-import { CONNECT_TIMEOUT_MS, success } from '../../kernel/index.ts'
+import { CONNECT_TIMEOUT_MS } from '../kernel/limits.ts'
+import { success } from '../kernel/result.ts'
 import { type BoundedFetch, createBoundedFetch, type FetchBounds } from './bounded-fetch.ts'
 import { createHttpClient } from './client.ts'
 

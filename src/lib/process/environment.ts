@@ -1,8 +1,22 @@
 import { z } from 'zod'
-import * as kernel from '../kernel/index.ts'
-import { type DatabaseTarget, parseDatabaseUrl } from './db/index.ts'
+import { type DatabaseTarget, parseDatabaseUrl } from '../db/target.ts'
+import {
+  ANSWER_CACHE_MB,
+  AUDIT_DAYS,
+  MAX_DRAIN_MS,
+  MAX_JSON_DEPTH,
+  MAX_REDIRECTS,
+  MAX_REQUEST_BYTES,
+  MAX_RESPONSE_BYTES,
+  MAX_SESSION_IDLE_MS,
+  MAX_SESSIONS_PER_SERVER,
+  MAX_TOOL_TIMEOUT_MS,
+  MAX_TOOLS_PER_SERVER,
+  OAUTH_REFRESH_GRACE_SECONDS,
+} from '../kernel/limits.ts'
+import { isOrigin } from '../kernel/names.ts'
+import { isCidr } from '../outbound/address-policy.ts'
 import { isMasterKey } from './master-keys.ts'
-import { isCidr } from './net/index.ts'
 
 const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
 const cidrs = list.refine(parts => parts.every(isCidr), 'is no comma-separated list of CIDR ranges such as 10.0.0.0/8')
@@ -60,19 +74,17 @@ export const ENVIRONMENT = z.object({
     .transform(text => text.replace(/^\[|\]$/g, ''))
     .default('127.0.0.1'),
   PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
+  PORT: wholeNumber(1, 65_535).optional(),
   PATCHBAY_BASE_URL: z
     .string()
-    .refine(kernel.isOrigin, 'is no origin such as https://patchbay.example.com')
+    .refine(isOrigin, 'is no origin such as https://patchbay.example.com')
     .transform(text => new URL(text).origin)
     .optional(),
   DATABASE_URL: database.prefault(DEFAULT_DATABASE_URL),
   PATCHBAY_MASTER_KEY: masterKeys.optional(),
   PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
   PATCHBAY_ALLOWED_ORIGINS: list
-    .refine(
-      origins => origins.every(kernel.isOrigin),
-      'is no comma-separated list of origins such as https://app.example.com',
-    )
+    .refine(origins => origins.every(isOrigin), 'is no comma-separated list of origins such as https://app.example.com')
     .transform(origins => origins.map(text => new URL(text).origin))
     .default([]),
   PATCHBAY_ALLOW_STDIO: flag.default(false),
@@ -127,18 +139,18 @@ export const ENVIRONMENT = z.object({
     .string()
     .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is no sender such as Patchbay <patchbay@example.com>')
     .optional(),
-  PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(kernel.AUDIT_DAYS),
-  PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(kernel.OAUTH_REFRESH_GRACE_SECONDS),
-  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).default(kernel.ANSWER_CACHE_MB),
-  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(kernel.MAX_REQUEST_BYTES),
-  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(kernel.MAX_RESPONSE_BYTES),
-  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(kernel.MAX_TOOL_TIMEOUT_MS),
-  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(kernel.MAX_REDIRECTS),
-  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(kernel.MAX_TOOLS_PER_SERVER),
-  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(kernel.MAX_JSON_DEPTH),
-  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(kernel.MAX_SESSIONS_PER_SERVER),
-  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(kernel.MAX_SESSION_IDLE_MS),
-  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(kernel.MAX_DRAIN_MS),
+  PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(AUDIT_DAYS),
+  PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(OAUTH_REFRESH_GRACE_SECONDS),
+  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).default(ANSWER_CACHE_MB),
+  PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(MAX_REQUEST_BYTES),
+  PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(MAX_RESPONSE_BYTES),
+  PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(MAX_TOOL_TIMEOUT_MS),
+  PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(MAX_REDIRECTS),
+  PATCHBAY_MAX_TOOLS_PER_SERVER: wholeNumber(1).default(MAX_TOOLS_PER_SERVER),
+  PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(MAX_JSON_DEPTH),
+  PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(MAX_SESSIONS_PER_SERVER),
+  PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(MAX_SESSION_IDLE_MS),
+  PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(MAX_DRAIN_MS),
 })
 
 /** What stands in the environment, each part checked by itself. */

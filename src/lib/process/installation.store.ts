@@ -1,4 +1,4 @@
-import type { Transaction } from './db/index.ts'
+import type { Transaction } from '../db/client.ts'
 import { findMasterKeys, MasterKeyError, type MasterKeys, makeMasterKeys, masterKeyFile } from './master-keys.ts'
 import { SealError, type Sealing } from './sealing.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { DatabaseTarget } from './db/index.ts'
+import type { DatabaseTarget } from '../db/target.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
 
@@ -21,8 +21,9 @@ export class SettingsError extends Error {
 const dataDirectoryOf = (target: DatabaseTarget, directory: string): string =>
   target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve(directory, 'data')
 
-const baseUrlOf = ({ PATCHBAY_BASE_URL, PATCHBAY_PORT }: Environment): string =>
-  PATCHBAY_BASE_URL ?? `http://localhost:${PATCHBAY_PORT}`
+const portOf = ({ PORT, PATCHBAY_PORT }: Environment): number => PORT ?? PATCHBAY_PORT
+
+const baseUrlOf = (env: Environment): string => env.PATCHBAY_BASE_URL ?? `http://localhost:${portOf(env)}`
 
 const mailFromOf = (env: Environment): string =>
   env.PATCHBAY_MAIL_FROM ?? `Patchbay <patchbay@${new URL(baseUrlOf(env)).hostname}>`
@@ -64,7 +65,7 @@ const toSettings = (
   isProduction: env.NODE_ENV === 'production',
   // By that name Fastify listens on both families with two servers, and a stop waits for the calls of one only.
   host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
-  port: env.PATCHBAY_PORT,
+  port: portOf(env),
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
   baseUrl: baseUrlOf(env),
   database: env.DATABASE_URL,
@@ -121,6 +122,8 @@ const withoutCredentials = (text: string | undefined): string => {
 /** A setting as `doctor` shows it; `given` is how it was written. */
 const shownOf = (env: Environment, name: SettingName, given: string | undefined): string => {
   switch (name) {
+    case 'PATCHBAY_PORT':
+      return String(portOf(env))
     case 'PATCHBAY_BASE_URL':
       return baseUrlOf(env)
     case 'PATCHBAY_MAIL_FROM':
@@ -165,6 +168,10 @@ export const loadSettingsWith = (fixed: Readonly<Record<string, string>>): Setti
 const withoutEmpty = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
 
+/** Hosting platforms set PORT and reach the program from outside this machine. PATCHBAY_PORT wins over it. */
+const withPlatformPort = ({ PORT, ...given }: Given): Given =>
+  PORT === undefined || given.PATCHBAY_PORT !== undefined ? given : { PATCHBAY_HOST: '0.0.0.0', ...given, PORT }
+
 /**
  * Reads the settings from the environment and, for what is not there, from `.env` in `directory`.
  * Throws SettingsError, which names every bad one at once.
@@ -172,7 +179,7 @@ const withoutEmpty = (given: Given): Given =>
 export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory = process.cwd()): Settings => {
   const file = withoutEmpty(readEnvFile(directory))
   const environment = withoutEmpty(given)
-  const all = { ...file, ...environment }
+  const all = withPlatformPort({ ...file, ...environment })
   const parsed = ENVIRONMENT.safeParse(all)
   const issues = parsed.error?.issues.map(issue => `${issue.path.join('.')} ${issue.message}`) ?? []
   const lines = [...issues, ...conflictsOf(all)]

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
 /** The installation's root: what holds package.json, migrations and, once built, dist. */
-const ROOT = new URL('../', import.meta.url)
+const ROOT = new URL('../../../', import.meta.url)
 
 export const VERSION = z
   .object({ version: z.string() })

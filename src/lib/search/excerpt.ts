@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { findExactNumber } from '../answers/exact-numbers.ts'
-import { hasMembers } from '../answers/path.ts'
+import { findExactNumber } from '../json/exact-numbers.ts'
+import { hasMembers } from '../json/path.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts'
 import type { Span } from './matcher.ts'
 
 /** A value that is no longer is shown whole. */

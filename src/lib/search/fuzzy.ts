@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import type { Span } from './matcher.ts'
 import { wordSpansOf } from './words.ts'
 

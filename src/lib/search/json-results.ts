@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from '../answers/path.ts'
+import { hasMembers } from '../json/path.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { excerptOf, type IsWanted, isWithin, previewOf } from './excerpt.ts'
 import type { Hit } from './find-hits.ts'
 import type { Leaf, Place } from './leaves.ts'

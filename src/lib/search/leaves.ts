@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import { findExactNumber } from '../answers/exact-numbers.ts'
+import { findExactNumber } from '../json/exact-numbers.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
 /** Where a value stands in its document; the document itself has no `parent`. */
 export type Place = {

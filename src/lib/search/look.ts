@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import type { Matcher } from './matcher.ts'
 import { MAX_TOP_K, type SearchMode } from './params.ts'
 import { parseRegex } from './regex.ts'

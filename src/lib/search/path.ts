@@ -1,4 +1,4 @@
-import { indexOfName, type Path, type PathStep, renderPath } from '../answers/path.ts'
+import { indexOfName, type Path, type PathStep, renderPath } from '../json/path.ts'
 import type { Place } from './leaves.ts'
 
 /** The places from the document's first member or item down to this one. */

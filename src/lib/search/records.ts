@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from '../answers/path.ts'
+import { hasMembers } from '../json/path.ts'
+import type { JsonValue } from '../kernel/json.ts'
 import type { Leaves, Place } from './leaves.ts'
 import { keysTo } from './path.ts'
 

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import type { Matcher, Span } from './matcher.ts'
 import { requiredLiterals } from './required-literals.ts'
 

@@ -1,8 +1,8 @@
-import { failure, type Result } from '../../kernel/index.ts'
-import type { AnswerDocument, Processed } from '../answer-document.ts'
-import { parsePaths } from '../answers/path.ts'
-import type { Processor } from '../processor.ts'
-import { threadTimeMs } from '../threads/thread-time.ts'
+import type { AnswerDocument, Processed } from '../json/answer-document.ts'
+import { parsePaths } from '../json/path.ts'
+import type { Processor } from '../json/processor.ts'
+import { failure, type Result } from '../kernel/result.ts'
+import { threadTimeMs } from '../worker/thread-time.ts'
 import type { Look } from './look.ts'
 import {
   DEFAULT_TOP_K,
@@ -13,8 +13,8 @@ import {
   SEARCH_MODES,
   type SearchParams,
 } from './params.ts'
-import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchJson } from './search-json.ts'
+import { buildIndex, type SearchIndex } from './search-search-index.ts'
 import { searchText } from './search-text.ts'
 import { wordsOf } from './words.ts'
 

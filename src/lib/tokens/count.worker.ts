@@ -1,5 +1,5 @@
-import { runJobs } from '../threads/thread-jobs.ts'
-import { countTokens } from '../tokens.ts'
+import { runJobs } from '../worker/thread-jobs.ts'
+import { countTokens } from './tokens.ts'
 
 // What the worker thread of token-work.ts runs: how many tokens each of the texts has.
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createNewestEntries } from '../../platform/newest-entries.ts'
+import { createNewestEntries } from '../process/newest-entries.ts'
 
 /** Numbers that are remembered, of some 100 bytes each: the tools of ten of the largest servers. */
 const MAX_REMEMBERED = 20_000

@@ -1,5 +1,5 @@
-import { countTokens } from '../tokens.ts'
 import { createKnownTokens } from './known-tokens.ts'
+import { countTokens } from './tokens.ts'
 
 /** Shorter texts are counted faster than their hash is looked up. */
 const MIN_REMEMBERED_CHARACTERS = 64

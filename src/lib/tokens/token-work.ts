@@ -1,8 +1,9 @@
-import { mapInTurns } from '../pause.ts'
-import { createThreads, findWorker } from '../threads/index.ts'
-import { countTokens, TABLES_IDLE_MS } from '../tokens.ts'
+import { findWorker } from '../worker/find-worker.ts'
+import { mapInTurns } from '../worker/pause.ts'
+import { createThreads } from '../worker/threads.ts'
 import { createKnownTokens } from './known-tokens.ts'
 import type { TokenCounter } from './token-counter.ts'
+import { countTokens, TABLES_IDLE_MS } from './tokens.ts'
 
 /** What one list of texts may take: that of 2,000 tools takes a second. */
 const TIME_LIMIT_MS = 20_000

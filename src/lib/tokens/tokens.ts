@@ -1,4 +1,4 @@
-import { createPause } from './pause.ts'
+import { createPause } from '../worker/pause.ts'
 
 /** The encoding that tokens are counted in: that of GPT-4o and later; other vendors' differ by a few in a hundred. */
 export const TOKEN_ENCODING = 'o200k_base'

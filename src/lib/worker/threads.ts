@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
 import type { SentJob } from './thread-jobs.ts'
 import { createTurns, NoTurn, type TurnLimits } from './turns.ts'
 

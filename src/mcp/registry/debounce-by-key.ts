@@ -1,5 +1,5 @@
 /** Runs `run` for each key that was added, once however often it was, `waitMs` after the first time. */
-export const createSoon = (waitMs: number, run: (key: string) => void) => {
+export const debounceByKey = (waitMs: number, run: (key: string) => void) => {
   const timers = new Map<string, NodeJS.Timeout>()
   return {
     add: (key: string): void => {

@@ -1,23 +1,23 @@
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
-import { invalidParams, type Refusal } from './answer.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { metaOf } from '../message.ts'
+import { invalidParams, type Refusal } from '../rpc-response.ts'
 import type { ListHead, Listing } from './listing.ts'
-import { metaOf } from './message.ts'
 
-/** What one group of a server that groups lists by itself, by method. */
+/** What one group of a grouped server lists, by method. */
 export type GroupLists = { lists: ReadonlyMap<string, Listing>; head: ListHead }
 
 const readGroup = (params: JsonObject | undefined): JsonValue | undefined => metaOf(params)?.group ?? params?.group
 
-/** The group that a request is about, as its `_meta` or `params` says. A server that does not group ignores it. */
+/** Returns the group that a request names in `_meta` or `params`. Only grouped servers use it. */
 export const groupOf = (params: JsonObject | undefined): string | undefined => {
   const group = readGroup(params)
   return typeof group === 'string' ? group : undefined
 }
 
-/** Names that a refusal lists. */
+/** Maximum number of group names in an error. */
 const MAX_NAMES = 100
 
-/** Undefined: the request is about all groups, or about a list that groups have in common. */
+/** Returns undefined if the request is about all groups, or about a list that all groups share. */
 export const findGroupLists = (
   groups: ReadonlyMap<string, GroupLists>,
   method: string,
@@ -25,7 +25,7 @@ export const findGroupLists = (
 ): GroupLists | Refusal | undefined => {
   const group = readGroup(params)
   if (group === undefined || method === 'tools/list') return undefined
-  if (typeof group !== 'string') return invalidParams('Invalid params: group is no string')
+  if (typeof group !== 'string') return invalidParams('Invalid params: group is not a string')
   const found = groups.get(group)
   return found ?? invalidParams(`Unknown group: ${group}`, { groups: [...groups.keys()].slice(0, MAX_NAMES) })
 }

@@ -1,29 +1,30 @@
-import { isJsonObject, type JsonObject, type JsonValue, TOOLS_PER_PAGE } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { TOOLS_PER_PAGE } from '../../lib/kernel/limits.ts'
 
 export type Era = 'session' | 'stateless'
 
-/** What precedes the members of a page, the opening bracket included. */
+/** What precedes the members of a page, including the opening brace. */
 export type ListHead = Readonly<Record<Era, string>>
 
-/** One item; `render` gives its JSON as an era shows it. */
+/** A list item. `render` returns its JSON for an era. */
 export type ListItem = { name: string; render: (era: Era) => string }
 
-/** The member of an item's JSON that holds its name in the list. */
+/** The member of an item that holds its name. */
 type ItemKey = 'name' | 'uri' | 'uriTemplate'
 
-/** A page as bytes: from behind the opening bracket of the result to the one that closes the envelope. */
+/** A page as bytes: from after the opening brace of the result to the brace that closes the envelope. */
 type Page = {
-  /** The name of its last item. */
+  /** Name of its last item. */
   last: string
   session: Buffer
-  /** The same bytes, unless the eras show an item differently. */
+  /** The same buffer as for sessions, unless the eras show an item differently. */
   stateless: Buffer
 }
 
 export type Listing = {
-  /** A page's bytes; undefined when the cursor is none of ours. */
+  /** Returns a page, or undefined if the cursor is invalid. */
   find: (cursor: JsonValue | undefined, era: Era) => Buffer | undefined
-  /** Whether both show clients the same. */
+  /** Whether clients see the same in both. */
   isEqual: (other: Listing) => boolean
   pages: readonly Page[]
 }
@@ -40,7 +41,7 @@ const decodeCursor = (cursor: JsonValue): string | undefined => {
 
 type Row = { name: string; json: string }
 
-/** In memory of their own: bytes from Node's pool keep their neighbours alive as long as they live. */
+/** Uses memory of its own: a buffer from Node's pool would keep the whole pool alive. */
 const toBytes = (text: string): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -67,7 +68,7 @@ const buildPage = (member: string, items: readonly ListItem[], isLast: boolean):
   }
 }
 
-/** The items of a page, out of its bytes. */
+/** Parses the items of a page. */
 const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
   const result: JsonObject = JSON.parse(`{${page.toString('utf8', 0, page.length - 1)}`)
   const items = result[member]
@@ -77,9 +78,10 @@ const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
 }
 
 /**
- * A list in pages of ready-made bytes, which are all that it keeps. `member` is the result's that holds the items;
- * these come in the order of their names, by code unit, and each has its own in the member `key`. A cursor names the last item of the page before, so one that
- * was given out before the list changed still goes on where it stopped: such a page is made on the spot.
+ * A list as pages of prepared bytes, and nothing else in memory. `member` is the member of the result that holds the
+ * items, which are sorted by name (by code unit); `key` is the member that holds an item's name. A cursor names the
+ * last item of the previous page, so cursors from before a change of the list still work: their page is built on
+ * demand.
  */
 export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name'): Listing => {
   const pages: Page[] = []

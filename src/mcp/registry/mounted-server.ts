@@ -1,43 +1,43 @@
-import type { AccessPolicy } from '../execution/index.ts'
-import { type EventStream, openEventStream } from './event-stream.ts'
-import type { Exchange } from './exchange.ts'
-import { LIST_KINDS, type ListKind } from './protocol.ts'
+import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import type { HttpExchange } from '../http-exchange.ts'
+import { LIST_KINDS, type ListKind } from '../protocol.ts'
+import { type EventStream, openEventStream } from '../streams/event-stream.ts'
 import type { Router } from './router.ts'
 
-/** Whoever wants to hear of changes: a session, a listen request, an HTTP+SSE connection. */
+/** A listener for changes of a server: a session, a listen request or an HTTP+SSE connection. */
 export type Subscriber = {
-  /** One of its lists is not what it was. */
+  /** A list has changed. */
   listChanged: (kind: ListKind) => void
-  /** Ends the streams of callers whom the policy does not let in any more; with `userId` it looks at theirs only. */
+  /** Ends streams whose callers the policy no longer admits. With `userId`, checks that user's only. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
-  /** From time to time: keeps streams alive, forgets what is over. */
+  /** Called at intervals: keeps streams alive and forgets finished ones. */
   beat: () => void
-  /** The server is gone or the process stops. */
+  /** The server was deleted or the process is stopping. */
   end: () => void
 }
 
-export type Mounted = {
+export type MountedServer = {
   readonly serverId: string
-  /** The router of now. A request reads it once. */
+  /** The current router. A request reads it once. */
   readonly router: Router
-  /** Replaces the router and tells the subscribers what is new. */
+  /** Replaces the router and notifies the subscribers of changes. */
   swap: (router: Router) => void
   subscribe: (subscriber: Subscriber) => void
   unsubscribe: (subscriber: Subscriber) => void
-  /** Answers with an event stream, counted among those of this server. */
-  openStream: (exchange: Exchange, first: string, onClose: () => void) => EventStream
-  /** Counts what is open and no stream of ours, such as a request that is passed on, until the answer is called. */
+  /** Responds with an event stream, which counts as one of this server's open streams. */
+  openStream: (http: HttpExchange, first: string, onClose: () => void) => EventStream
+  /** Counts another open response, such as a request that is passed on. Returns the function that releases it. */
   holdOpen: () => () => void
   readonly openStreams: number
-  /** Asks again for the callers of the open streams, or for one user; what they may is not what it was. */
+  /** Checks the access of the open streams' callers again, or of one user's. */
   checkAccess: (userId: string | undefined) => void
   beat: () => void
   end: () => void
-  /** Whether it was: nothing that lasts may begin any more. */
+  /** Whether `end` was called. Nothing long-lived may start any more. */
   readonly isEnded: boolean
 }
 
-/** A token can be revoked without the server changing: every so many beats the callers of streams are checked. */
+/** Tokens can be revoked without a change of the server, so stream callers are checked again every few beats. */
 const BEATS_PER_ACCESS_CHECK = 4
 
 const isSamePolicy = (a: AccessPolicy, b: AccessPolicy): boolean =>
@@ -61,13 +61,15 @@ const isSameList = (a: Router, b: Router, method: string): boolean => {
 const changedLists = (a: Router, b: Router): readonly ListKind[] =>
   LIST_KINDS.filter(kind => !METHODS[kind].every(method => isSameList(a, b, method)))
 
-const wayOf = ({ server: { passthrough } }: Router) => (passthrough?.way.ok ? passthrough.way.value : undefined)
+const routeOf = ({ server: { passthrough } }: Router) => (passthrough?.route.ok ? passthrough.route.value : undefined)
 
-/** Whether others answer from now on: us, or an upstream; or that upstream is another, or elsewhere. */
+/**
+ * Whether requests are now served by someone else: by us instead of an upstream or the reverse, or by another upstream.
+ */
 const isOtherService = (a: Router, b: Router): boolean =>
-  (a.server.passthrough === undefined) !== (b.server.passthrough === undefined) || wayOf(a) !== wayOf(b)
+  (a.server.passthrough === undefined) !== (b.server.passthrough === undefined) || routeOf(a) !== routeOf(b)
 
-export const createMounted = (serverId: string, first: Router): Mounted => {
+export const createMountedServer = (serverId: string, first: Router): MountedServer => {
   let router = first
   let openStreams = 0
   let beats = 0
@@ -100,16 +102,16 @@ export const createMounted = (serverId: string, first: Router): Mounted => {
       }
     },
     subscribe: subscriber => {
-      // One that took its time to begin would never be told, nor asked again whether it may.
+      // It would never be notified of anything, nor have its access checked.
       if (isEnded) queueMicrotask(subscriber.end)
       else subscribers.add(subscriber)
     },
     unsubscribe: subscriber => {
       subscribers.delete(subscriber)
     },
-    openStream: (exchange, head, onClose) => {
+    openStream: (http, head, onClose) => {
       openStreams += 1
-      return openEventStream(exchange, head, () => {
+      return openEventStream(http, head, () => {
         openStreams -= 1
         onClose()
       })

@@ -1,10 +1,10 @@
-/** How long "there is no such server" is believed: long enough to shield the database, too short to be noticed. */
-const BELIEVED_MS = 2_000
-/** Ids remembered at once; strangers can send any number of them. */
-const MAX_ABSENCES = 1_000
+/** Long enough to protect the database, too short to be noticed. */
+const TTL_MS = 2_000
+/** Bounded, because anybody can send any number of unknown ids. */
+const MAX_ENTRIES = 1_000
 
-/** Ids that were asked for in vain a moment ago. */
-export const createAbsences = (now: () => number) => {
+/** A negative cache: remembers for a moment which ids could not be found. */
+export const createNegativeCache = (now: () => number) => {
   const until = new Map<string, number>()
   return {
     has: (serverId: string): boolean => {
@@ -15,10 +15,10 @@ export const createAbsences = (now: () => number) => {
       return false
     },
     add: (serverId: string): void => {
-      // Maps keep the order of insertion: the first is the oldest.
-      const [oldest] = until.size >= MAX_ABSENCES ? until.keys() : []
+      // Maps keep insertion order, so the first is the oldest.
+      const [oldest] = until.size >= MAX_ENTRIES ? until.keys() : []
       if (oldest !== undefined) until.delete(oldest)
-      until.set(serverId, now() + BELIEVED_MS)
+      until.set(serverId, now() + TTL_MS)
     },
     forget: (serverId: string): void => {
       until.delete(serverId)

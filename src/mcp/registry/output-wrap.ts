@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue, NAMED_SCHEMAS } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
 
-/** Keywords whose value is data, not a schema: a `$ref` in it is just a member of that name. */
+/** Keywords whose value is data, not a schema: a `$ref` in it has no meaning. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 const ROOT = '#/properties/result'
 
-/** A fragment alone is the old way to write an anchor; any other `$id` is a base that pointers below refer to. */
+/** A bare fragment is the old form of an anchor. Any other `$id` changes the base of the pointers below it. */
 const isBase = (schema: JsonObject): boolean => typeof schema.$id === 'string' && !schema.$id.startsWith('#')
 
 const moveReference = (pointer: JsonValue): JsonValue => {
@@ -31,8 +32,8 @@ const moveSchema = (schema: JsonValue): JsonValue => {
 }
 
 /**
- * An output schema whose root is no object as the versions before 2026-07-28 can take it: as the member `result`
- * of one, its pointers into itself moved along.
+ * Wraps an output schema whose root is not an object, for versions before 2026-07-28: it becomes the member `result` of
+ * an object, and its internal pointers are adjusted.
  */
 export const wrapOutputSchema = (schema: JsonObject): JsonObject => ({
   ...(typeof schema.$schema === 'string' ? { $schema: schema.$schema } : {}),

@@ -1,60 +1,60 @@
-import type { CompiledServer } from '../execution/index.ts'
-import { createAbsences } from './absences.ts'
-import { createMounted, type Mounted } from './mounted.ts'
+import type { CompiledServer } from '../../runtime/call/compiled-server.ts'
+import { debounceByKey } from './debounce-by-key.ts'
+import { createMountedServer, type MountedServer } from './mounted-server.ts'
+import { createNegativeCache } from './negative-cache.ts'
 import { buildRouter, type Router, type ServerInfo } from './router.ts'
-import { createSoon } from './soon.ts'
-import { createTurns } from './turns.ts'
+import { createSemaphore } from './semaphore.ts'
 
-/** What this folder writes to the log; pino's logger is one. */
+/** The logger used here; pino's fits. */
 export type McpLogger = {
   error: (details: object, message: string) => void
   warn: (details: object, message: string) => void
 }
 
 export type RegistryOptions = {
-  /** A server as it is now; undefined when there is none of this id. */
+  /** Compiles the current state of a server. Undefined if there is no such server. */
   compile: (serverId: string) => Promise<CompiledServer | undefined>
-  /** Runs before a server is mounted, and takes none of the time of those who build; never rejects. */
+  /** Runs before a server is mounted, outside the limit on concurrent builds. Never rejects. */
   prepare?: (serverId: string) => Promise<void>
   serverInfo: ServerInfo
   /** Milliseconds since 1970. */
   now: () => number
-  /** A server without a request and without open streams for this long is let go. */
+  /** Servers without requests and open streams for this long are unmounted. */
   idleMs: number
-  /** Above it, those unused for longest are let go, unless they have open streams. */
+  /** Above this number the least recently used are unmounted, except those with open streams. */
   maxMounted: number
   logger: McpLogger
 }
 
-/** Comments on open streams, well within the 60 s after which proxies give up on a silent connection. */
+/** Interval of keep-alive comments. Proxies close silent connections after 60 s. */
 const BEAT_INTERVAL_MS = 15_000
 
-/** Builds at once, of all servers: a large one takes its time on the thread that answers calls. */
+/** Concurrent builds. A large server takes time on the thread that serves calls. */
 const BUILDS_AT_ONCE = 2
 
-/** Upstreams mostly fail together: what they share is down. */
+/** Upstreams often fail together, because something they share is down. */
 const OUTAGE_MS = 250
 
-/** A first mount failed a moment ago; it is not tried again yet. */
+/** The first mount failed a moment ago and is not tried again yet. */
 export class RecentFailure extends Error {
   override name = 'RecentFailure'
 }
 
-/** Until it has started, it will see every change made so far. */
+/** A build that has not started yet will see every change made so far. */
 type Build = { hasStarted: boolean }
 
 type Slot = {
-  mounted: Mounted | undefined
-  /** The last build asked for, and its end, while there is one. Those of one server run one after the other. */
+  mounted: MountedServer | undefined
+  /** The latest requested build and its result, while it runs. Builds of one server run one after the other. */
   newest: Build | undefined
-  building: Promise<Mounted | undefined> | undefined
+  building: Promise<MountedServer | undefined> | undefined
   lastUsedAt: number
   isReleased: boolean
 }
 
 /**
- * Mounts servers on their first use and swaps their routers when they change. The only one that holds them:
- * a request reads one reference and keeps it to its end.
+ * Mounts servers on first use and swaps their routers when they change. It alone holds them; a request reads the
+ * reference once and keeps it.
  */
 export const createMcpRegistry = ({
   compile,
@@ -66,9 +66,9 @@ export const createMcpRegistry = ({
   logger,
 }: RegistryOptions) => {
   const slots = new Map<string, Slot>()
-  const absences = createAbsences(now)
-  const failures = createAbsences(now)
-  const inTurn = createTurns(BUILDS_AT_ONCE)
+  const missing = createNegativeCache(now)
+  const failures = createNegativeCache(now)
+  const limitBuilds = createSemaphore(BUILDS_AT_ONCE)
   let isClosing = false
 
   const release = (serverId: string): void => {
@@ -82,17 +82,17 @@ export const createMcpRegistry = ({
   const apply = (serverId: string, slot: Slot, own: Build, router: Router | undefined): void => {
     if (slot.isReleased) return
     if (router === undefined) {
-      // It may have been made after this build looked: then the next build finds it.
+      // The server may have been created after this build read the database; then the next build finds it.
       if (slot.newest !== own) return
       release(serverId)
-      absences.add(serverId)
+      missing.add(serverId)
       return
     }
-    if (slot.mounted === undefined) slot.mounted = createMounted(serverId, router)
+    if (slot.mounted === undefined) slot.mounted = createMountedServer(serverId, router)
     else slot.mounted.swap(router)
   }
 
-  const run = async (serverId: string, slot: Slot, own: Build): Promise<Mounted | undefined> => {
+  const run = async (serverId: string, slot: Slot, own: Build): Promise<MountedServer | undefined> => {
     own.hasStarted = true
     if (slot.isReleased) return undefined
     try {
@@ -109,13 +109,13 @@ export const createMcpRegistry = ({
   }
 
   const runNext = async (serverId: string, slot: Slot, own: Build, before: Promise<unknown> | undefined) => {
-    // How the one before ended is told to those who wait for it.
+    // Whoever waits for the previous build learns how it ended.
     if (before !== undefined) await before.catch(() => {})
-    return inTurn(() => run(serverId, slot, own))
+    return limitBuilds(() => run(serverId, slot, own))
   }
 
-  /** A build that starts from now on: one that waits for its turn serves everybody who comes until it starts. */
-  const build = (serverId: string, slot: Slot, ready?: Promise<void>): Promise<Mounted | undefined> => {
+  /** Returns a build that starts from now on. One that is waiting to start serves everybody who asks until then. */
+  const build = (serverId: string, slot: Slot, ready?: Promise<void>): Promise<MountedServer | undefined> => {
     if (slot.newest?.hasStarted === false && slot.building !== undefined) return slot.building
     const before = ready ?? slot.building
     const own: Build = { hasStarted: false }
@@ -133,11 +133,11 @@ export const createMcpRegistry = ({
   const makeRoom = (): void => {
     if (slots.size < maxMounted) return
     const oldest = [...slots].filter(([, slot]) => isIdle(slot)).sort(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt)
-    // A tenth at once, so that the sort is not paid for by every mount.
+    // Frees a tenth at once, so that not every mount has to sort.
     for (const [serverId] of oldest.slice(0, Math.ceil(maxMounted / 10))) release(serverId)
   }
 
-  const mount = (serverId: string): Promise<Mounted | undefined> => {
+  const mount = (serverId: string): Promise<MountedServer | undefined> => {
     makeRoom()
     const slot: Slot = {
       mounted: undefined,
@@ -150,13 +150,13 @@ export const createMcpRegistry = ({
     return build(serverId, slot, prepare?.(serverId))
   }
 
-  const letIdleGo = (): void => {
+  const unmountIdle = (): void => {
     const before = now() - idleMs
     for (const [serverId, slot] of slots) {
       if (slot.lastUsedAt < before && isIdle(slot)) release(serverId)
     }
   }
-  const idleTimer = setInterval(letIdleGo, Math.max(idleMs / 2, 1_000))
+  const idleTimer = setInterval(unmountIdle, Math.max(idleMs / 2, 1_000))
   const beatTimer = setInterval(() => {
     for (const { mounted } of slots.values()) mounted?.beat()
   }, BEAT_INTERVAL_MS)
@@ -164,28 +164,28 @@ export const createMcpRegistry = ({
   beatTimer.unref()
 
   const refresh = async (serverId: string): Promise<void> => {
-    absences.forget(serverId)
+    missing.forget(serverId)
     failures.forget(serverId)
     const slot = slots.get(serverId)
     if (slot === undefined) return
     try {
       await build(serverId, slot)
     } catch (error) {
-      logger.error({ err: error, serverId }, 'a server could not be rebuilt: what it was before stays')
+      logger.error({ err: error, serverId }, 'could not rebuild an MCP server; its previous state stays live')
     }
   }
 
-  const outages = createSoon(OUTAGE_MS, serverId => void refresh(serverId))
+  const outages = debounceByKey(OUTAGE_MS, serverId => void refresh(serverId))
 
   return {
     /**
-     * A server ready for requests, mounted if it was not; undefined when there is none. At once when it is mounted.
-     * Rejects when a first mount fails, and with RecentFailure for a moment after.
+     * Returns a mounted server, mounting it if necessary; undefined if there is none. Synchronous if it is mounted.
+     * Rejects if its first mount fails, and with RecentFailure for a moment afterwards.
      */
-    find: (serverId: string): Mounted | undefined | Promise<Mounted | undefined> => {
+    find: (serverId: string): MountedServer | undefined | Promise<MountedServer | undefined> => {
       const slot = slots.get(serverId)
       if (slot === undefined) {
-        if (absences.has(serverId)) return undefined
+        if (missing.has(serverId)) return undefined
         if (failures.has(serverId))
           return Promise.reject(new RecentFailure('this server could not be mounted just now'))
         return mount(serverId)
@@ -193,19 +193,25 @@ export const createMcpRegistry = ({
       slot.lastUsedAt = now()
       return slot.mounted ?? slot.building
     },
-    /** Resolves once what the server was at the time of the call, or is since, is live. Not mounted: nothing to do. */
+    /**
+     * Resolves when the server's state at the time of the call, or a later one, is live. Does nothing if it is not
+     * mounted.
+     */
     refresh,
-    /** As `refresh`, after an upstream has failed or works again: soon, and only where clients are told of it. */
+    /**
+     * Like `refresh`, after an upstream failed or recovered: debounced, and only if the server tells clients about
+     * outages.
+     */
     refreshOutages: (serverId: string): void => {
       const mounted = slots.get(serverId)?.mounted
-      // One that is being mounted may have been compiled before.
+      // One that is being mounted may have been compiled before the change.
       if (slots.has(serverId) && mounted?.router.server.tellsOutages !== false) outages.add(serverId)
     },
-    /** Forgets a server that is gone; its streams end. */
+    /** Unmounts a deleted server and ends its streams. */
     release,
-    /** Builds everything anew, after changes may have been missed. */
+    /** Rebuilds all servers, after changes may have been missed. */
     invalidateAll: async (): Promise<void> => {
-      absences.clear()
+      missing.clear()
       failures.clear()
       const waiting = [...slots.keys()].values()
       const work = async (): Promise<void> => {
@@ -213,19 +219,19 @@ export const createMcpRegistry = ({
       }
       await Promise.all(Array.from({ length: BUILDS_AT_ONCE }, work))
     },
-    /** Ends the streams of a user, or of anybody, who may not have them any more. */
+    /** Ends the streams that a user, or anybody, may no longer have. */
     checkAccess: (userId: string | undefined): void => {
       for (const { mounted } of slots.values()) mounted?.checkAccess(userId)
     },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
-    /** Of all servers together. */
+    /** The sum over all servers. */
     openStreamCount: (): number =>
       [...slots.values()].reduce((sum, { mounted }) => sum + (mounted?.openStreams ?? 0), 0),
     mountedCount: (): number => slots.size,
     get isClosing() {
       return isClosing
     },
-    /** Ends every stream; calls under way go on. No new streams are opened from here. */
+    /** Ends all streams and opens no new ones. Running calls continue. */
     close: (): void => {
       isClosing = true
       clearInterval(idleTimer)

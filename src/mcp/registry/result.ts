@@ -1,19 +1,19 @@
-import type { BlocksResult, LongText, PassedResult } from '../execution/index.ts'
-import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import type { Json } from './answer.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { BlocksResult, LongText, PassedResult } from '../../runtime/call/compiled-server.ts'
+import type { Json } from '../rpc-response.ts'
 import type { Era } from './listing.ts'
 import type { Router } from './router.ts'
 
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Clients that read text only get structured content that is no object as text too (server/tools). */
+/** Adds structured content that is not an object as text too, for clients that read only text (server/tools). */
 const withText = (result: BlocksResult): BlocksResult => {
   const { structuredContent } = result
   if (isPlainObject(structuredContent) || result.content.some(block => block.type === 'text')) return result
   return { ...result, content: [...result.content, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
-/** Before 2026-07-28 structured content is an object; anything else goes into the member `result` of one. */
+/** Before 2026-07-28 structured content must be an object. Anything else becomes its member `result`. */
 export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string => {
   const { structuredContent } = result
   if (structuredContent === undefined) return JSON.stringify(result)
@@ -25,13 +25,13 @@ export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boole
   )
 }
 
-/** Every result says its type and who made it (2026-07-28, basic). */
+/** Adds the type and server of the result (2026-07-28, basic). */
 export const renderStatelessResult = (router: Router, result: BlocksResult): string => {
   const complete = result.structuredContent === undefined ? result : withText(result)
   return `${router.statelessHead},${JSON.stringify(complete).slice(1)}`
 }
 
-/** As `withText`, of a result that is passed on. */
+/** Like `withText`, for a result that is passed on. */
 const withPassedText = (passed: JsonObject): JsonObject => {
   const { structuredContent, content } = passed
   const blocks = Array.isArray(content) ? content : []
@@ -42,10 +42,10 @@ const withPassedText = (passed: JsonObject): JsonObject => {
 
 const INPUT_REQUIRED = 'input_required'
 
-/** Whether it is no result yet: the client is to repeat its request with what the upstream asks for (2026-07-28). */
+/** Whether the result asks the client to repeat its request with more input (2026-07-28). */
 export const isInputRequired = ({ resultType }: JsonObject): boolean => resultType === INPUT_REQUIRED
 
-/** What an upstream answered, in the form of the caller's era; its `_meta` stays beside our own. */
+/** Renders the result of an upstream for the caller's era. Its `_meta` is merged with ours. */
 export const renderPassed = (
   router: Router,
   { passed, json }: PassedResult,
@@ -70,14 +70,14 @@ export const renderPassed = (
   return isSame ? json : JSON.stringify(complete)
 }
 
-/** Bytes escaped at once: what this makes of them still counts as small where V8 keeps its strings. */
+/** Bytes escaped at once: few enough that V8 treats the resulting strings as small. */
 const PIECE_BYTES = 64 * 1_024
 const CLOSING = Buffer.from('"}]}}')
 const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
- * UTF-8 as it stands between the quotes of a JSON string, in pieces. Read as Latin-1, each byte is a character, of
- * which JSON escapes none beyond ASCII: so nothing is decoded, and a character may well lie across two pieces.
+ * Escapes UTF-8 for use in a JSON string, in pieces. The bytes are read as Latin-1, where JSON escapes only ASCII
+ * characters, so nothing has to be decoded and a character may span two pieces.
  */
 const escapeUtf8 = (utf8: Buffer): Buffer[] => {
   const pieces: Buffer[] = []
@@ -93,7 +93,7 @@ const closeLongText = ({ utf8, structuredAs }: LongText): Buffer[] =>
     ? [CLOSING]
     : [Buffer.from(`"}],"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
 
-/** A result of one long text, and the bracket that closes the envelope. */
+/** Renders a result of one long text, including the brace that closes the envelope. */
 export const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
   head: `${era === 'stateless' ? `${router.statelessHead},` : '{'}"content":[{"type":"text","text":"`,
   rest: [...escapeUtf8(text.utf8), ...closeLongText(text)],

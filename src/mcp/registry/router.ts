@@ -1,4 +1,6 @@
-import { mapInTurns } from '../context/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from '../../lib/kernel/param-headers.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
 import type {
   CompiledOffers,
   CompiledServer,
@@ -6,67 +8,66 @@ import type {
   MissingUpstream,
   OfferedItem,
   OfferLists,
-} from '../execution/index.ts'
-import { type JsonObject, NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from '../kernel/index.ts'
+} from '../../runtime/call/compiled-server.ts'
+import { META, type SessionVersion, STATELESS_VERSIONS } from '../protocol.ts'
 import type { GroupLists } from './groups.ts'
 import { createListing, type Era, type ListHead, type ListItem, type Listing } from './listing.ts'
-import { META, type SessionVersion, STATELESS_VERSIONS } from './protocol.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 
-/** How we call ourselves to clients. */
+/** Name and version that clients see. */
 export type ServerInfo = { name: string; version: string }
 
-/** What describes a tool to clients: it is in the bytes of the list, and nowhere else. */
+/** Members that only the list needs, where they are stored as bytes. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
 
-/** How upstreams are asked, without what only the lists are made of. */
+/** Requests to upstreams, without what only the lists need. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
 
 export type RoutedTool = {
   tool: Omit<CompiledTool, Description>
   paramHeaders: readonly ParamHeader[]
-  /** Whether the session era's versions get its structured content inside an object. */
+  /** Whether session-era clients get its structured content wrapped in an object. */
   isOutputWrapped: boolean
 }
 
 /**
- * A mounted server as one immutable value: everything a request needs, its lists as bytes, and nothing that only they
- * were made of. A change makes a new one; calls under way keep the one they began with.
+ * A mounted server as one immutable value: everything that requests need, with lists as bytes. A change creates a new
+ * one, and running calls keep the one they started with.
  */
 export type Router = {
   server: Omit<CompiledServer, 'tools' | 'offers' | 'missing'>
-  /** How upstreams are asked for what they offer besides tools. */
+  /** Requests to upstreams for what they offer besides tools. */
   offers: RoutedOffers | undefined
   tools: ReadonlyMap<string, RoutedTool>
   /** By method. */
   lists: ReadonlyMap<string, Listing>
   listHead: ListHead
-  /** What each group lists by itself, where the server groups. */
+  /** The lists of each group, on grouped servers. */
   groups: ReadonlyMap<string, GroupLists> | undefined
-  /** The result of initialize in each version. */
+  /** Returns the result of initialize for a version. */
   initialize: (version: SessionVersion) => string
   /** The result of server/discover. */
   discover: string
-  /** Who answers: in the `_meta` of every stateless result. */
+  /** The `_meta` of every stateless result: name and version of the server. */
   meta: JsonObject
-  /** Behind the opening bracket of every stateless result. */
+  /** Start of every stateless result, including the opening brace. */
   statelessHead: string
 }
 
-/** How long clients may keep a list: not at all, for a change is to show at once. */
+/** Clients must not cache lists, so that changes are visible at once. */
 const LIST_TTL_MS = 0
-/** Name, capabilities and instructions change with the program or a server's description. */
+/** Name, capabilities and instructions change only with the program or the server's description. */
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
-/** Of a server with upstreams, whose resources and prompts come and go. */
+/** For servers with upstreams, whose resources and prompts change. */
 const OFFER_CAPABILITIES = {
   tools: { listChanged: true },
   resources: { listChanged: true },
   prompts: { listChanged: true },
 } as const satisfies JsonObject
 
-/** A tool that is called, whatever list it stands in. */
+/** Routes a tool that is not in the lists. */
 export const routeUnlisted = (compiled: CompiledTool): RoutedTool => routeTool(compiled)
 
 const capabilitiesOf = (offers: CompiledOffers | undefined): JsonObject => {
@@ -96,7 +97,7 @@ const routeTool = (compiled: CompiledTool): RoutedTool => {
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-/** Rendered once where both eras show it alike, as they do nearly every tool. */
+/** Renders once if both eras show the tool alike, which is the rule. */
 const toListItem = (tool: CompiledTool): ListItem => {
   const stateless = renderTool(tool, 'stateless')
   const shown: Record<Era, string> = {
@@ -108,7 +109,7 @@ const toListItem = (tool: CompiledTool): ListItem => {
 
 type NamedList = readonly [method: string, list: Listing]
 
-/** Of servers that have tools only. */
+/** For servers with tools only. */
 const EMPTY_LISTS: readonly NamedList[] = [
   ['resources/list', createListing('resources', [])],
   ['resources/templates/list', createListing('resourceTemplates', [])],
@@ -124,7 +125,7 @@ const offerLists = ({ resources, resourceTemplates, prompts }: OfferLists): read
   ['prompts/list', createListing('prompts', toItems(prompts))],
 ]
 
-/** What a list lacks is said before its items. */
+/** Missing upstreams are named before the items. */
 const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], cacheScope: string): ListHead => {
   const lacking = missing.length === 0 ? {} : { [META.missing]: [...missing] }
   const stateless = { resultType: 'complete', _meta: { ...meta, ...lacking }, ttlMs: LIST_TTL_MS, cacheScope }
@@ -134,7 +135,7 @@ const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], ca
   }
 }
 
-/** A toolkit lists tools only. */
+/** Toolkits have tools only, so their other lists are empty. */
 const buildGroups = (
   { groups, offers, missing = [] }: CompiledServer,
   headOf: (missing: readonly MissingUpstream[]) => ListHead,
@@ -148,7 +149,7 @@ const buildGroups = (
     }),
   )
 
-/** With turns for everybody else, as a large server has thousands of tools. */
+/** Yields to other work in between, because large servers have thousands of tools. */
 export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo): Promise<Router> => {
   const { tools: compiled, offers, missing = [], ...server } = compiledServer
   const serverInfo = { ...info, title: server.name }

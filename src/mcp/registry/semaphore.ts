@@ -1,5 +1,5 @@
 /** Runs works, so many at once; the others wait in the order they came. The first ones start at once. */
-export const createTurns = (atOnce: number) => {
+export const createSemaphore = (atOnce: number) => {
   const waiting: (() => void)[] = []
   let running = 0
   return async <T>(work: () => Promise<T>): Promise<T> => {

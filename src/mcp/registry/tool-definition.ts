@@ -1,9 +1,10 @@
-import { type CompiledTool, renderToolJson } from '../execution/index.ts'
-import type { JsonObject } from '../kernel/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { CompiledTool } from '../../runtime/call/compiled-server.ts'
+import { renderToolJson } from '../../runtime/call/tool-json.ts'
 import type { Era } from './listing.ts'
 import { wrapOutputSchema } from './output-wrap.ts'
 
-/** The session era's versions want objects as structured content, so other schemas are wrapped in one. */
+/** Session-era versions require objects as structured content, so other schemas are wrapped in one. */
 export const hasWrappedOutput = ({ outputSchema }: CompiledTool): boolean =>
   outputSchema !== undefined && outputSchema.type !== 'object'
 
@@ -12,5 +13,5 @@ const outputSchemaFor = (tool: CompiledTool, era: Era): JsonObject | undefined =
     ? wrapOutputSchema(tool.outputSchema)
     : tool.outputSchema
 
-/** A tool's JSON as tools/list shows it. */
+/** Renders a tool as tools/list shows it. */
 export const renderTool = (tool: CompiledTool, era: Era): string => renderToolJson(tool, outputSchemaFor(tool, era))

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { Exchange } from './exchange.ts'
+import type { HttpExchange } from '../http-exchange.ts'
 
-/** The path of a server as its clients write it. */
+/** The canonical path of a server. */
 const SERVER_PATH = /^\/s\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
 
 /**
- * Takes the POSTs of `/s/:uuid` where Node emits them: the routing, request, reply and listeners that Fastify makes
- * for each, and that are not looked at here, cost as much as answering a list. Whatever is written otherwise, and what
- * comes while the process stops, takes the route of the same path, to the same end.
+ * Handles the POSTs of `/s/:uuid` directly on Node's server. Fastify's routing, request, reply and hooks are not used
+ * here and would cost as much as listing tools. Other spellings of the path, and requests during shutdown, take the
+ * Fastify route with the same handler.
  */
-export const takePosts = (app: FastifyInstance, serve: (exchange: Exchange) => void): void => {
+export const handlePosts = (app: FastifyInstance, serve: (http: HttpExchange) => void): void => {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true

@@ -1,26 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../execution/index.ts'
-import type { JsonValue } from '../kernel/index.ts'
-import { type Answer, answerText, errorAnswer, refusal, resultAnswer } from './answer.ts'
-import { type BodyLimits, parseBody, readBody } from './body.ts'
-import type { Challenges } from './challenges.ts'
-import type { ReportFault } from './dispatcher.ts'
-import { type EventStream, messageEvent } from './event-stream.ts'
-import { type Exchange, writeHead, writeRefusal } from './exchange.ts'
-import { acceptsEventStream } from './headers.ts'
-import type { CheckRoom } from './listen.ts'
-import { type Message, parseMessage, type RequestMessage } from './message.ts'
-import type { Mounted, Subscriber } from './mounted.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
+import { type BodyLimits, parseBody, readBody } from '../body.ts'
+import type { Challenges } from '../challenges.ts'
+import { createChannel } from '../client-channel.ts'
+import type { ReportFault } from '../dispatcher.ts'
+import { acceptsEventStream } from '../headers.ts'
+import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
+import { type Message, parseMessage, type RequestMessage } from '../message.ts'
+import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from '../protocol.ts'
+import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
+import { errorResponse, isRefusal, type RpcResponse, refusal, responseText, resultResponse } from '../rpc-response.ts'
+import { findLackingScopes } from '../scopes.ts'
+import type { ServerRequest } from '../server-request.ts'
+import { type EventStream, messageEvent } from '../streams/event-stream.ts'
+import type { CheckRoom } from '../streams/listen.ts'
+import type { StreamAccess } from '../streams/stream-access.ts'
 import { startProgress } from './progress.ts'
-import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from './protocol.ts'
-import { findLackingScopes } from './scopes.ts'
-import { isIntroduction, readIntroduction, serveNotification, serveRequest, serveResponse } from './session-era.ts'
+import { parseInitialize, serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
-import { endCall, endSession, type Session } from './sessions.ts'
-import type { StreamAccess } from './stream-access.ts'
+import { endSession, removeCall, type Session } from './sessions.ts'
 
 export type HttpSseOptions = {
-  /** Where clients see us, for the address that they post to. */
+  /** The public origin, for the address that clients post to. */
   baseUrl: string
   limits: BodyLimits
   challenges: Challenges
@@ -30,20 +32,20 @@ export type HttpSseOptions = {
   report: ReportFault
 }
 
-/** The connection is the session: it is known to this process only and ends with its stream. */
+/** The connection is the session. Only this process knows it, and it ends with its stream. */
 type Connection = {
   serverId: string
   stream: EventStream
   session: Session
   isInitialized: boolean
-  /** The process stops: the stream ends with the last answer. */
+  /** The process is stopping: end the stream after the last response. */
   isEnding: boolean
 }
 
 const listChanged = (kind: ListKind): string =>
   messageEvent(JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) }))
 
-/** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for answers, posts for everything else. */
+/** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for responses, POSTs for everything else. */
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
@@ -59,35 +61,36 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     calls: undefined,
     feeds: undefined,
     notify,
-    ties: undefined,
+    upstreams: undefined,
   })
 
   const endWhenDone = ({ isEnding, session, stream }: Connection): void => {
     if (isEnding && (session.calls?.length ?? 0) === 0) stream.end()
   }
 
-  const open = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
-    if (!acceptsEventStream(exchange.headers)) {
-      writeRefusal(exchange, notAcceptable('text/event-stream'))
+  const open = (request: ServerRequest): void => {
+    const { http, mounted, caller } = request
+    if (!acceptsEventStream(http.headers)) {
+      writeRefusal(http, notAcceptable('text/event-stream'))
       return
     }
     const full = checkRoom(mounted)
     if (full !== undefined) {
-      writeRefusal(exchange, full)
+      writeRefusal(http, full)
       return
     }
     const { serverId } = mounted
     const sessionId = randomUUID()
     const address = `${basePath}/s/${serverId}/messages?sessionId=${sessionId}`
-    const stream = mounted.openStream(exchange, `event: endpoint\ndata: ${address}\n\n`, () => {
+    const stream = mounted.openStream(http, `event: endpoint\ndata: ${address}\n\n`, () => {
       connections.delete(sessionId)
       mounted.unsubscribe(subscriber)
-      // Answers come over this stream only, so nobody waits for those under way.
+      // Responses are sent over this stream only, so nobody can receive those of running calls any more.
       endSession(connection.session)
     })
     const subscriber: Subscriber = {
       listChanged: kind => stream.send(listChanged(kind)),
-      ...access.watch(exchange, mounted, caller, stream, stream.end),
+      ...access.watch(request, stream, stream.end),
       end: () => {
         connection.isEnding = true
         endWhenDone(connection)
@@ -99,18 +102,18 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     mounted.subscribe(subscriber)
   }
 
-  const initialize = (connection: Connection, { router }: Mounted, request: RequestMessage): Answer => {
-    const introduction = readIntroduction(request.params)
-    if (!isIntroduction(introduction)) return errorAnswer(request.id, introduction)
-    const { version, client, capabilities } = introduction
+  const initialize = (connection: Connection, { router }: MountedServer, request: RequestMessage): RpcResponse => {
+    const parsed = parseInitialize(request.params)
+    if (isRefusal(parsed)) return errorResponse(request.id, parsed)
+    const { version, client, capabilities } = parsed
     connection.session = { ...connection.session, version, client, capabilities }
     connection.isInitialized = true
-    return resultAnswer(request.id, router.initialize(version))
+    return resultResponse(request.id, router.initialize(version))
   }
 
-  const serve = (connection: Connection, mounted: Mounted, caller: Caller, message: Message): void => {
+  const serve = (connection: Connection, { mounted, caller }: ServerRequest, message: Message): void => {
     const { stream } = connection
-    const send = (answer: Answer): void => stream.send(messageEvent(answerText(answer)))
+    const send = (answer: RpcResponse): void => stream.send(messageEvent(responseText(answer)))
     if (message.kind === 'notification') serveNotification(mounted.router, connection.session, message)
     if (message.kind === 'response') serveResponse(connection.session, message)
     if (message.kind !== 'request') return
@@ -119,52 +122,55 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
       return
     }
     const { session } = connection
-    const { answer, call } = serveRequest(mounted.router, session, message, caller, report)
-    if (call === undefined) send(answer)
-    else {
-      const say = (json: string): void => stream.send(messageEvent(json))
-      const stopProgress = call.link === undefined ? startProgress(message, say) : undefined
-      if (call.link !== undefined) call.say = say
-      const deliver = (done: Answer): void => {
-        call.say = undefined
-        stopProgress?.()
-        endCall(session, call)
-        if (!call.signal.aborted) send(done)
-        endWhenDone(connection)
-      }
-      answer.then(deliver).catch(error => report(error, 'an answer could not be delivered'))
+    const channel = createChannel(json => stream.send(messageEvent(json)))
+    const started = serveRequest(mounted.router, session, message, caller, channel, report)
+    if (!('call' in started)) {
+      send(started)
+      return
     }
+    const { call, response } = started
+    const stopProgress = call.link === undefined ? startProgress(message, channel.send) : undefined
+    const deliver = (done: RpcResponse): void => {
+      channel.close()
+      stopProgress?.()
+      removeCall(session, call)
+      if (!call.signal.aborted) send(done)
+      endWhenDone(connection)
+    }
+    response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
   }
 
-  const receive = (exchange: Exchange, mounted: Mounted, caller: Caller, body: JsonValue): void => {
-    const sessionId = new URLSearchParams(exchange.incoming.url?.split('?', 2)[1]).get('sessionId')
+  const receive = (request: ServerRequest, body: JsonValue): void => {
+    const { http, mounted, caller } = request
+    const sessionId = new URLSearchParams(http.incoming.url?.split('?', 2)[1]).get('sessionId')
     const connection = sessionId === null ? undefined : connections.get(sessionId)
     const isOwn = connection?.serverId === mounted.serverId && connection.session.subject === caller?.userId
     const message = parseMessage(body)
     const lacking = message && findLackingScopes(caller, mounted.router, [message])
     if (sessionId === null) {
-      writeRefusal(exchange, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
+      writeRefusal(http, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
     } else if (connection === undefined || !isOwn) {
-      writeRefusal(exchange, SESSION_NOT_FOUND)
+      writeRefusal(http, SESSION_NOT_FOUND)
     } else if (message === undefined) {
-      const why = 'Invalid request: the body is no JSON-RPC message'
-      writeRefusal(exchange, refusal(400, ERROR.invalidRequest, why))
+      const why = 'Invalid request: the body is not a JSON-RPC message'
+      writeRefusal(http, refusal(400, ERROR.invalidRequest, why))
     } else if (lacking !== undefined) {
-      challenges.refuseScope(exchange, message.kind === 'request' ? message.id : null, lacking)
+      const id = message.kind === 'request' ? message.id : null
+      writeResponse(http, errorResponse(id, challenges.insufficientScope(http, lacking)))
     } else {
-      writeHead(exchange, 202, ['content-type', 'text/plain', 'content-length', '8'])
-      exchange.raw.end('Accepted')
-      serve(connection, mounted, caller, message)
+      writeHead(http, 202, ['content-type', 'text/plain', 'content-length', '8'])
+      http.raw.end('Accepted')
+      serve(connection, request, message)
     }
   }
 
-  const post = (exchange: Exchange, mounted: Mounted, caller: Caller): void => {
-    const take = (bytes: Buffer): void => {
+  const post = (request: ServerRequest): void => {
+    const handleBody = (bytes: Buffer): void => {
       const body = parseBody(bytes, limits)
-      if (body.ok) receive(exchange, mounted, caller, body.value)
-      else writeRefusal(exchange, body.error)
+      if (body.ok) receive(request, body.value)
+      else writeRefusal(request.http, body.error)
     }
-    readBody(exchange, limits.maxRequestBytes, take, report)
+    readBody(request.http, limits.maxRequestBytes, handleBody, report)
   }
 
   return { open, post }

@@ -1,9 +1,9 @@
-import type { JsonValue } from '../kernel/index.ts'
-import { isRequestId, metaOf, type RequestMessage } from './message.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { isRequestId, metaOf, type RequestMessage } from '../message.ts'
 
-/** A call that takes longer than this tells a client that asked for progress that it is still running. */
+/** Time until the first progress notification of a slow call. */
 const FIRST_AFTER_MS = 1_000
-/** Between two such notices; clients give up after a minute of silence. */
+/** Interval between progress notifications. Clients give up after a minute without one. */
 const EVERY_MS = 5_000
 
 const notice = (progressToken: JsonValue, seconds: number): string =>
@@ -14,8 +14,8 @@ const notice = (progressToken: JsonValue, seconds: number): string =>
   })
 
 /**
- * Sends `notifications/progress` from time to time while a request runs, if its client asked for it
- * (basic/utilities/progress). Answers how to stop; undefined when nothing was asked for.
+ * Sends `notifications/progress` at intervals while a request runs, if its client asked for it
+ * (basic/utilities/progress). Returns a function that stops it, or undefined if progress was not requested.
  */
 export const startProgress = (request: RequestMessage, send: (json: string) => void): (() => void) | undefined => {
   const token = metaOf(request.params)?.progressToken

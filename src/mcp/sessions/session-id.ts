@@ -1,31 +1,31 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { AccessPolicy } from '../execution/index.ts'
-import { isJsonObject, type JsonValue } from '../kernel/index.ts'
-import { findSessionVersion, type SessionVersion } from './protocol.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import { findSessionVersion, type SessionVersion } from '../protocol.ts'
 
-/** The first signs, all verify. `id` has no dot. */
+/** The first key signs, all of them verify. `id` must not contain a dot. */
 export type SigningKey = { id: string; key: Buffer }
 
-/** What a session id says about its session, so that any process can serve it. It never authenticates anybody. */
+/** The content of a session id, which lets any process serve the session. It does not authenticate anybody. */
 export type SessionClaims = {
   serverId: string
-  /** The user it was made by; none for a nameless caller. */
+  /** The user who started it; undefined if anonymous. */
   subject: string | undefined
   tier: AccessPolicy['tier']
   version: SessionVersion
   /** `name/version`. */
   client: string | undefined
-  /** Names of the capabilities that the client declared. */
+  /** Names of the capabilities declared by the client. */
   capabilities: readonly string[]
   /** Milliseconds since 1970. */
   madeAt: number
-  /** Makes ids different that are made in the same millisecond. */
+  /** Distinguishes ids created in the same millisecond. */
   nonce: string
 }
 
-/** Longest id looked at; ours are far shorter. */
+/** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
-/** Longest id made: it comes back in a header of every request, and is kept for as long as its session lives. */
+/** Maximum length of our ids: every request repeats it in a header, and it is stored with its session. */
 const MAX_SEALED_CHARACTERS = 1_024
 
 const signatureOf = (signed: string, key: Buffer): Buffer => createHmac('sha256', key).update(signed).digest()
@@ -35,14 +35,17 @@ export const createSessionIds = (keys: readonly SigningKey[]) => {
   if (first === undefined) throw new Error('session ids need a signing key')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   return {
-    /** `keyId.claims.signature`, visible ASCII as the specification asks (basic/transports, "Session Management"). Throws on claims too long. */
+    /**
+     * Returns `keyId.claims.signature` in visible ASCII, as the specification requires (basic/transports, "Session
+     * Management"). Throws if the claims are too long.
+     */
     seal: (claims: SessionClaims): string => {
       const signed = `${first.id}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
       const id = `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
       if (id.length > MAX_SEALED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
       return id
     },
-    /** Undefined for what no key of ours has signed. */
+    /** Returns undefined if none of our keys signed it. */
     open: (id: string): SessionClaims | undefined => {
       const [keyId = '', claims = '', signature = '', ...rest] = id.length > MAX_ID_CHARACTERS ? [] : id.split('.')
       const key = byId.get(keyId)
@@ -59,7 +62,7 @@ export type SessionIds = ReturnType<typeof createSessionIds>
 const TIERS = ['public', 'organization', 'private'] as const
 const textOrNone = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Ids outlive the program that made them, so a signed one may still be of another shape. */
+/** An id may have been signed by another version of Patchbay, with other claims. */
 const toClaims = (value: JsonValue): SessionClaims | undefined => {
   if (!isJsonObject(value)) return undefined
   const { serverId, madeAt, nonce, capabilities } = value

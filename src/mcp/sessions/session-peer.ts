@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../kernel/index.ts'
-import { isLevelWanted, type SessionPeer } from '../upstreams/index.ts'
-import type { ResponseMessage } from './message.ts'
-import type { AskedSession, Session } from './session.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { isLevelWanted, type SessionPeer } from '../../upstreams/connection/call-link.ts'
+import type { ResponseMessage } from '../message.ts'
+import type { AskableClient, Session } from './session.ts'
 
-/** A person may have to read, think and type. */
+/** Long, because a person may have to read, think and type. */
 const MAX_ANSWER_MS = 10 * 60_000
-/** Requests that one client has not answered yet. */
+/** Maximum number of open requests to one client. */
 const MAX_UNANSWERED = 50
 
-/** What a client declares that it can be asked, as names that fit into the id of its session. */
+/** Client capabilities that let a server ask the client, by short names that fit into a session id. */
 const ASKABLE = {
   elicitation: ['form', 'url'],
   roots: ['listChanged'],
@@ -18,7 +18,7 @@ const ASKABLE = {
 type Askable = keyof typeof ASKABLE
 const ASKABLES = ['elicitation', 'roots', 'sampling'] as const satisfies readonly Askable[]
 
-/** `sampling.tools` and the like: details of a capability. */
+/** Includes details of capabilities, such as `sampling.tools`. */
 export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
   name,
   ...ASKABLE[name].map(detail => `${name}.${detail}`),
@@ -26,7 +26,7 @@ export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
 
 const hasDetail = (names: readonly string[], name: string): boolean => names.includes(name)
 
-/** The capabilities that the names stand for; undefined for a client that can be asked nothing. */
+/** Returns the capabilities with these names, or undefined if the client cannot be asked anything. */
 export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   const found = ASKABLES.filter(name => names.includes(name))
   if (found.length === 0) return undefined
@@ -38,7 +38,7 @@ export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   )
 }
 
-/** An error that a client answered with, or why it was not asked; its code goes on to the upstream. */
+/** The client's error response, or why it was not asked. The code is passed on to the upstream. */
 class AskError extends Error {
   override readonly name = 'AskError'
   readonly code: number
@@ -54,14 +54,17 @@ const INTERNAL_ERROR = -32_603
 
 type Waiting = { settle: (answer: ResponseMessage) => void; fail: (why: string) => void }
 
-/** The client of a session, as upstreams see it: it is asked over the stream of a call of its own, or the one it opened. */
-export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void): AskedSession => {
+/**
+ * Creates the view that upstreams have of a session's client. Requests go over the stream of one of its running calls,
+ * or over the stream that it opened.
+ */
+export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void): AskableClient => {
   const waiting = new Map<string, Waiting>()
 
-  /** Whether there was a stream for it. */
+  /** Returns whether there was a stream to send it on. */
   const send = (json: string): boolean => {
-    const call = session.calls?.findLast(({ say, link }) => say !== undefined && link !== undefined)
-    if (call?.say !== undefined) call.say(json)
+    const call = session.calls?.findLast(({ channel, link }) => channel.isOpen && link !== undefined)
+    if (call !== undefined) call.channel.send(json)
     else if (session.notify !== undefined) session.notify(json)
     else if (session.feeds?.hasNotices() === true) session.feeds.notify(json)
     else return false
@@ -69,7 +72,8 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
   }
 
   const ask = async (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
-    if (waiting.size >= MAX_UNANSWERED) throw new AskError(INTERNAL_ERROR, 'The client has too much to answer already.')
+    if (waiting.size >= MAX_UNANSWERED)
+      throw new AskError(INTERNAL_ERROR, 'The client has too many unanswered requests.')
     const id = `ask-${randomUUID()}`
     const answer = Promise.withResolvers<JsonObject>()
     const fail = (why: string): void => {
@@ -79,15 +83,16 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     }
     const settle = ({ result, error }: ResponseMessage): void => {
       if (result !== undefined) answer.resolve(result)
-      else answer.reject(new AskError(error?.code ?? INTERNAL_ERROR, error?.message ?? 'The client answered nothing.'))
+      else
+        answer.reject(new AskError(error?.code ?? INTERNAL_ERROR, error?.message ?? 'The client returned no result.'))
     }
     waiting.set(id, { settle, fail })
-    const timer = setTimeout(() => fail('The client did not answer in time.'), MAX_ANSWER_MS)
-    const onAbort = (): void => fail('It is not needed any more.')
+    const timer = setTimeout(() => fail('The client did not respond in time.'), MAX_ANSWER_MS)
+    const onAbort = (): void => fail('The response is no longer needed.')
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       if (!send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))) {
-        throw new AskError(INTERNAL_ERROR, 'The client has no stream open that it could be asked over.')
+        throw new AskError(INTERNAL_ERROR, 'The client has no open stream for this request.')
       }
       return await answer.promise
     } finally {
@@ -117,7 +122,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
       if (typeof answer.id === 'string') waiting.get(answer.id)?.settle(answer)
     },
     end: () => {
-      for (const { fail } of waiting.values()) fail('The session is over.')
+      for (const { fail } of waiting.values()) fail('The session has ended.')
     },
   }
 }

@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import type { Call } from './call.ts'
-import type { RequestId } from './message.ts'
+import type { Call } from '../call.ts'
+import type { RequestId } from '../message.ts'
 import type { Session } from './session.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'
-import { cutTies, restSubscriptions } from './session-ties.ts'
+import { pauseSubscriptions, releaseUpstreams } from './session-upstreams.ts'
 
 export type { Session } from './session.ts'
 
 /**
- * In a list, not a Set: that one rehashes every few calls, and each table it has left behind keeps the next one alive,
- * with all the calls in it, until a full collection: a third of a call's memory outlived it.
+ * An array, not a Set: a Set rehashes every few calls, and each discarded table keeps the next one and its calls alive
+ * until a full garbage collection.
  */
-export const beginCall = (session: Session, call: Call): void => {
+export const addCall = (session: Session, call: Call): void => {
   session.calls ??= []
   session.calls.push(call)
 }
 
-/** The call is answered. The order of the others does not matter. */
-export const endCall = ({ calls = [] }: Session, call: Call): void => {
+/** Removes a call that has its response. The order of the others does not matter. */
+export const removeCall = ({ calls = [] }: Session, call: Call): void => {
   const at = calls.lastIndexOf(call)
   const last = at < 0 ? undefined : calls.pop()
   if (last !== undefined && at < calls.length) calls[at] = last
 }
 
-/** Cancels every call under way with this id. */
+/** Cancels every running call with this id. */
 export const cancelCalls = (calls: readonly Call[] | undefined, id: RequestId): void => {
   for (const call of calls ?? []) {
     if (call.id === id) call.signal.abort()
@@ -32,11 +32,11 @@ export const cancelCalls = (calls: readonly Call[] | undefined, id: RequestId): 
 
 const isBusy = ({ calls, feeds }: Session): boolean => (calls?.length ?? 0) > 0 || feeds?.hasOpenStream() === true
 
-/** Cancels its calls under way, ends its streams, and all that upstreams do for it. */
+/** Cancels the running calls of a session, ends its streams and everything that upstreams do for it. */
 export const endSession = (session: Session): void => {
   for (const call of session.calls ?? []) call.signal.abort()
   session.feeds?.end()
-  cutTies(session)
+  releaseUpstreams(session)
 }
 
 export type SessionsOptions = {
@@ -47,21 +47,21 @@ export type SessionsOptions = {
   maxPerServer: number
 }
 
-/** At the limit, sessions unused for this long make room; while there is some they are taken up again. */
+/** At the limit, sessions unused for this long are evicted. Their clients can still resume them while there is room. */
 const RECLAIM_AFTER_MS = 10 * 60 * 1_000
-/** The sweep runs this often per idle time. */
+/** Number of sweeps per idle timeout. */
 const SWEEPS_PER_IDLE_TIME = 24
 const MAX_SWEEP_INTERVAL_MS = 60 * 60 * 1_000
 
 type ServerSessions = {
   living: Map<string, Session>
-  /** When each was ended by its client, the oldest first: an ended id never comes back to life. */
+  /** When a client ended each session, oldest first. An ended id never becomes valid again. */
   ended: Map<string, number>
 }
 
 /**
- * The sessions this process knows, by id. An id that it does not know is taken up when its claims say that it can
- * still be alive: made within the idle time, or before this process was here to see it used.
+ * Holds the sessions of this process by id. An unknown id is accepted if its claims say that it can still be alive:
+ * created within the idle timeout, or before this process could have seen it used.
  */
 export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptions) => {
   const startedAt = now()
@@ -78,7 +78,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     for (const [id, session] of living) {
       if (at - session.lastUsedAt <= unusedMs || isBusy(session)) continue
       living.delete(id)
-      cutTies(session)
+      releaseUpstreams(session)
     }
   }
   const hasRoom = (known: ServerSessions): boolean => {
@@ -91,13 +91,13 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     id: string,
     { serverId, subject, version, client, capabilities }: SessionClaims,
   ): Session => {
-    const unused = { logLevel: undefined, calls: undefined, feeds: undefined, notify: undefined, ties: undefined }
+    const unused = { logLevel: undefined, calls: undefined, feeds: undefined, notify: undefined, upstreams: undefined }
     const session: Session = { serverId, subject, version, client, capabilities, lastUsedAt: now(), ...unused }
     known.living.set(id, session)
     return session
   }
 
-  const takeUp = (serverId: string, id: string): Session | undefined => {
+  const resume = (serverId: string, id: string): Session | undefined => {
     const claims = ids.open(id)
     if (claims === undefined || claims.serverId !== serverId) return undefined
     const at = now()
@@ -107,13 +107,13 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   }
 
   const sweepMs = Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS)
-  /** Where nobody listens, upstreams need not be held for it. */
-  const isUnheard = (session: Session): boolean => now() - session.lastUsedAt > sweepMs && !isBusy(session)
+  /** Upstreams need not keep subscriptions for a session that nobody listens to. */
+  const hasNoListener = (session: Session): boolean => now() - session.lastUsedAt > sweepMs && !isBusy(session)
   const sweep = (): void => {
     const before = now() - idleMs
     for (const [serverId, known] of byServer) {
       forget(known, idleMs)
-      for (const session of known.living.values()) if (isUnheard(session)) restSubscriptions(session)
+      for (const session of known.living.values()) if (hasNoListener(session)) pauseSubscriptions(session)
       for (const [id, endedAt] of known.ended) {
         if (endedAt < before) known.ended.delete(id)
       }
@@ -124,7 +124,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   timer.unref()
 
   return {
-    /** The id of a new session, or undefined when the server has as many as it may. */
+    /** Returns the id of a new session, or undefined if the server has reached its limit. */
     begin: (claims: Omit<SessionClaims, 'madeAt' | 'nonce'>): string | undefined => {
       const known = sessionsOf(claims.serverId)
       if (!hasRoom(known)) return undefined
@@ -133,16 +133,19 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
       add(known, id, complete)
       return id
     },
-    /** The living session of this id, marked as used; undefined when it is unknown, ended, over or another's. */
+    /**
+     * Returns the live session with this id and marks it as used. Returns undefined if it is unknown, ended, expired or
+     * another caller's.
+     */
     use: (serverId: string, id: string, subject: string | undefined): Session | undefined => {
-      const session = byServer.get(serverId)?.living.get(id) ?? takeUp(serverId, id)
+      const session = byServer.get(serverId)?.living.get(id) ?? resume(serverId, id)
       if (session === undefined || session.subject !== subject) return undefined
       const at = now()
       if (at - session.lastUsedAt > idleMs && !isBusy(session)) return undefined
       session.lastUsedAt = at
       return session
     },
-    /** At its client's wish. */
+    /** Ends a session at the request of its client. */
     end: (id: string, session: Session): void => {
       const { living, ended } = sessionsOf(session.serverId)
       living.delete(id)
@@ -153,7 +156,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     },
     close: (): void => {
       clearInterval(timer)
-      for (const { living } of byServer.values()) for (const session of living.values()) cutTies(session)
+      for (const { living } of byServer.values()) for (const session of living.values()) releaseUpstreams(session)
     },
   }
 }

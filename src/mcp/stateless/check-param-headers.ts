@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { argumentAt, type JsonValue, type ParamHeader } from '../kernel/index.ts'
-import type { Refusal } from './answer.ts'
-import { decodeHeaderText, headerMismatch, headerOf } from './headers.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { argumentAt, type ParamHeader } from '../../lib/kernel/param-headers.ts'
+import { decodeHeaderText, headerMismatch, headerOf } from '../headers.ts'
+import type { Refusal } from '../rpc-response.ts'
 
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
-/** What is given must be repeated, and equal; what is not given is not looked for. */
+/**
+ * Checks that every given parameter with a header is repeated there. Headers of parameters that are not given are
+ * ignored.
+ */
 export const checkParamHeaders = (
   declared: readonly ParamHeader[],
   args: JsonValue | undefined,
@@ -17,7 +21,7 @@ export const checkParamHeaders = (
     const given = headerOf(headers, header)
     if (given === undefined) return headerMismatch(header, '(missing)', String(value))
     const decoded = decodeHeaderText(given)
-    if (decoded === undefined) return headerMismatch(header, given, 'it is no valid Base64')
+    if (decoded === undefined) return headerMismatch(header, given, 'it is not valid Base64')
     const isEqual =
       isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
         ? Number(decoded) === value

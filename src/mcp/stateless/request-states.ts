@@ -1,23 +1,23 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { isJsonObject, type JsonValue } from '../kernel/index.ts'
-import type { RequestState } from '../upstreams/index.ts'
-import type { SigningKey } from './session-id.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { RequestState } from '../../upstreams/connection/call-link.ts'
+import type { SigningKey } from '../sessions/session-id.ts'
 
-/** How long a client may take to come back with what it was asked for. */
+/** Time for a client to return with what it was asked for. */
 const MAX_AGE_MS = 15 * 60_000
-/** Longest state that is looked at. */
+/** Longer states are rejected unread. */
 const MAX_STATE_CHARACTERS = 256 * 1_024
 
 const signatureOf = (signed: string, key: Buffer): Buffer =>
   createHmac('sha256', key).update(`state.${signed}`).digest()
 
-/** Says whose request a state is of, and of which: server, caller, method and params. */
+/** Identifies the request that a state belongs to: server, caller, method and params. */
 export const bindingOf = (parts: readonly (JsonValue | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 
 /**
- * The `requestState` of results that ask for more (2026-07-28, basic): signed, bound to the caller and the request, for a
- * while. What of it is the upstream's own the client may read, as it could without us.
+ * Creates the `requestState` of results that ask the client for input (2026-07-28, basic): signed, bound to caller and
+ * request, and valid for a limited time. The client can read the upstream's own state in it, as it could without us.
  */
 export const createRequestStates = (keys: readonly SigningKey[], now: () => number) => {
   const [first] = keys
@@ -29,7 +29,7 @@ export const createRequestStates = (keys: readonly SigningKey[], now: () => numb
       const signed = `${first.id}.${Buffer.from(content).toString('base64url')}`
       return `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
     },
-    /** Undefined for what we did not give out to this caller for this request, or too long ago. */
+    /** Returns undefined if the state was not issued to this caller for this request, or has expired. */
     open: (binding: string, sealed: string): RequestState | undefined => {
       const [keyId = '', content = '', signature = '', ...rest] =
         sealed.length > MAX_STATE_CHARACTERS ? [] : sealed.split('.')

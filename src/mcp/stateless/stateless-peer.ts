@@ -1,15 +1,15 @@
-import type { Caller } from '../execution/index.ts'
-import { isJsonObject, type JsonObject } from '../kernel/index.ts'
-import type { StatelessPeer } from '../upstreams/index.ts'
-import { invalidParams, type Refusal } from './answer.ts'
-import { metaOf, type RequestMessage } from './message.ts'
-import { META } from './protocol.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { StatelessPeer } from '../../upstreams/connection/call-link.ts'
+import { metaOf, type RequestMessage } from '../message.ts'
+import { META } from '../protocol.ts'
+import { invalidParams, type Refusal } from '../rpc-response.ts'
 import { bindingOf, type RequestStates } from './request-states.ts'
 
 const ASKABLE = ['elicitation', 'roots', 'sampling'] as const
 const NOTHING: JsonObject = {}
 
-/** What it declares that it can be asked. */
+/** Returns the capabilities by which the client can be asked something. */
 export const askableOf = (params: JsonObject | undefined): JsonObject => {
   const declared = metaOf(params)?.[META.clientCapabilities]
   if (!isJsonObject(declared)) return NOTHING
@@ -18,10 +18,13 @@ export const askableOf = (params: JsonObject | undefined): JsonObject => {
 
 const unknownState = (): Refusal =>
   invalidParams(
-    'Invalid params: requestState is not what this caller was given for this request, or it has expired: make the request again without it',
+    'Invalid params: requestState was not issued to this caller for this request, or has expired: repeat the request without it',
   )
 
-/** The client of a request, as upstreams see it: asked in an answer. Undefined where it can be asked nothing. */
+/**
+ * Returns the view that upstreams have of the client of a request, which is asked in the result. Undefined if it cannot
+ * be asked anything.
+ */
 export const findStatelessPeer = (
   { method, params }: RequestMessage,
   serverId: string,
@@ -31,9 +34,9 @@ export const findStatelessPeer = (
   const capabilities = askableOf(params)
   const sealed = params?.requestState
   if (Object.keys(capabilities).length === 0 && sealed === undefined) return undefined
-  const { _meta, requestState: _state, inputResponses, ...asked } = params ?? {}
+  const { _meta, requestState: _state, inputResponses, ...rest } = params ?? {}
   const subject = caller?.userId
-  const binding = bindingOf([serverId, subject, method, asked])
+  const binding = bindingOf([serverId, subject, method, rest])
   const opened = typeof sealed === 'string' ? states.open(binding, sealed) : undefined
   if (sealed !== undefined && opened === undefined) return unknownState()
   return {

@@ -1,6 +1,6 @@
-import { type Exchange, hasLeft, limitStall, writeHead } from './exchange.ts'
+import { type HttpExchange, hasDisconnected, limitStall, writeHead } from '../http-exchange.ts'
 
-/** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
+/** Unsent bytes above which a slow reader is disconnected, because they occupy our memory. */
 const MAX_UNSENT_BYTES = 1_024 * 1_024
 
 const FIELDS = [
@@ -8,12 +8,12 @@ const FIELDS = [
   'text/event-stream',
   'cache-control',
   'no-cache, no-transform',
-  // Proxies such as nginx would hold events back otherwise.
+  // Otherwise proxies such as nginx buffer events.
   'x-accel-buffering',
   'no',
 ]
 
-/** One message as an event (HTML, "Server-sent events"). JSON has no line breaks of its own. */
+/** Formats a message as an event (HTML, "Server-sent events"). JSON contains no line breaks. */
 export const messageEvent = (json: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`
 
@@ -21,32 +21,34 @@ const KEEP_ALIVE = ': keep-alive\n\n'
 
 export type EventStream = {
   send: (events: string) => void
-  /** A comment, so that nobody between takes the connection for dead. */
+  /** Sends a comment, so that proxies keep the connection open. */
   beat: () => void
   end: (events?: string) => void
-  /** Whether it ended with everything handed over to the network. */
+  /** Whether the stream ended and everything was handed to the network. */
   readonly isDelivered: boolean
 }
 
-const start = (exchange: Exchange, first: string, onClose: () => void): void => {
-  const { raw } = exchange
-  writeHead(exchange, 200, FIELDS)
+const start = (http: HttpExchange, first: string, onClose: () => void): void => {
+  const { raw } = http
+  writeHead(http, 200, FIELDS)
   raw.on('close', onClose)
-  // Without a first event the head alone must go out, or the client waits for it.
+  // Without a first event, clients wait for the head.
   if (first === '') raw.flushHeaders()
   else raw.write(first)
 }
 
-/** Answers with an event stream. `onClose` is called once, whichever side ends it, or had ended it before. */
-export const openEventStream = (exchange: Exchange, first: string, onClose: () => void): EventStream => {
-  const { raw } = exchange
-  const isGone = hasLeft(exchange)
-  // Later than the caller's own steps, as every other close is.
+/**
+ * Responds with an event stream. `onClose` is called once, whichever side ends it, also if the client has already left.
+ */
+export const openEventStream = (http: HttpExchange, first: string, onClose: () => void): EventStream => {
+  const { raw } = http
+  const isGone = hasDisconnected(http)
+  // Asynchronous, like every other close.
   if (isGone) queueMicrotask(onClose)
-  else start(exchange, first, onClose)
+  else start(http, first, onClose)
   const write = (events: string): void => {
     if (isGone || raw.writableEnded || raw.destroyed) return
-    // Looked at before writing, for one long message is no sign of a reader that has stopped.
+    // Checked before writing, because one long message does not mean that the reader has stopped.
     if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
     else raw.write(events)
   }

@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { type EventStream, messageEvent } from './event-stream.ts'
 import type { StreamWatch } from './stream-access.ts'
 
-/** Events kept for a client that comes back, per stream. */
-const MAX_KEPT_EVENTS = 64
-const MAX_KEPT_CHARACTERS = 64 * 1_024
-/** How long a broken stream is waited for. */
+/** Events buffered per stream, for clients that reconnect. */
+const MAX_BUFFERED_EVENTS = 64
+const MAX_BUFFERED_CHARACTERS = 64 * 1_024
+/** How long a disconnected client can resume its stream. */
 const RESUME_WITHIN_MS = 5 * 60 * 1_000
 
-/** Tells ids of this process from those of another, whose events we do not have. */
+/** Marks event ids of this process, because it has no events of others. */
 const PROCESS = randomBytes(3).toString('hex')
 
-/** A connection that carries a feed, and how to ask again whether its caller may have it. */
+/** A connection that carries a feed, with the repeated access check of its caller. */
 export type FeedConnection = StreamWatch & { stream: EventStream }
 
 /**
- * One stream of a session as the client sees it: it outlives connections, and its events have ids. `notices` carries
- * what the server has to say by itself, `answer` one request's progress and its answer.
+ * One logical stream of a session, which outlives its connections and numbers its events. `notices` carries
+ * notifications of the server, `answer` the progress and response of one request.
  */
 export const createFeed = (number: number, kind: 'notices' | 'answer') => {
   let connection: FeedConnection | undefined
@@ -28,7 +28,7 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
   const keep = (event: string): void => {
     kept.push({ sequence, event })
     let characters = kept.reduce((sum, { event: { length } }) => sum + length, 0)
-    while (kept.length > MAX_KEPT_EVENTS || characters > MAX_KEPT_CHARACTERS) {
+    while (kept.length > MAX_BUFFERED_EVENTS || characters > MAX_BUFFERED_CHARACTERS) {
       characters -= kept.shift()?.event.length ?? characters
     }
   }
@@ -43,13 +43,13 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
     kind,
     connection: (): FeedConnection | undefined => connection,
     send,
-    /** The last there is to say; whoever comes back gets it and an end. */
+    /** Sends the last message and ends the stream, also for clients that reconnect later. */
     finish: (json?: string): void => {
       if (json !== undefined) send(json)
       isFinished = true
       connection?.stream.end()
     },
-    /** Goes on behind the event numbered `after`. A connection that was still there is one that broke unseen. */
+    /** Continues after the event numbered `after`. A connection that is still attached must have broken unnoticed. */
     attach: (next: FeedConnection, after: number): void => {
       connection?.stream.end()
       connection = next
@@ -62,15 +62,15 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
       connection = undefined
       brokenAt = stream.isDelivered && isFinished ? Number.NEGATIVE_INFINITY : at
     },
-    /** Nobody is waited for any more: everything has arrived, or the time is up. */
+    /** Whether the feed can be dropped: the client has everything, or the time to resume is over. */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
-    /** An id and nothing else, so that the client can come back before the first event (2025-11-25, transports). */
+    /** An event with only an id, so that the client can resume before the first message (2025-11-25, transports). */
     prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,
   }
 }
 export type Feed = ReturnType<typeof createFeed>
 
-/** The `Last-Event-ID` of a stream of this process, taken apart. */
+/** Parses a `Last-Event-ID` issued by this process. */
 export const parseEventId = (id: string | undefined): { number: number; sequence: number } | undefined => {
   const [, process, number, sequence] = /^([0-9a-f]{6})-(\d{1,9})-(\d{1,9})$/.exec(id ?? '') ?? []
   return process === PROCESS ? { number: Number(number), sequence: Number(sequence) } : undefined

@@ -1,17 +1,17 @@
+import { type ListKind, listChangedMethod } from '../protocol.ts'
+import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import { createFeed, type Feed, type FeedConnection, parseEventId } from './feed.ts'
-import type { Mounted, Subscriber } from './mounted.ts'
-import { type ListKind, listChangedMethod } from './protocol.ts'
 
-/** Broken streams of one session that are waited for. */
+/** Disconnected streams kept per session. */
 const MAX_BROKEN_FEEDS = 4
 
 const listChanged = (kind: ListKind): string => JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) })
 
-/** All streams of one session, and its place among the subscribers of its server. */
+/** All streams of a session, and its subscription to changes of the server. */
 export const createFeeds = (now: () => number) => {
   const feeds = new Map<number, Feed>()
   let last = 0
-  let mounted: Mounted | undefined
+  let mounted: MountedServer | undefined
 
   const forgetBroken = (): void => {
     const at = now()
@@ -22,8 +22,8 @@ export const createFeeds = (now: () => number) => {
   }
   const connections = (): FeedConnection[] => [...feeds.values()].flatMap(feed => feed.connection() ?? [])
   /**
-   * Each message goes to one stream, never to several (basic/transports): the newest open one or, where all are
-   * broken, the newest of those, for the client that comes back.
+   * Sends each message to exactly one stream (basic/transports): the newest open one, or else the newest disconnected
+   * one, where the client finds it on reconnecting.
    */
   const notify = (json: string): void => {
     forgetBroken()
@@ -31,7 +31,7 @@ export const createFeeds = (now: () => number) => {
     const target = all.findLast(feed => feed.connection() !== undefined) ?? all.at(-1)
     target?.send(json)
   }
-  /** Answers under way come to their end by themselves. */
+  /** Streams of running calls end by themselves. */
   const end = (): void => {
     for (const feed of feeds.values()) {
       if (feed.kind === 'notices') feed.connection()?.stream.end()
@@ -51,8 +51,8 @@ export const createFeeds = (now: () => number) => {
     },
     end,
   }
-  /** A new stream; changes of `on` are told from here on. */
-  const open = (kind: Feed['kind'], on: Mounted): Feed => {
+  /** Opens a stream and subscribes to changes of `on`. */
+  const open = (kind: Feed['kind'], on: MountedServer): Feed => {
     mounted = on
     mounted.subscribe(subscriber)
     forgetBroken()
@@ -62,8 +62,11 @@ export const createFeeds = (now: () => number) => {
   }
   return {
     open,
-    /** The stream an event id belongs to and the number of that event, or a new stream when it is none of ours. */
-    resume: (lastEventId: string | undefined, on: Mounted): { feed: Feed; after: number } => {
+    /**
+     * Returns the stream that an event id belongs to and the number of that event, or a new stream if the id is
+     * unknown.
+     */
+    resume: (lastEventId: string | undefined, on: MountedServer): { feed: Feed; after: number } => {
       const wanted = parseEventId(lastEventId)
       const known = wanted === undefined ? undefined : feeds.get(wanted.number)
       if (wanted === undefined || known === undefined) return { feed: open('notices', on), after: 0 }
@@ -73,7 +76,7 @@ export const createFeeds = (now: () => number) => {
     },
     forgetBroken,
     notify,
-    /** Whether a stream is open for what the server has to say by itself. */
+    /** Whether a stream for notifications is open. */
     hasNotices: (): boolean =>
       [...feeds.values()].some(feed => feed.kind === 'notices' && feed.connection() !== undefined),
     hasOpenStream: (): boolean => connections().length > 0,

@@ -1,15 +1,15 @@
-import type { Caller } from '../execution/index.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { errorAnswer, idText, invalidParams, type Refusal } from './answer.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { writeResponse } from '../http-exchange.ts'
+import type { RequestMessage } from '../message.ts'
+import { type ListKind, listChangedMethod, META } from '../protocol.ts'
+import { groupOf } from '../registry/groups.ts'
+import type { MountedServer } from '../registry/mounted-server.ts'
+import { errorResponse, idText, invalidParams, type Refusal, type RpcResponse } from '../rpc-response.ts'
+import type { ServerRequest } from '../server-request.ts'
 import { messageEvent } from './event-stream.ts'
-import { type Exchange, writeAnswer } from './exchange.ts'
-import { groupOf } from './groups.ts'
-import type { RequestMessage } from './message.ts'
-import type { Mounted } from './mounted.ts'
-import { type ListKind, listChangedMethod, META } from './protocol.ts'
 import type { StreamAccess } from './stream-access.ts'
 
-export type Listen = (exchange: Exchange, mounted: Mounted, caller: Caller, request: RequestMessage) => void
+export type Listen = (request: ServerRequest, message: RequestMessage) => RpcResponse | 'streaming'
 
 const KINDS = {
   toolsListChanged: 'tools',
@@ -24,19 +24,21 @@ const isFilter = (value: JsonValue | undefined): value is JsonObject =>
   (value.resourceSubscriptions === undefined ||
     (Array.isArray(value.resourceSubscriptions) && value.resourceSubscriptions.every(uri => typeof uri === 'string')))
 
-/** Resources that one stream may be subscribed to. */
+/** Maximum number of resource subscriptions of one stream. */
 const MAX_SUBSCRIPTIONS = 500
 
 const urisOf = ({ resourceSubscriptions: uris }: JsonObject): string[] =>
   Array.isArray(uris) ? [...new Set(uris.filter(uri => typeof uri === 'string'))] : []
 
-/** Subscriptions to resources: those of the wanted ones that an upstream takes. */
+/** The resource subscriptions that upstreams accepted. */
 type Resources = { uris: readonly string[]; listen: (onUpdated: (uri: string) => void) => void; stop: () => void }
 const NO_RESOURCES: Resources = { uris: [], listen: () => {}, stop: () => {} }
 
-/** Which of them are taken is said first of all, so they are asked for before the stream is opened; never rejects. */
+/**
+ * Subscribes before the stream is opened, because its first message lists the accepted subscriptions. Never rejects.
+ */
 const subscribeAll = async (
-  { router }: Mounted,
+  { router }: MountedServer,
   wanted: readonly string[],
   group: string | undefined,
 ): Promise<Resources> => {
@@ -63,29 +65,23 @@ const stamped = (method: string, subscription: string, rest = ''): string =>
     `{"jsonrpc":"2.0","method":"${method}","params":{${rest}"_meta":{"${META.subscriptionId}":${subscription}}}}`,
   )
 
-const farewell = ({ router }: Mounted, subscription: string): string => {
+const endMessage = ({ router }: MountedServer, subscription: string): string => {
   const result = `${router.statelessHead.slice(0, -1)},"${META.subscriptionId}":${subscription}}}`
   return messageEvent(`{"jsonrpc":"2.0","id":${subscription},"result":${result}}`)
 }
 
-/** Why there is no room for another stream; undefined when there is. */
-export type CheckRoom = (mounted: Mounted) => Refusal | undefined
+/** Returns a refusal if there is no room for another stream. */
+export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
 
 /**
- * Serves `subscriptions/listen`, the one long stream of the stateless era (2026-07-28, basic/utilities/subscriptions):
- * acknowledges what of the filter is served, tags every message with the request's id, and ends with a result when
- * it is us who ends it. Lists of tools change on every server; those of resources and prompts, and resources themselves,
- * where there are upstreams.
+ * Serves `subscriptions/listen`, the one long-lived stream of the stateless era (2026-07-28,
+ * basic/utilities/subscriptions): acknowledges the supported part of the filter, tags every message with the request's
+ * id, and sends a result if the server ends the stream. Every server notifies of changed tools; servers with upstreams
+ * also of prompts, resources and their updates.
  */
 export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen => {
-  const open = (
-    exchange: Exchange,
-    mounted: Mounted,
-    caller: Caller,
-    { id }: RequestMessage,
-    filter: JsonObject,
-    resources: Resources,
-  ): void => {
+  const open = (request: ServerRequest, { id }: RequestMessage, filter: JsonObject, resources: Resources): void => {
+    const { http, mounted } = request
     const subscription = idText(id)
     const hasOffers = mounted.router.offers !== undefined
     const wanted = FLAGS.filter(flag => filter[flag] === true && (hasOffers || flag === 'toolsListChanged'))
@@ -96,51 +92,50 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
     }
     const notifications = `"notifications":${JSON.stringify(honoured)},`
     const acknowledged = stamped('notifications/subscriptions/acknowledged', subscription, notifications)
-    const stream = mounted.openStream(exchange, acknowledged, () => {
+    const stream = mounted.openStream(http, acknowledged, () => {
       resources.stop()
       mounted.unsubscribe(subscriber)
     })
-    const end = (): void => stream.end(farewell(mounted, subscription))
+    const end = (): void => stream.end(endMessage(mounted, subscription))
     const subscriber = {
       listChanged: (kind: ListKind) => {
         if (kinds.has(kind)) stream.send(stamped(listChangedMethod(kind), subscription))
       },
-      ...access.watch(exchange, mounted, caller, stream, end),
+      ...access.watch(request, stream, end),
       end,
     }
     resources.listen(uri => {
       stream.send(stamped('notifications/resources/updated', subscription, `"uri":${JSON.stringify(uri)},`))
     })
-    // Nothing that could ever be sent: the stream has said all it has to say.
+    // Nothing to wait for: nothing could ever be sent.
     if (kinds.size === 0 && resources.uris.length === 0) end()
     else mounted.subscribe(subscriber)
   }
 
-  return (exchange, mounted, caller, request) => {
-    const filter = request.params?.notifications
-    const refuse = (reason: Refusal): void => writeAnswer(exchange, errorAnswer(request.id, reason))
-    if (!isFilter(filter)) {
-      refuse(invalidParams('Invalid params: notifications is missing or no subscription filter'))
-      return
-    }
+  return (request, message) => {
+    const { http, mounted } = request
+    const filter = message.params?.notifications
+    const refuse = (reason: Refusal): RpcResponse => errorResponse(message.id, reason)
+    if (!isFilter(filter)) return refuse(NO_FILTER)
     const uris = urisOf(filter)
-    if (uris.length > MAX_SUBSCRIPTIONS) {
-      refuse(invalidParams(`A stream may be subscribed to ${MAX_SUBSCRIPTIONS} resources`))
-      return
-    }
+    if (uris.length > MAX_SUBSCRIPTIONS) return refuse(TOO_MANY_RESOURCES)
     const full = checkRoom(mounted)
-    if (full !== undefined) refuse(full)
-    else if (uris.length === 0) open(exchange, mounted, caller, request, filter, NO_RESOURCES)
+    if (full !== undefined) return refuse(full)
+    if (uris.length === 0) open(request, message, filter, NO_RESOURCES)
     else {
-      void subscribeAll(mounted, uris, groupOf(request.params)).then(resources => {
-        // Others may have come while the upstreams were asked.
+      void subscribeAll(mounted, uris, groupOf(message.params)).then(resources => {
+        // Other streams may have been opened while the upstreams were asked.
         const fullNow = checkRoom(mounted)
-        if (fullNow === undefined) open(exchange, mounted, caller, request, filter, resources)
+        if (fullNow === undefined) open(request, message, filter, resources)
         else {
           resources.stop()
-          refuse(fullNow)
+          writeResponse(http, refuse(fullNow))
         }
       })
     }
+    return 'streaming'
   }
 }
+
+const NO_FILTER = invalidParams('Invalid params: notifications is missing or not a subscription filter')
+const TOO_MANY_RESOURCES = invalidParams(`A stream can subscribe to at most ${MAX_SUBSCRIPTIONS} resources`)

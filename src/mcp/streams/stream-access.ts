@@ -1,32 +1,29 @@
-import type { AccessPolicy, Caller } from '../execution/index.ts'
-import type { Authorize } from './admission.ts'
+import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import type { Authorize } from '../admission.ts'
+import type { ServerRequest } from '../server-request.ts'
 import type { EventStream } from './event-stream.ts'
-import type { Exchange } from './exchange.ts'
-import type { Mounted } from './mounted.ts'
 
 export type StreamWatch = {
-  /** Asks for the caller again; with `userId` only where that is who calls. */
+  /** Checks the caller's access again; with `userId`, only if that is the caller. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
-  /** Keeps the stream alive, until its token has expired. */
+  /** Keeps the stream alive until the token expires. */
   beat: () => void
 }
 
-/** Streams outlive the request that was let in, so their callers are asked for again when the policy changes. */
+/** Streams outlive the access check of their request, so their callers are checked again when the policy changes. */
 export const createStreamAccess = (authorize: Authorize, now: () => number) => ({
   watch: (
-    { headers: { authorization } }: Exchange,
-    mounted: Pick<Mounted, 'router'>,
-    caller: Caller,
+    { http: { headers }, mounted, caller }: ServerRequest,
     stream: Pick<EventStream, 'beat'>,
     end: () => void,
   ): StreamWatch => {
     const checkAccess: StreamWatch['checkAccess'] = (policy, userId) => {
       if (userId !== undefined && userId !== caller?.userId) return
-      const access = authorize(policy, authorization)
+      const access = authorize(policy, headers.authorization)
       if (access instanceof Promise) access.then(({ ok }) => ok || end()).catch(() => end())
       else if (!access.ok) end()
     }
-    // Access may have been taken away while the request's body came: nobody was there yet to be told.
+    // Access may have been revoked while the body was read, when this stream could not be notified yet.
     queueMicrotask(() => checkAccess(mounted.router.server.access))
     return {
       checkAccess,

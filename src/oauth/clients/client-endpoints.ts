@@ -1,17 +1,20 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../kernel/index.ts'
-import { type Counters, networkOf } from '../platform/counters/index.ts'
-import { createErrorReader, type OriginPolicy, readJsonBodies } from '../platform/http/index.ts'
-import type { FloodGate } from './flood-gate.ts'
-import type { HandOver } from './hand-over.ts'
-import { buildMetadata } from './metadata.ts'
+import type { Counters } from '../../lib/db/counters.ts'
+import { readJsonBodies } from '../../lib/http/json-body.ts'
+import { networkOf } from '../../lib/http/network.ts'
+import type { OriginPolicy } from '../../lib/http/origins.ts'
+import { createErrorReader } from '../../lib/http/problem.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { ForwardToLibrary } from '../forward-to-library.ts'
+import { buildMetadata } from '../metadata.ts'
+import type { RequestLimiter } from '../request-limiter.ts'
 import type { Registrations } from './registration.ts'
 
 const MAX_BODY_BYTES = 64 * 1_024
 const MAX_JSON_DEPTH = 8
 const REGISTRATIONS_WINDOW_MS = 60 * 60 * 1_000
-/** Clients that one address may register in that time. */
+/** Registrations per address and window. */
 const MAX_REGISTRATIONS = 20
 
 const ANYONE = { access: 'anyone' } as const
@@ -20,15 +23,15 @@ const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known
 
 export type ClientEndpointsParts = {
   baseUrl: string
-  handOver: HandOver
+  forwardToLibrary: ForwardToLibrary
   registrations: Registrations
   counters: Counters
-  gate: FloodGate
+  limiter: RequestLimiter
   isHttps: boolean
   origins: Pick<OriginPolicy, 'isHostAllowed'>
 }
 
-/** Pages of any origin may call: nothing here goes by cookies (Fetch §3.2.5: without credentials). */
+/** Allows pages of any origin, because no endpoint here uses cookies (Fetch §3.2.5: without credentials). */
 const openToAllOrigins = (reply: FastifyReply, methods: string): FastifyReply =>
   reply
     .header('access-control-allow-origin', '*')
@@ -42,8 +45,8 @@ const OAUTH_ERRORS = new Map([
   ['internal', 'server_error'],
 ])
 
-/** Errors as clients of OAuth read them (RFC 6749 §5.2). */
-const answerErrors = (app: FastifyInstance): void => {
+/** Sends errors in OAuth's format (RFC 6749 §5.2). */
+const sendOAuthErrors = (app: FastifyInstance): void => {
   const read = createErrorReader(MAX_BODY_BYTES)
   app.setErrorHandler((error, request, reply) => {
     const { status, code, message, retryAfterSeconds } = read(error, request)
@@ -55,7 +58,7 @@ const answerErrors = (app: FastifyInstance): void => {
   })
 }
 
-/** The library reads forms itself, and no more than 56 kB; what says that it is larger is refused before. */
+/** The library parses forms itself, up to 56 kB. Requests that declare a larger body are rejected before that. */
 const leaveBodiesUnread = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -65,9 +68,9 @@ const leaveBodiesUnread = (app: FastifyInstance): void => {
   })
 }
 
-/** Token, revocation and keys: the library's, in a scope of their own. */
+/** Token, revocation and key endpoints, which the library implements. */
 const libraryEndpoints =
-  ({ handOver }: ClientEndpointsParts) =>
+  ({ forwardToLibrary }: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {
     leaveBodiesUnread(app)
     for (const [url, method] of [
@@ -82,7 +85,7 @@ const libraryEndpoints =
         exposeHeadRoute: false,
         config: ANYONE,
         handler: async (request, reply) => {
-          await handOver(request, openToAllOrigins(reply, method))
+          await forwardToLibrary(request, openToAllOrigins(reply, method))
           reply.hijack()
         },
       })
@@ -96,7 +99,7 @@ const registrationEndpoint =
     app.addHook('onRequest', async (request, reply) => {
       openToAllOrigins(reply, 'POST')
       if (request.method !== 'POST') return
-      // Before the body is read: what is refused counts as well.
+      // Counted before the body is read, so that rejected requests count as well.
       const key = `oauth-register:${networkOf(request.ip)}`
       const { count, resetsInMs } = await counters.increment(key, REGISTRATIONS_WINDOW_MS)
       if (count <= MAX_REGISTRATIONS) return
@@ -123,7 +126,7 @@ const metadataEndpoints =
     }
   }
 
-/** What OAuth clients call themselves, without a browser. */
+/** The endpoints that OAuth clients call directly, without a browser. */
 export const clientEndpoints =
   (parts: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -132,12 +135,12 @@ export const clientEndpoints =
       crossOriginResourcePolicy: { policy: 'cross-origin' },
       strictTransportSecurity: parts.isHttps,
     })
-    answerErrors(app)
-    parts.gate.guard(app)
+    sendOAuthErrors(app)
+    parts.limiter.guard(app)
     app.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'no-store')
       if (parts.origins.isHostAllowed(request.headers.host)) return
-      throw new AppError('forbidden', 'The Host header is not one that this installation answers to.')
+      throw new AppError('forbidden', 'This installation does not accept this Host header.')
     })
     await app.register(metadataEndpoints(parts))
     await app.register(registrationEndpoint(parts))

@@ -1,9 +1,9 @@
-import type { SealContext, Sealed, Sealing } from '../platform/sealing.ts'
+import type { SealContext, Sealed, Sealing } from '../../lib/process/sealing.ts'
 
-/** A client that registered itself belongs to no organization. */
+/** A client that registered itself has no organization. */
 type Owner = { organizationId: string | undefined; clientId: string }
 
-/** What a client's secret is bound to: in another row it does not open. */
+/** Binds a client's secret to its row: in another row it cannot be opened. */
 const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
   purpose: 'oauth-client',
   ownerId: organizationId,
@@ -13,6 +13,6 @@ const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
 export const sealClientSecret = (sealing: Pick<Sealing, 'seal'>, owner: Owner, secret: string): Sealed =>
   sealing.seal(secret, contextOf(owner))
 
-/** Throws SealError where the row was altered or moved. */
+/** Throws SealError if the row was altered or moved. */
 export const openClientSecret = (sealing: Pick<Sealing, 'open'>, owner: Owner, sealed: Sealed): string =>
   sealing.open(sealed, contextOf(owner))

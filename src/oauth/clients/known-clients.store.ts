@@ -1,17 +1,17 @@
-import type { JsonObject } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { Sealed } from '../platform/sealing.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
 
-/** A client that was registered, by itself or by hand; `metadata` names its members as RFC 7591 does. */
+/** A registered client. `metadata` uses RFC 7591's member names. */
 export type KnownClient = {
   clientId: string
-  /** Undefined: it registered itself. */
+  /** Undefined if the client registered itself. */
   organizationId: string | undefined
   metadata: unknown
   sealed: Sealed | undefined
 }
 
-/** How often the use of a client is written down. */
+/** Minimum interval between two writes of a client's last use. */
 const NOTE_EVERY_MS = 60 * 60 * 1_000
 
 export const findKnownClient = async (tx: Transaction, clientId: string): Promise<KnownClient | undefined> => {
@@ -32,14 +32,14 @@ export const createSelfRegisteredClient = async (
   await tx.oAuthClient.create({ data: { clientId, metadata, ...secret } })
 }
 
-/** Of a client that registered itself: it is in use, and stays. */
+/** Records the use of a client that registered itself, so that it is not removed as idle. */
 export const noteClientUse = async (tx: Transaction, clientId: string, at: Date): Promise<void> => {
   const before = new Date(at.getTime() - NOTE_EVERY_MS)
   const where = { clientId, organizationId: null, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: before } }] }
   await tx.oAuthClient.updateMany({ where, data: { lastUsedAt: at } })
 }
 
-/** Ids of the master keys that sealed a client's secret. */
+/** Lists the ids of the master keys that sealed client secrets. */
 export const listClientSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.oAuthClient.groupBy({ by: ['keyId'], where: { secret: { not: null } } })
   return rows.flatMap(({ keyId }) => keyId ?? [])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { nameSchema, readOnlyField, readOnlyTimes, timeSchema } from '../platform/http/index.ts'
+import { readOnlyField, readOnlyTimes } from '../../lib/http/pages/read-only.ts'
+import { nameSchema, timeSchema } from '../../lib/http/schemas.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
 import type { NewClient } from './oauth-clients.service.ts'
 import { cleanName, MAX_NAME_CHARACTERS, MAX_REDIRECTS } from './registration.ts'
@@ -12,8 +13,8 @@ const name = nameSchema
 const redirectUris = z
   .array(z.string())
   .min(1, 'is empty')
-  .max(MAX_REDIRECTS, `holds more than ${MAX_REDIRECTS} addresses`)
-  .describe('where answers may be sent: https addresses, exactly; http ones of this machine; schemes of apps')
+  .max(MAX_REDIRECTS, `has more than ${MAX_REDIRECTS} addresses`)
+  .describe('allowed redirect URIs: exact https addresses, http loopback addresses, or app schemes')
 
 export const CreateOAuthClient = z.strictObject({
   name,
@@ -21,7 +22,7 @@ export const CreateOAuthClient = z.strictObject({
   tokenEndpointAuthMethod: z
     .enum(AUTH_METHODS)
     .default('none')
-    .describe('none: a public client, such as a program on somebody’s own machine, which can keep no secret'),
+    .describe('none: a public client, such as a program on a user’s machine, which cannot keep a secret'),
 })
 
 export const UpdateOAuthClient = z.strictObject({
@@ -31,14 +32,14 @@ export const UpdateOAuthClient = z.strictObject({
   tokenEndpointAuthMethod: readOnlyField,
   ...readOnlyTimes,
   name: name.optional(),
-  redirectUris: redirectUris.optional().describe('takes the place of all there are'),
+  redirectUris: redirectUris.optional().describe('replaces all redirect URIs'),
 })
 
 export const OAuthClientView = z
   .object({
     id: z.uuid(),
     organizationId: z.uuid(),
-    clientId: z.string().describe('what the client sends as its client_id'),
+    clientId: z.string().describe('the client_id that the client sends'),
     name: z.string(),
     redirectUris: z.array(z.string()),
     tokenEndpointAuthMethod: z.enum(AUTH_METHODS),
@@ -48,7 +49,7 @@ export const OAuthClientView = z
   .meta({ id: 'OAuthClient' })
 
 export const NewOAuthClientView = OAuthClientView.extend({
-  clientSecret: z.string().optional().describe('of one that is not public: shown this once'),
+  clientSecret: z.string().optional().describe('for confidential clients; shown only once'),
 }).meta({ id: 'NewOAuthClient' })
 
 export const toOAuthClientView = (client: OAuthClient): z.infer<typeof OAuthClientView> => ({

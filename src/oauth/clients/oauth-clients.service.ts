@@ -1,44 +1,39 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  type Actor,
-  AppError,
-  assertMay,
-  type FieldError,
-  type JsonObject,
-  organizationIdsOf,
-} from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { sealClientSecret } from './client-secrets.ts'
 import type { AuthMethod, OAuthClient } from './oauth-client.ts'
 import * as store from './oauth-clients.store.ts'
 import { checkRedirectUri } from './redirects.ts'
-import { normaliseRegistration } from './registration.ts'
+import { normalizeRegistration } from './registration.ts'
 
 const SECRET_BYTES = 32
-/** Of one organization: clients that register themselves need none of these. */
+/** Manually registered clients per organization. Clients that register themselves do not count. */
 const MAX_CLIENTS = 100
 
 export type OAuthClientInput = { name: string; redirectUris: readonly string[]; tokenEndpointAuthMethod: AuthMethod }
 export type OAuthClientChanges = { name?: string | undefined; redirectUris?: readonly string[] | undefined }
 
-/** One just made: the only time that its secret is seen. */
+/** A new client. Its secret is only available here. */
 export type NewClient = OAuthClient & { clientSecret: string | undefined }
 
 const invalidRedirects = (errors: readonly FieldError[]): AppError =>
-  new AppError('invalid_request', 'Answers cannot be sent to all of these addresses.', { errors })
+  new AppError('invalid_request', 'Some redirect URIs are not allowed.', { errors })
 
-/** As it would be kept had it registered itself: the same rules hold. */
+/** Returns the metadata as for a client that registers itself, under the same rules. */
 const toMetadata = ({ name, redirectUris, tokenEndpointAuthMethod }: OAuthClientInput): JsonObject => {
   const errors = redirectUris.flatMap((uri, index) => {
     const checked = checkRedirectUri(uri)
     return checked.ok ? [] : [{ path: `redirectUris[${index}]`, message: checked.error }]
   })
   if (errors.length > 0) throw invalidRedirects(errors)
-  const normal = normaliseRegistration({
+  const normal = normalizeRegistration({
     client_name: name,
     redirect_uris: redirectUris,
     token_endpoint_auth_method: tokenEndpointAuthMethod,
@@ -56,7 +51,7 @@ const getClientFor = async (tx: Transaction, actor: Actor, id: string): Promise<
 
 const targetOf = ({ id, name }: OAuthClient) => ({ type: 'oauth_client', id, name })
 
-/** What of it differs, for the audit log. */
+/** Returns the changed fields, for the audit log. */
 const differenceOf = (before: OAuthClient, after: OAuthClient): JsonObject => ({
   ...(before.name !== after.name && { name: { from: before.name, to: after.name } }),
   ...(before.redirectUris.join(' ') !== after.redirectUris.join(' ') && {
@@ -66,7 +61,7 @@ const differenceOf = (before: OAuthClient, after: OAuthClient): JsonObject => ({
 
 export type OAuthClientServiceParts = { db: Database; changes: Changes; sealing: Sealing }
 
-/** Clients that an organization registers by hand; for those who manage it. */
+/** Creates the service for clients that an organization registers manually. Only its admins may use it. */
 export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientServiceParts) => ({
   createClient: (actor: Actor, organizationId: string, input: OAuthClientInput): Promise<NewClient> => {
     assertMay(actor, organizationId, 'manage')
@@ -75,7 +70,7 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
     const clientSecret = isPublic ? undefined : randomBytes(SECRET_BYTES).toString('base64url')
     return changes.commit(async tx => {
       if ((await store.countClients(tx, organizationId)) >= MAX_CLIENTS) {
-        throw new AppError('limit_exceeded', `An organization has at most ${MAX_CLIENTS} clients registered by hand.`)
+        throw new AppError('limit_exceeded', `An organization can register at most ${MAX_CLIENTS} clients manually.`)
       }
       const owner = { organizationId, clientId: randomUUID() }
       const sealed = clientSecret === undefined ? undefined : sealClientSecret(sealing, owner, clientSecret)
@@ -119,7 +114,7 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
       return after
     }),
 
-  /** It can do nothing in anybody's name from then on. */
+  /** Also revokes all of the client's access. */
   removeClient: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const client = await getClientFor(tx, actor, id)

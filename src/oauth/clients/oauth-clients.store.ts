@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { JsonObject } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { Sealed } from '../platform/sealing.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
 
 const Metadata = z.object({
@@ -40,7 +40,7 @@ const toClients = ({ id, organizationId, clientId, metadata, createdAt, updatedA
 export type NewOAuthClient = {
   organizationId: string
   clientId: string
-  /** As RFC 7591 names its members; without the secret. */
+  /** With RFC 7591's member names, and without the secret. */
   metadata: JsonObject
   sealed: Sealed | undefined
 }
@@ -75,8 +75,8 @@ export const updateClientMetadata = async (tx: Transaction, id: string, metadata
   await tx.oAuthClient.update({ where: { id }, data: { metadata } })
 }
 
-/** Every grant, code and token that names one of the clients goes. Answers whose grants there were. */
-const endAllOf = async (tx: Transaction, clientIds: readonly string[]): Promise<readonly string[]> => {
+/** Removes all grants, codes and tokens of the clients. Returns the users who had grants. */
+const revokeAllOf = async (tx: Transaction, clientIds: readonly string[]): Promise<readonly string[]> => {
   const where = { clientId: { in: [...clientIds] } }
   const isGrant = { ...where, kind: 'Grant', userId: { not: null } }
   const grants = await tx.oAuthArtifact.findMany({ where: isGrant, select: { userId: true } })
@@ -84,20 +84,22 @@ const endAllOf = async (tx: Transaction, clientIds: readonly string[]): Promise<
   return grants.flatMap(({ userId }) => userId ?? [])
 }
 
-/** With all that it may do. Answers the users who had let it act in their name, to be followed by `access_changed`. */
+/** Removes a client with all its access. Returns the users with grants; `access_changed` must be announced for them. */
 export const removeClient = async (
   tx: Transaction,
   { id, clientId }: Pick<OAuthClient, 'id' | 'clientId'>,
 ): Promise<readonly string[]> => {
-  const userIds = await endAllOf(tx, [clientId])
+  const userIds = await revokeAllOf(tx, [clientId])
   await tx.oAuthClient.delete({ where: { id } })
   return userIds
 }
 
-/** Ends all that the clients of an organization may do, before they go with it. Answers the users as `removeClient`. */
+/**
+ * Revokes all access of an organization's clients before they are deleted with it. Returns users like `removeClient`.
+ */
 export const endClientsOf = async (tx: Transaction, organizationId: string): Promise<readonly string[]> => {
   const clients = await tx.oAuthClient.findMany({ where: { organizationId }, select: { clientId: true } })
-  return endAllOf(
+  return revokeAllOf(
     tx,
     clients.map(({ clientId }) => clientId),
   )

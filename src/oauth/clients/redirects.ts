@@ -1,27 +1,30 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** `loopback` and `private` (RFC 8252 §7.1, §7.3) are those of programs on the user's own machine. */
+/** `loopback` and `private` (RFC 8252 §7.1, §7.3) belong to programs on the user's own machine. */
 export type RedirectKind = 'web' | 'loopback' | 'private'
 
 const MAX_REDIRECT_CHARACTERS = 2_048
-/** Printable ASCII without what parsers read differently. */
+/** Printable ASCII without the backslash, which parsers treat differently. */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
-/** Empty ones too, which the parsed URL does not show. */
+/** Also matches empty user info, which a parsed URL does not show. */
 const USER_INFO = /^[^:]+:\/\/[^/?]*@/
-/** Parsers take fewer and more slashes before the host as well, and tell it from a user name differently. */
+/** Exactly two slashes: parsers also accept fewer or more, and then disagree about the host and the user name. */
 const WEB_START = /^https?:\/\/[^/?]/i
-/** Names, IPv4 and IPv6 addresses: URLs may hold more (WHATWG URL §3.5) that would mean something in a policy or header. */
+/**
+ * Names, IPv4 and IPv6 addresses. Hosts may contain other characters (WHATWG URL §3.5) that have a meaning in a policy
+ * or header.
+ */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Schemes that browsers themselves act on, or hand to what runs with the user's rights: none leads to an app. */
+/** Schemes that browsers handle themselves or pass to programs with the user's rights. None belongs to an app. */
 const NOT_OF_APPS: ReadonlySet<string> = new Set(
   'about blob chrome content data file filesystem ftp intent jar javascript livescript mailto mhtml ms-msdt res search-ms sms tel vbscript view-source ws wss'.split(
     ' ',
   ),
 )
 
-/** Whether answers may be sent there; the error says what is wrong with it, as `must …`. */
+/** Checks whether a redirect URI is allowed. The error starts with `must`. */
 export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (uri.length > MAX_REDIRECT_CHARACTERS) return failure(`must have at most ${MAX_REDIRECT_CHARACTERS} characters`)
   const url = UNAMBIGUOUS.test(uri) ? URL.parse(uri) : null
@@ -43,7 +46,7 @@ export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   }
 }
 
-/** The first thing wrong with any of them. */
+/** Checks all redirect URIs. Returns the first error. */
 export const checkRedirectUris = (uris: readonly string[]): Result<readonly RedirectKind[], string> => {
   const kinds: RedirectKind[] = []
   for (const uri of uris) {
@@ -55,8 +58,8 @@ export const checkRedirectUris = (uris: readonly string[]): Result<readonly Redi
 }
 
 /**
- * As a source of a content security policy's form-action: where a form's answer may be redirected to. CSP 3 §2.3.1 has
- * no way to write an IPv6 address, so that of ::1 is its scheme.
+ * Returns a redirect URI's source for a content security policy's form-action, since a form's response redirects there.
+ * CSP 3 §2.3.1 cannot express IPv6 addresses, so `[::1]` becomes its scheme.
  */
 export const formTargetOf = (redirectUri: string): string => {
   const { protocol, hostname, origin } = new URL(redirectUri)
@@ -64,7 +67,7 @@ export const formTargetOf = (redirectUri: string): string => {
   return isWeb && !hostname.startsWith('[') ? origin : protocol
 }
 
-/** Where answers go, for people: a host, or the scheme that an app of theirs has taken. */
+/** Returns a readable redirect target: a host, or the scheme of an app. */
 export const destinationOf = (redirectUri: string): string => {
   const { protocol, host } = new URL(redirectUri)
   return protocol === 'https:' || protocol === 'http:' ? host : `${protocol}//`

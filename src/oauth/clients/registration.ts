@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { failure, type JsonObject, type Result, success } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { sealClientSecret } from './client-secrets.ts'
 import { createSelfRegisteredClient } from './known-clients.store.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
 import { checkRedirectUris, type RedirectKind } from './redirects.ts'
 
 export type RegistrationRefusal = {
-  /** RFC 7591 §3.2.2. */
+  /** From RFC 7591 §3.2.2. */
   error: 'invalid_redirect_uri' | 'invalid_client_metadata'
   description: string
 }
@@ -21,7 +22,7 @@ const SECRET_BYTES = 32
 
 const words = z.array(z.string().max(200)).max(50)
 
-/** What is read of a registration (RFC 7591 §2); all the rest is neither kept nor fetched. */
+/** The members that are read (RFC 7591 §2). All others are neither stored nor fetched. */
 const Registration = z.object({
   redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
   client_name: z.string().max(1_000).optional().catch(undefined),
@@ -34,7 +35,7 @@ const Registration = z.object({
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token']
 
-/** A name on one line, without what is not seen or turns the text around. */
+/** Reduces a name to one line without invisible or direction-changing characters. */
 export const cleanName = (name: string): string =>
   name
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
@@ -44,8 +45,8 @@ export const cleanName = (name: string): string =>
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-const applicationTypeOf = (kinds: readonly RedirectKind[], said: 'web' | 'native'): 'web' | 'native' =>
-  kinds.every(kind => kind === 'web') ? said : 'native'
+const applicationTypeOf = (kinds: readonly RedirectKind[], declared: 'web' | 'native'): 'web' | 'native' =>
+  kinds.every(kind => kind === 'web') ? declared : 'native'
 
 const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
   const [member = 'the body'] = path
@@ -55,26 +56,26 @@ const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
 const refuse = (error: RegistrationRefusal['error'], description: string) => failure({ error, description })
 
 /**
- * What a client asks to be registered with, as it is kept. Clients ask for what other servers offer as well: grant
- * types that we do not have and scopes are left out rather than refused, and one that answers on the user's own
- * machine is a native one, whatever it says.
+ * Validates and normalizes client metadata. Clients also request what other servers offer: unsupported grant types and
+ * scopes are dropped rather than rejected. A client that redirects to the user's own machine is native, whatever it
+ * declares.
  */
-export const normaliseRegistration = (body: unknown): Result<JsonObject, RegistrationRefusal> => {
+export const normalizeRegistration = (body: unknown): Result<JsonObject, RegistrationRefusal> => {
   const parsed = Registration.safeParse(body)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const isRedirect = issue?.path[0] === 'redirect_uris'
-    const description = issue === undefined ? 'the body is no client metadata' : describeIssue(issue)
+    const description = issue === undefined ? 'the body is not client metadata' : describeIssue(issue)
     return refuse(isRedirect ? 'invalid_redirect_uri' : 'invalid_client_metadata', description)
   }
-  const { redirect_uris, client_name = '', client_uri, ...said } = parsed.data
+  const { redirect_uris, client_name = '', client_uri, ...declared } = parsed.data
   const kinds = checkRedirectUris(redirect_uris)
   if (!kinds.ok) return refuse('invalid_redirect_uri', `redirect_uris ${kinds.error}`)
-  const grantTypes = GRANT_TYPES.filter(type => said.grant_types?.includes(type) ?? true)
+  const grantTypes = GRANT_TYPES.filter(type => declared.grant_types?.includes(type) ?? true)
   if (!grantTypes.includes('authorization_code')) {
     return refuse('invalid_client_metadata', 'grant_types must include authorization_code')
   }
-  if (said.response_types !== undefined && !said.response_types.includes('code')) {
+  if (declared.response_types !== undefined && !declared.response_types.includes('code')) {
     return refuse('invalid_client_metadata', 'response_types must include code')
   }
   const name = cleanName(client_name)
@@ -82,17 +83,20 @@ export const normaliseRegistration = (body: unknown): Result<JsonObject, Registr
     redirect_uris: [...new Set(redirect_uris)],
     ...(name !== '' && { client_name: name }),
     ...(client_uri !== undefined && isWebAddress(client_uri) && { client_uri }),
-    token_endpoint_auth_method: said.token_endpoint_auth_method,
-    application_type: applicationTypeOf(kinds.value, said.application_type),
+    token_endpoint_auth_method: declared.token_endpoint_auth_method,
+    application_type: applicationTypeOf(kinds.value, declared.application_type),
     grant_types: grantTypes,
     response_types: ['code'],
   })
 }
 
-/** Registers clients that ask for it themselves (RFC 7591); the answer shows the secret of one that has one, once. */
+/**
+ * Registers clients on their own request (RFC 7591). The response is the only place that shows the secret, if there is
+ * one.
+ */
 export const createRegistrations = ({ db, sealing, now }: { db: Database; sealing: Sealing; now: () => number }) => ({
   register: async (body: unknown): Promise<Result<JsonObject, RegistrationRefusal>> => {
-    const normal = normaliseRegistration(body)
+    const normal = normalizeRegistration(body)
     if (!normal.ok) return normal
     const clientId = randomUUID()
     const isPublic = normal.value.token_endpoint_auth_method === 'none'

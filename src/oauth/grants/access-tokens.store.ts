@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 
-/** Of what the authorization server stores of an access token, what its use depends on. */
+/** The fields of a stored access token that decide on its use. */
 const Payload = z.object({
   aud: z.string(),
   scope: z.string().default(''),
@@ -9,20 +9,20 @@ const Payload = z.object({
   exp: z.number(),
 })
 
-/** An access token that was given out, and what its user belongs to. */
+/** An issued access token, with the organizations of its user. */
 export type IssuedToken = {
   id: string
   userId: string
   serverId: string
   grantId: string
-  /** The resource it was asked for (RFC 8707). */
+  /** The resource that it was requested for (RFC 8707). */
   audience: string
   scope: string
   expiresAt: Date
   organizationIds: ReadonlySet<string>
 }
 
-/** One query, on the index of the hash. What is stored otherwise than expected is no token. */
+/** Finds a token by its hash, with one indexed query. Ignores tokens stored in an unexpected form. */
 export const findIssuedToken = async (tx: Transaction, handleHash: string): Promise<IssuedToken | undefined> => {
   const row = await tx.oAuthArtifact.findUnique({
     where: { kind_handleHash: { kind: 'AccessToken', handleHash } },

@@ -1,13 +1,15 @@
-import { createRecentTokens, createTokenUses } from '../accounts/index.ts'
-import { MCP_SCOPES, type McpScope, serverUrl } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { EventBus } from '../platform/events/index.ts'
-import type { Logger } from '../platform/logger.ts'
-import type { McpPrincipal } from '../servers/index.ts'
+import { createRecentTokens } from '../../identity/tokens/recent-tokens.ts'
+import { createTokenUses } from '../../identity/tokens/token-uses.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import type { McpPrincipal } from '../../servers/access/access.ts'
 import { findIssuedToken, type IssuedToken } from './access-tokens.store.ts'
 import { noteGrantUse } from './grants.store.ts'
 
-/** 256 random bits in base64url, as the authorization server makes them. A JWT, signed or not, is none. */
+/** 256 random bits in base64url, as the authorization server creates them. JWTs do not match. */
 const OPAQUE_TOKEN = /^[\w-]{43}$/
 
 type TokenHolder = McpPrincipal & { expiresAt: Date; grantId: string }
@@ -34,20 +36,20 @@ export type OAuthTokensParts = {
 }
 
 /**
- * Verifies the access tokens that the authorization server gives out: each is good for exactly one server, until it
- * expires or is revoked. From memory for a few seconds, which ends at once when the access of its user changes.
+ * Verifies access tokens of the authorization server. Each is valid for exactly one server until it expires or is
+ * revoked. Results are cached for a few seconds; a change of the user's access clears the cache at once.
  */
 export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) => {
   const uses = createTokenUses({
     write: (grantId, usedAt) => noteGrantUse(db, grantId, usedAt),
-    onError: error => logger.warn({ err: error }, 'could not write down when a grant was used'),
+    onError: error => logger.warn({ err: error }, 'could not record the use of a grant'),
     now,
   })
   const tokens = createRecentTokens<TokenHolder>({
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
       const issued = await findIssuedToken(db, tokenHash)
-      // Of an installation that was reached by another address before, say.
+      // For example, issued when the installation had a different address.
       if (issued === undefined || issued.audience !== serverUrl(baseUrl, issued.serverId)) return undefined
       return toHolder(issued)
     },
@@ -60,7 +62,7 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
   ]
   return {
     verify: tokens.verify,
-    /** Stops listening for changes and writes what is left to write. */
+    /** Stops listening for changes and writes pending uses. */
     close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
       await uses.settle()

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Transaction } from '../platform/db/index.ts'
-import { putArtifact } from './artifacts.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { putArtifact } from '../artifacts.store.ts'
 
-/** Whose access, by which client, to which server: each has one grant. */
+/** The user, client and server of a grant. There is at most one grant for each combination. */
 export type GrantParties = { userId: string; clientId: string; serverId: string }
 
 const KIND = 'Grant'
-/** A grant lasts until it is taken back; the library wants an end. Seconds. */
+/** Grants last until they are revoked, but the library requires an expiry. Seconds. */
 const FOR_EVER_SECONDS = 100 * 365 * 24 * 60 * 60
 
-/** As the library writes its grants. */
+/** The library's format for grants. */
 const GrantPayload = z.object({ resources: z.record(z.string(), z.string()).default({}) })
 
 export const findGrantId = async (tx: Transaction, parties: GrantParties): Promise<string | undefined> =>
   (await tx.oAuthArtifact.findFirst({ where: { kind: KIND, ...parties }, select: { id: true } }))?.id
 
-/** Adds scopes to what was granted before. Its id is the row's own, so that it can be named where it is listed. */
+/** Adds scopes to the existing grant, or creates one. The grant's id is its row id, which the list of grants shows. */
 export const putGrant = async (
   tx: Transaction,
   parties: GrantParties,
@@ -43,8 +43,8 @@ export const putGrant = async (
   return { grantId, isChanged: granted !== before }
 }
 
-/** The grant and everything that was given out by it; what it was, if it was there. */
-export const removeGrantWhole = async (tx: Transaction, grantId: string) => {
+/** Removes a grant with everything issued under it. Returns the grant, or undefined if it did not exist. */
+export const removeGrantWithTokens = async (tx: Transaction, grantId: string) => {
   const grant = await tx.oAuthArtifact.findFirst({
     where: { id: grantId, kind: KIND },
     select: { userId: true, clientId: true, server: { select: { id: true, name: true, organizationId: true } } },

@@ -1,10 +1,11 @@
-import { type Actor, type McpScope, organizationIdsOf } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import { isLetIn } from '../servers/index.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import { isLetIn } from '../../servers/access/access.ts'
+import { findResourceServer, type ResourceServer } from '../resource-servers.store.ts'
+import type { Resources } from '../resources.ts'
 import { putGrant } from './consents.store.ts'
-import { findResourceServer, type ResourceServer } from './resource-servers.store.ts'
-import type { Resources } from './resources.ts'
 
 export type Consent = {
   clientId: string
@@ -13,15 +14,15 @@ export type Consent = {
   scopes: readonly McpScope[]
 }
 
-/** Whether the user may use the server: only then there is anything to grant. */
+/** Returns whether the user may use the server. Only then is there anything to grant. */
 export const mayGrant = (actor: Actor, { policy }: ResourceServer): boolean =>
   isLetIn(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 export type ConsentParts = { changes: Changes; resources: Resources; now: () => number }
 
-/** Writes down what users agree to. */
+/** Stores the consent of users. */
 export const createConsents = ({ changes, resources, now }: ConsentParts) => ({
-  /** The id of the grant; undefined where the user may not use the server, or there is none. */
+  /** Returns the id of the grant, or undefined if the server does not exist or the user may not use it. */
   give: (actor: Actor, { clientId, clientName, serverId, scopes }: Consent): Promise<string | undefined> =>
     changes.commit(async tx => {
       const server = await findResourceServer(tx, serverId)

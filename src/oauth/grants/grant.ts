@@ -1,12 +1,12 @@
-import type { McpScope } from '../kernel/index.ts'
-import type { AccessPolicy } from '../servers/index.ts'
+import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import type { AccessPolicy } from '../../servers/access/access.ts'
 
-/** That a user lets a client use a server in their name, until one of them ends it. Its tokens end with it. */
+/** A user's permission for a client to use a server on their behalf, until it is revoked. Its tokens end with it. */
 export type Grant = {
   id: string
   userId: string
   userEmail: string
-  /** `name` as the client calls itself; of one known by the address of its metadata document, that address's host. */
+  /** `name` is the client's own name, or the host of its metadata document. */
   client: { id: string; name: string }
   server: { name: string; policy: AccessPolicy }
   scopes: readonly McpScope[]

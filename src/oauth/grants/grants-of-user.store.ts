@@ -1,8 +1,8 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 
 /**
- * Ends what a user let applications do: every grant, code, token, session and question under way of the authorization
- * server. Answers how many grants there were. To be followed by `access_changed`.
+ * Removes all grants, codes, tokens, sessions and pending interactions of a user. Returns the number of grants.
+ * `access_changed` must be announced afterwards.
  */
 export const endGrantsOf = async (tx: Transaction, userId: string): Promise<number> => {
   const grants = await tx.oAuthArtifact.count({ where: { userId, kind: 'Grant' } })

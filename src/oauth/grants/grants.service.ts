@@ -1,10 +1,12 @@
-import { type Actor, AppError, organizationIdsOf } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Announce, Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import { assertOwnOrManaged, getServerFor, isLetIn } from '../servers/index.ts'
-import { removeGrantWhole } from './consents.store.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Announce, Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { isLetIn } from '../../servers/access/access.ts'
+import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.ts'
+import { removeGrantWithTokens } from './consents.store.ts'
 import type { Grant } from './grant.ts'
 import { findGrant, listGrants } from './grants.store.ts'
 
@@ -19,7 +21,7 @@ const noGrant = () => new AppError('not_found', 'There is no such grant.')
 
 const remove = async (tx: Transaction, announce: Announce, actor: Actor, grant: Grant): Promise<void> => {
   const { id, userId, client, server } = grant
-  await removeGrantWhole(tx, id)
+  await removeGrantWithTokens(tx, id)
   await writeAudit(tx, {
     action: 'grant.removed',
     actor,
@@ -30,19 +32,19 @@ const remove = async (tx: Transaction, announce: Announce, actor: Actor, grant: 
   announce({ type: 'access_changed', userId })
 }
 
-/** Whether the actor may use the grant's server still; else its name is not for them to know. */
+/** Returns whether the actor may still use the grant's server. If not, its name is hidden from them. */
 export const mayUseServerOf = (actor: Actor, { server }: Grant): boolean =>
   isLetIn(server.policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
-/** Which clients use servers in whose name: for those who build a server, and for each user their own. */
+/** Lists and revokes the access of clients: per server for builders, and per user for their own. */
 export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => ({
-  /** For those who may build; of everybody who lets a client use it. */
+  /** Lists the grants of all users. For builders. */
   listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
     await getServerFor(db, actor, serverId, 'build')
     return listGrants(db, { serverId }, page, new Date(now()))
   },
 
-  /** One's own, or of anybody on a server that is one's own or that one manages. */
+  /** Removes a grant of the actor, or of anybody on a server that the actor owns or manages. */
   removeGrant: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const { userId } = actor
@@ -54,7 +56,7 @@ export const createGrantService = ({ db, changes, now = Date.now }: GrantService
       await remove(tx, announce, actor, grant)
     }),
 
-  /** The clients that act in the actor's name. */
+  /** Lists the clients that act on behalf of the actor. */
   listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> =>
     listGrants(db, { userId: actor.userId }, page, new Date(now())),
 

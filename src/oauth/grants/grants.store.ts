@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { NOTE_USE_EVERY_MS } from '../accounts/index.ts'
-import { MCP_SCOPES, type McpScope } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { AccessTier } from '../servers/index.ts'
+import { NOTE_USE_EVERY_MS } from '../../identity/tokens/token-uses.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import type { AccessTier } from '../../servers/server.ts'
 import type { Grant } from './grant.ts'
 
 const KIND = 'Grant'
 
-/** Of what the authorization server stores of a grant: the scopes agreed to for each resource. */
+/** The stored scopes of a grant, per resource. */
 const Payload = z.object({ resources: z.record(z.string(), z.string()) })
 
 const WITH_NAMES = {
@@ -59,7 +59,7 @@ const toServer = (serverId: string, { name, access, organizationId, ownerId, all
 
 const Metadata = z.object({ client_name: z.string() })
 
-/** What clients are called, by their ids. */
+/** Returns the names of clients by their ids. */
 const readClientNames = async (tx: Transaction, clientIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.oAuthClient.findMany({
     where: { clientId: { in: [...new Set(clientIds)] } },
@@ -90,10 +90,10 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
   })
 }
 
-/** Whose grants: of everybody on one server, or of one user on all. */
+/** Selects the grants of one server or of one user. */
 export type GrantFilter = { serverId: string } | { userId: string }
 
-/** Those in force at `now`. */
+/** Lists the grants in force at `now`. */
 export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage, now: Date): Promise<Grant[]> => {
   const { where, ...rest } = idPageQuery(page)
   const isInForce = { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }], server: { is: { removedAt: null } } }
@@ -106,7 +106,7 @@ export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdP
   return toGrants(tx, rows)
 }
 
-/** A grant of the user's own, or on a server of one of these organizations. */
+/** Finds a grant of this user, or on a server of one of these organizations. */
 export const findGrant = async (
   tx: Transaction,
   id: string,
@@ -120,7 +120,7 @@ export const findGrant = async (
   return row === null ? undefined : (await toGrants(tx, [row]))[0]
 }
 
-/** Nothing happens where the grant is gone meanwhile, or another process wrote a use down just before. */
+/** Records a use. Does nothing if the grant was removed, or if another process has just recorded one. */
 export const noteGrantUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
   const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
   await tx.oAuthArtifact.updateMany({

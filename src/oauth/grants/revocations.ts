@@ -1,20 +1,21 @@
-import { type AuditActor, writeAudit } from '../platform/audit/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import { removeGrantWhole } from './consents.store.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { AuditActor } from '../../identity/audit/audit-entry.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import { removeGrantWithTokens } from './consents.store.ts'
 
 export type RevocationReason = 'grant.removed' | 'grant.misused'
 
-/** Takes grants back, with every code and token given out by them. A grant that is gone is nothing to do. */
+/** Revokes grants with all codes and tokens issued under them. Does nothing for a grant that no longer exists. */
 export const createRevocations = (changes: Changes) => {
-  // The library asks for each kind of token by itself, all at once.
-  const underWay = new Map<string, Promise<void>>()
+  // Coalesces concurrent calls: the library revokes each kind of token separately.
+  const pending = new Map<string, Promise<void>>()
 
   const remove = (grantId: string, reason: RevocationReason, address: string | undefined): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const grant = await removeGrantWhole(tx, grantId)
+      const grant = await removeGrantWithTokens(tx, grantId)
       if (grant === undefined) return
       const { userId, clientId, server } = grant
-      // Done by the client in the user's name, or by whoever holds what was the client's.
+      // In `grant.removed` the client acts on the user's behalf; in `grant.misused`, an unknown holder of its token.
       const actor: AuditActor = {
         ...(reason === 'grant.removed' && userId !== null && { userId }),
         ...(address !== undefined && { address }),
@@ -31,10 +32,10 @@ export const createRevocations = (changes: Changes) => {
 
   return {
     revokeGrant: (grantId: string, reason: RevocationReason, address?: string): Promise<void> => {
-      const known = underWay.get(grantId)
+      const known = pending.get(grantId)
       if (known !== undefined) return known
-      const removal = remove(grantId, reason, address).finally(() => underWay.delete(grantId))
-      underWay.set(grantId, removal)
+      const removal = remove(grantId, reason, address).finally(() => pending.delete(grantId))
+      pending.set(grantId, removal)
       return removal
     },
   }

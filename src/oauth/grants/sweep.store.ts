@@ -1,6 +1,7 @@
-import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 
-/** Each stands in eight indexes. */
+/** Small batches, because each row is in eight indexes. */
 const ARTIFACTS_PER_BATCH = 100
 
 export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
@@ -8,7 +9,10 @@ export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSig
   return removeInBatches(limit => db.oAuthArtifact.deleteMany({ where, limit }), signal, ARTIFACTS_PER_BATCH)
 }
 
-/** Of clients that registered themselves: never used since before `neverUsedBefore`, or not since `idleSince`. */
+/**
+ * Removes self-registered clients that were created before `neverUsedBefore` and never used, or not used since
+ * `idleSince`.
+ */
 export const removeIdleClients = (
   db: Database,
   { neverUsedBefore, idleSince }: { neverUsedBefore: Date; idleSince: Date },
@@ -20,8 +24,8 @@ export const removeIdleClients = (
 }
 
 /**
- * Of the next grants that were made before `madeBefore`, those that nothing was given out by any more. They come in the
- * order of their hashes, after `afterHash`: that is the index which leads to all grants.
+ * Removes those of the next `limit` grants created before `madeBefore` that have no artifacts left. Pages by hash after
+ * `afterHash`, the order of the index that covers all grants.
  */
 export const removeSpentGrants = async (
   tx: Transaction,
@@ -36,7 +40,7 @@ export const removeSpentGrants = async (
     take: limit,
   })
   const ids = rows.map(({ id }) => id)
-  // A grant's own row names it, too.
+  // The count includes the grant's own row.
   const counts = await tx.oAuthArtifact.groupBy({ by: ['grantId'], where: { grantId: { in: ids } }, _count: true })
   const spent = counts.flatMap(({ grantId, _count }) => (grantId !== null && _count === 1 ? [grantId] : []))
   await tx.oAuthArtifact.deleteMany({ where: { kind: 'Grant', id: { in: spent } } })

@@ -1,20 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Database, transact } from '../platform/db/index.ts'
+import { type Database, transact } from '../../lib/db/client.ts'
 import { removeExpiredArtifacts, removeIdleClients, removeSpentGrants } from './sweep.store.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
-/** Grants looked at in one transaction: none keeps other writers waiting. */
+/** Grants per transaction, few enough not to block other writers. */
 const GRANTS_PER_BATCH = 200
 
-/** A client that registered itself and was granted nothing since. */
+/** For clients that registered themselves and never received a grant. */
 const UNUSED_CLIENT_MS = DAY_MS
 const IDLE_CLIENT_MS = 90 * DAY_MS
-/** A refresh token lasts as long: whoever has used a grant in that time still holds one. */
+/** The lifetime of a refresh token: whoever has used a grant in that time still has one. */
 const SPENT_GRANT_MS = 30 * DAY_MS
 
-/** Removes what is over: expired artifacts, clients that nobody uses, grants that nothing hangs on any more. */
-export const removeWhatIsOver = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
+/** Removes expired artifacts, idle clients, and grants without any remaining artifact. */
+export const removeExpired = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
   const before = (ms: number): Date => new Date(now.getTime() - ms)
   await removeExpiredArtifacts(db, now, signal)
   const idle = { neverUsedBefore: before(UNUSED_CLIENT_MS), idleSince: before(IDLE_CLIENT_MS) }
@@ -25,7 +25,7 @@ export const removeWhatIsOver = async (db: Database, now: Date, signal: AbortSig
     const { lastHash } = await transact(db, tx => removeSpentGrants(tx, madeBefore, afterHash, GRANTS_PER_BATCH))
     if (lastHash === undefined) return
     afterHash = lastHash
-    // On SQLite nothing else is done in this process while a statement runs: calls get their turn here.
+    // On SQLite a statement blocks this process. This lets calls run in between.
     await setImmediate()
   }
 }

@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream'
 
-/** The first event of a stream, up to where it ends; longer ones name no address. */
+/** Longer first events do not name an address. */
 const MAX_EVENT_BYTES = 16 * 1_024
 
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/
@@ -8,9 +8,9 @@ const ENDPOINT = /(^|[\r\n])event: ?endpoint(?=[\r\n])/
 const DATA = /(^|[\r\n])(data: ?)([^\r\n]*)/
 
 /**
- * Over the older transport the first event says where messages go (2024-11-05, basic/transports). That address is the
- * upstream's, and is replaced by ours; everything behind it goes through as it comes. `toOurs` answers undefined where
- * it lies elsewhere or holds a secret, which ends the stream.
+ * Replaces the address in the first event of an HTTP+SSE stream, which tells the client where to post (2024-11-05,
+ * basic/transports). Everything after it is passed on unchanged. If `toOurs` returns undefined because the address is
+ * elsewhere or holds a secret, the stream ends.
  */
 export const replaceEndpoint = (toOurs: (address: string) => string | undefined): Transform => {
   let waiting: Buffer | undefined = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-/** What concerns one connection alone (RFC 9110 §7.6.1), and what older programs say there. */
+/** Headers of one connection (RFC 9110 §7.6.1), including those of older programs. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -15,13 +15,10 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const isAlwaysHop = (name: string): boolean => HOP_BY_HOP.has(name)
 
-/**
- * Of the whole message, whatever `Connection` says: a body that goes on without its length would be read as the next
- * request.
- */
+/** Never dropped, whatever `Connection` says: without its length, a body would be read as the next request. */
 const NEVER_HOP = 'content-length'
 
-/** Tells of each header, by its name in lower case, whether it ends here: for good, or because `Connection` names it. */
+/** Returns a function that says whether a header must not be forwarded: always, or because `Connection` names it. */
 export const createHopCheck = (connection: string | string[] | undefined): ((lowerCaseName: string) => boolean) => {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return isAlwaysHop
   const named = new Set(

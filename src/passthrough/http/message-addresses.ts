@@ -1,7 +1,7 @@
-import type { Caller } from '../../execution/index.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
 import type { PassedTarget } from './request-target.ts'
 
-/** So often may one escape hide another; nobody means more. */
+/** Maximum nesting of escapes; nobody needs more. */
 const MAX_DECODINGS = 8
 
 const decode = (text: string): string => {
@@ -12,7 +12,7 @@ const decode = (text: string): string => {
   }
 }
 
-/** A path without all that an upstream may make nothing of: two of one plain path may be one to it. */
+/** Reduces a path to a form in which spellings that an upstream may treat as equal are equal. */
 const plainPath = (path: string): string => {
   let text = path
   for (let times = 0; times < MAX_DECODINGS && text.includes('%'); times++) text = decode(text)
@@ -24,22 +24,22 @@ const plainPath = (path: string): string => {
     .toLowerCase()
 }
 
-/** In the place of a user. */
-const ANYBODY = ''
+/** Stands for anonymous callers. */
+const ANONYMOUS = ''
 
-/** By the server, who may send, and the address, as clients may write one that they were told. */
+/** Key of a server, a sender and an address in any spelling. */
 const addressKey = (serverId: string, user: string, { suffix, search }: PassedTarget): string =>
   `${serverId} ${user} ${decode(suffix)} ${decode(search)}`
 
 const pathKey = (serverId: string, { suffix }: PassedTarget): string => `${serverId} path ${plainPath(suffix)}`
 
 /**
- * Where the messages of the older transport's open streams go. The address is all that says whose they are, so only who
- * has the stream sends there. An upstream may read other spellings of it as the same: on a path where messages go,
- * nothing but the sender's own address is let through.
+ * Tracks where the clients of open HTTP+SSE streams post. Only the address identifies a stream, so only the stream's
+ * caller may post there. Because an upstream may accept other spellings of the address, everything else on the same
+ * path is refused.
  */
 export const createMessageAddresses = () => {
-  /** How many open streams there are of each key. */
+  /** Number of open streams by key. */
   const streams = new Map<string, number>()
   const add = (key: string, count: 1 | -1): void => {
     const sum = (streams.get(key) ?? 0) + count
@@ -47,17 +47,17 @@ export const createMessageAddresses = () => {
     else streams.set(key, sum)
   }
   return {
-    /** The caller was told this address, and has it until what is returned is called. */
+    /** Reserves an address for its caller until the returned function is called. */
     claim: (serverId: string, address: PassedTarget, caller: Caller): (() => void) => {
-      const keys = [pathKey(serverId, address), addressKey(serverId, caller?.userId ?? ANYBODY, address)]
+      const keys = [pathKey(serverId, address), addressKey(serverId, caller?.userId ?? ANONYMOUS, address)]
       for (const key of keys) add(key, 1)
       return () => {
         for (const key of keys) add(key, -1)
       }
     },
-    /** Whether a message may be sent there by this caller. */
+    /** Whether this caller may post there. */
     isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean =>
       !streams.has(pathKey(serverId, target)) ||
-      [ANYBODY, caller?.userId ?? ANYBODY].some(user => streams.has(addressKey(serverId, user, target))),
+      [ANONYMOUS, caller?.userId ?? ANONYMOUS].some(user => streams.has(addressKey(serverId, user, target))),
   }
 }

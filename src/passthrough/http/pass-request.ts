@@ -1,99 +1,101 @@
 import { Readable } from 'node:stream'
-import type { ProxyFault, ReverseProxy } from '../../platform/net/index.ts'
-import { type PassthroughTarget, type Place, pathAt } from '../../upstreams/index.ts'
-import { type Refusal, refusal } from '../answer.ts'
-import type { ReportFault } from '../dispatcher.ts'
-import { hasLeft, writeRefusal } from '../exchange.ts'
-import { ERROR } from '../protocol.ts'
-import { passAnswer } from './pass-answer.ts'
-import { type RequestPassing, sessionOf } from './passing.ts'
-import { downRefusal, faultRefusal, RETRY_SOON, tooLarge } from './refusals.ts'
+import type { ReportFault } from '../../mcp/dispatcher.ts'
+import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import type { ProxyFault } from '../proxy/pass-exchange.ts'
+import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
+import type { Slot } from '../route/balancer.ts'
+import { type PassthroughTarget, pathAt } from '../route/target.ts'
+import { type ForwardedRequest, sessionOf } from './forwarded-request.ts'
+import { passResponse } from './pass-response.ts'
+import { downRefusal, faultRefusal, tooLarge } from './refusals.ts'
 import { takeBody } from './request-body.ts'
 
-/** Addresses tried for one request, of those that take no connection. */
+/** Maximum number of addresses tried per request, if they refuse the connection. */
 const MAX_TRIES = 3
-/** What may be sent twice (RFC 9110 §9.2.2). */
+/** Methods that may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 
-/** Answers in the upstream's place; what has been answered already is broken off. */
+/** Responds with a refusal, or cuts the response off if it has started. */
 const createRefuse =
-  ({ exchange, passage }: RequestPassing) =>
-  (reason: Refusal, fields?: readonly string[]): void => {
+  ({ http, passage }: ForwardedRequest) =>
+  (reason: Refusal): void => {
     passage.error ??= reason.message
-    if (exchange.raw.headersSent) exchange.raw.destroy()
-    else writeRefusal(exchange, reason, fields)
+    if (http.raw.headersSent) http.raw.destroy()
+    else writeRefusal(http, reason)
   }
 
 export const createPassRequest =
   ({ proxy, maxRequestBytes, report }: { proxy: ReverseProxy; maxRequestBytes: number; report: ReportFault }) =>
-  /** Sends one request on to one of the upstream's addresses, and what comes back to the client. */
-  (passing: RequestPassing): void => {
-    const { exchange, passage, way, target } = passing
-    const { incoming, raw } = exchange
+  /** Passes a request on to one of the upstream's addresses, and the response back to the client. */
+  (forwarded: ForwardedRequest): void => {
+    const { http, passage, route, target } = forwarded
+    const { incoming, raw } = http
     const { method = '' } = incoming
-    const session = sessionOf(passing)
-    const refuse = createRefuse(passing)
+    const session = sessionOf(forwarded)
+    const refuse = createRefuse(forwarded)
     const tried = new Set<PassthroughTarget>()
     let body: Buffer | Readable | undefined
     let mayRepeat = IDEMPOTENT.has(method)
-    let place: Place | undefined
-    let breakOff = (): void => undefined
+    let slot: Slot | undefined
+    let abort = (): void => undefined
     raw.on('close', () => {
-      breakOff()
-      place?.leave()
-      // What is left of its body stands before the next request on the client's connection.
+      abort()
+      slot?.release()
+      // Otherwise the rest of the body would precede the next request on this connection.
       incoming.unpipe()
       incoming.resume()
     })
 
-    /** Out of an event's listener an error would end the process, and every other call with it. */
+    /** An exception in an event listener would end the process. */
     const attempt = <T>(work: () => T): T | undefined => {
       try {
         return work()
       } catch (error) {
-        report(error, 'a request was not passed on for a reason nobody thought of')
+        report(error, 'unexpected error while forwarded on a request')
         refuse(refusal(500, ERROR.internal, 'Internal error'))
         return undefined
       }
     }
 
-    const onFault = (fault: ProxyFault, failed: Place): void => {
-      failed.leave()
-      place = undefined
-      if (hasLeft(exchange) || raw.headersSent) return
+    const onFault = (fault: ProxyFault, failed: Slot): void => {
+      failed.release()
+      slot = undefined
+      if (hasDisconnected(http) || raw.headersSent) return
       if (mayRepeat && fault.wasReused && !(body instanceof Readable)) {
         mayRepeat = false
         attempt(send)
       } else {
         failed.failed(fault.error.message, fault.isUnsent)
         tried.add(failed.target)
-        const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < way.balancer.targets.length
+        const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < route.balancer.targets.length
         if (mayTryAnother) attempt(send)
-        else refuse(faultRefusal(fault), fault.isUnsent ? RETRY_SOON : [])
+        else refuse(faultRefusal(fault))
       }
     }
 
     const send = (): void => {
-      const taken = way.balancer.take(session, tried)
+      const taken = route.balancer.take(session, tried)
       if (taken === undefined) {
-        refuse(downRefusal(way), RETRY_SOON)
+        refuse(downRefusal(route))
         return
       }
-      place = taken
+      slot = taken
       const { url } = taken.target
       const path = pathAt(taken.target, target.suffix, target.search)
       const cut = proxy.pass({
         url,
         method,
         path,
-        headers: { ...passing.headers, host: url.host },
+        headers: { ...forwarded.headers, host: url.host },
         body,
-        headTimeoutMs: way.timeoutMs,
+        headTimeoutMs: route.timeoutMs,
         onHead: head => {
-          if (hasLeft(exchange) || raw.headersSent) return undefined
-          const asked = `${url.origin}${path}`
-          const answer = { ...passing, place: taken, asked, refuse, breakOff: () => breakOff() }
-          return attempt(() => passAnswer(head, answer))
+          if (hasDisconnected(http) || raw.headersSent) return undefined
+          const upstreamUrl = `${url.origin}${path}`
+          const response = { ...forwarded, slot: taken, upstreamUrl, refuse, abort: () => abort() }
+          return attempt(() => passResponse(head, response))
         },
         onBytes: count => {
           passage.responseBytes += count
@@ -104,15 +106,15 @@ export const createPassRequest =
         },
         onFault: fault => onFault(fault, taken),
       })
-      // It may have failed at once, and another address have been tried.
-      if (place === taken) breakOff = cut
+      // The attempt may have failed at once and been repeated at another address.
+      if (slot === taken) abort = cut
     }
     const onTooLong = (): void => {
       refuse(tooLarge(maxRequestBytes))
-      breakOff()
+      abort()
     }
-    takeBody(passing, { maxBytes: maxRequestBytes, onTooLong }, taken => {
-      if (hasLeft(exchange)) return
+    takeBody(forwarded, { maxBytes: maxRequestBytes, onTooLong }, taken => {
+      if (hasDisconnected(http)) return
       body = taken
       attempt(send)
     })

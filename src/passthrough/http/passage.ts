@@ -1,59 +1,57 @@
-import type { Caller, CompiledPassthrough } from '../../execution/index.ts'
-import { UpstreamError } from '../../upstreams/index.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Mounted } from '../mounted.ts'
-import type { StreamAccess, StreamWatch } from '../stream-access.ts'
+import type { ServerRequest } from '../../mcp/server-request.ts'
+import type { StreamAccess, StreamWatch } from '../../mcp/streams/stream-access.ts'
+import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
+import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 
-/** What is known of a request from when it is let in until the last of it is over; then history gets it. */
+/** The record of one passed request, from admission to its end, for the history. */
 export type Passage = {
   status: number | undefined
   error: string | undefined
   requestBytes: number
   responseBytes: number
-  /** It has become a stream without an end, which `end` ends when its caller may not have it any more, or the server goes. */
-  becomeStream: (end: () => void) => void
-  /** Its answer takes a while: `cut` ends it when its caller may not have it any more, or the server is gone. */
-  lasts: (cut: () => void) => void
+  /** Marks the response as an endless stream. `end` ends it when the caller loses access or the server changes. */
+  markStream: (end: () => void) => void
+  /** Marks a slow response. `cut` ends it when the caller loses access or the server is gone. */
+  markSlow: (cut: () => void) => void
 }
 
 export type PassageParts = {
-  exchange: Exchange
-  mounted: Mounted
-  caller: Caller
+  request: ServerRequest
   passthrough: CompiledPassthrough
-  /** As the caller asked for it, without its query. */
+  /** The requested URL without its query. */
   url: string
   access: StreamAccess
-  /** Whether the process stops: what is asked has its answer first. */
+  /** Whether the process is stopping; running requests still get their responses. */
   isStopping: () => boolean
-  /** Tells when all of it is over. */
-  onceOver: (end: () => void) => void
+  /** Registers a function that runs when the request is over. */
+  onEnd: (end: () => void) => void
 }
 
-/** Of a request that ended with no answer, and nobody to refuse it to. */
-const LEFT = 'The caller left before the upstream answered.'
+/** Recorded if there was no response and nobody left to receive a refusal. */
+const CLIENT_LEFT = 'The client disconnected before the upstream responded.'
 
 const textOf = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined
 
-const wayOf = (passthrough: CompiledPassthrough | undefined) =>
-  passthrough?.way.ok === true ? passthrough.way.value : undefined
+const routeOf = (passthrough: CompiledPassthrough | undefined) =>
+  passthrough?.route.ok === true ? passthrough.route.value : undefined
 
-export const beginPassage = (parts: PassageParts): Passage => {
-  const { exchange, mounted, caller, passthrough, url } = parts
-  const { method = '', headers } = exchange.incoming
+export const startPassage = (parts: PassageParts): Passage => {
+  const { request, passthrough, url } = parts
+  const { http, mounted, caller } = request
+  const { method = '', headers } = http.incoming
   const client = textOf(headers['user-agent'])
   const startedAt = new Date()
   const startedMs = performance.now()
-  const letGo = mounted.holdOpen()
+  const release = mounted.holdOpen()
   let unsubscribe = (): void => {}
   let isDone = false
-  /** Only what lasts is told of changes: to be among those who are is dear for what is over at once. */
+  /** Only long responses subscribe to changes, because subscribing is expensive for short ones. */
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
-    const { checkAccess, beat } = parts.access.watch(exchange, mounted, caller, { beat: () => {} }, whenAccessEnds)
-    const account = wayOf(passthrough)?.account
-    /** The upstream was shown the token of an account, which may be taken back as access may. */
+    const { checkAccess, beat } = parts.access.watch(request, { beat: () => {} }, whenAccessEnds)
+    const account = routeOf(passthrough)?.account
+    /** The connected account whose token the upstream received may be disconnected, too. */
     const checkAll: StreamWatch['checkAccess'] = (policy, userId) => {
       checkAccess(policy, userId)
       if (account === undefined || (userId !== undefined && userId !== caller?.userId)) return
@@ -63,33 +61,33 @@ export const beginPassage = (parts: PassageParts): Passage => {
     mounted.subscribe(subscriber)
     unsubscribe = () => mounted.unsubscribe(subscriber)
   }
-  /** Whether the server has become another one, or is gone, since the request came. */
-  const isOver = (): boolean => mounted.isEnded || wayOf(mounted.router.server.passthrough) !== wayOf(passthrough)
+  /** Whether the server has been deleted, or its upstream has changed, since the request came. */
+  const isOver = (): boolean => mounted.isEnded || routeOf(mounted.router.server.passthrough) !== routeOf(passthrough)
 
   const passage: Passage = {
     status: undefined,
     error: undefined,
     requestBytes: 0,
     responseBytes: 0,
-    becomeStream: end => {
+    markStream: end => {
       if (isOver()) end()
       else watch(end, end)
     },
-    lasts: cut => {
-      const goOn = (): void => {
+    markSlow: cut => {
+      const watchAgain = (): void => {
         if (mounted.isEnded && !parts.isStopping()) cut()
-        // Whoever is told of an end is told of nothing more.
-        else watch(cut, () => queueMicrotask(goOn))
+        // A subscriber is not notified again after `end`.
+        else watch(cut, () => queueMicrotask(watchAgain))
       }
-      goOn()
+      watchAgain()
     },
   }
-  parts.onceOver(() => {
+  parts.onEnd(() => {
     isDone = true
     unsubscribe()
-    letGo()
+    release()
     const { status, requestBytes, responseBytes } = passage
-    const error = passage.error ?? (status === undefined ? LEFT : undefined)
+    const error = passage.error ?? (status === undefined ? CLIENT_LEFT : undefined)
     const durationMs = performance.now() - startedMs
     passthrough.record({
       method,

@@ -1,34 +1,35 @@
 import { PassThrough, type Readable } from 'node:stream'
-import type { RequestPassing } from './passing.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
 
-/** A body up to this length goes on when it is here as a whole, which costs a third of passing on a stream. */
+/** Bodies up to this size are sent once complete, which costs a third of streaming them. */
 const MAX_WHOLE_BYTES = 64 * 1_024
 
 type Taking = {
   maxBytes: number
-  /** Called once, for a body that did not say how long it is. */
+  /** Called at most once, for a body without a declared length. */
   onTooLong: () => void
 }
 
-const takeWhole = ({ exchange, passage }: RequestPassing, next: (body: Buffer) => void): void => {
+const takeWhole = ({ http, passage }: ForwardedRequest, next: (body: Buffer) => void): void => {
   const chunks: Buffer[] = []
-  exchange.incoming.on('data', (chunk: Buffer) => {
+  http.incoming.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     passage.requestBytes += chunk.length
   })
-  exchange.incoming.on('end', () => next(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+  http.incoming.on('end', () => next(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
 }
 
-const takeStream = ({ exchange, passage }: RequestPassing, { maxBytes, onTooLong }: Taking): Readable => {
-  const { incoming } = exchange
-  // Between the two ends: whoever breaks off what goes out would end the client's connection, which gets an answer.
+const takeStream = ({ http, passage }: ForwardedRequest, { maxBytes, onTooLong }: Taking): Readable => {
+  const { incoming } = http
+  // In between, because an error on the outgoing side would otherwise close the client's connection, which still gets a
+  // response.
   const outgoing = new PassThrough()
   const count = (chunk: Buffer): void => {
     passage.requestBytes += chunk.length
     if (passage.requestBytes <= maxBytes) return
     incoming.off('data', count)
     incoming.unpipe(outgoing)
-    // Read on, for an answer arrives where somebody listens.
+    // Keeps reading, because clients may not read the response until they have sent everything.
     incoming.resume()
     onTooLong()
   }
@@ -36,14 +37,14 @@ const takeStream = ({ exchange, passage }: RequestPassing, { maxBytes, onTooLong
   return incoming.pipe(outgoing)
 }
 
-/** Hands on a request's body once it can be sent: whole, as a stream, or undefined where there is none. */
+/** Provides a request's body once it can be sent: as a buffer, a stream, or undefined if there is none. */
 export const takeBody = (
-  passing: RequestPassing,
+  forwarded: ForwardedRequest,
   taking: Taking,
   next: (body: Buffer | Readable | undefined) => void,
 ): void => {
-  const { 'content-length': length, 'transfer-encoding': coding } = passing.exchange.incoming.headers
+  const { 'content-length': length, 'transfer-encoding': coding } = forwarded.http.incoming.headers
   if (length === undefined && coding === undefined) next(undefined)
-  else if (Number(length) <= MAX_WHOLE_BYTES) takeWhole(passing, next)
-  else next(takeStream(passing, taking))
+  else if (Number(length) <= MAX_WHOLE_BYTES) takeWhole(forwarded, next)
+  else next(takeStream(forwarded, taking))
 }

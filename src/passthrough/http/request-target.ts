@@ -1,19 +1,24 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** What a request asks for behind its server's own address: empty, or with a slash at its start; the query with its `?`. */
+/**
+ * The part of a request's path after the server's own (empty, or starting with a slash), and the query with its `?`.
+ */
 export type PassedTarget = { suffix: string; search: string }
 
-/** In either form of a request target that has a path (RFC 9112 §3.2). No backslash: some take it for a slash. */
+/**
+ * Both forms of a request target that has a path (RFC 9112 §3.2). No backslash, because some programs treat it as a
+ * slash.
+ */
 const TARGET = /^(?:https?:\/\/[^/?#\\]*)?\/s\/[0-9a-f-]{36}((?:\/[!-"$->@-[\]-~]*)?)((?:\?[!-"$-~]*)?)$/i
 
-/** What may hide a slash, a dot or another escape. */
+/** Escapes that may hide a slash, a dot or another escape. */
 const ESCAPED = /%(?:2e|2f|5c|25|3b)/gi
-/** So often may one escape hide another; nobody means more. */
-const MAX_UNFOLDINGS = 8
+/** Maximum nesting of escapes; nobody needs more. */
+const MAX_DECODINGS = 8
 
 const unfold = (path: string): string | undefined => {
   let text = path
-  for (let times = 0; times < MAX_UNFOLDINGS; times++) {
+  for (let times = 0; times < MAX_DECODINGS; times++) {
     const next = text.replace(ESCAPED, decodeURIComponent)
     if (next === text) return text
     text = next
@@ -21,13 +26,13 @@ const unfold = (path: string): string | undefined => {
   return undefined
 }
 
-/** Whether a segment means this or the one above, whatever parameters hang on it. */
+/** Whether a segment is `.` or `..`, with or without parameters. */
 const isDotSegment = (segment: string): boolean => {
   const [name] = segment.split(';', 1)
   return name === '.' || name === '..'
 }
 
-/** Reads the target of a request as it came. What could lead out of the upstream's path, however it is written, is refused. */
+/** Parses the target of a request. Refuses everything that could lead outside the upstream's path, in any encoding. */
 export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
   if (match === null) return failure('the path of the request holds what no path may')

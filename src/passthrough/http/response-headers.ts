@@ -1,13 +1,13 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
-import { type PassthroughTarget, suffixOf } from '../../upstreams/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { type PassthroughTarget, suffixOf } from '../route/target.ts'
 import { createHopCheck } from './hop-by-hop.ts'
 
 /**
- * What an upstream may say for an origin of its own, and not for ours: cookies and orders to browsers, which would hold
- * for the dashboard as well; whom to ask for tokens; which pages may read, which is ours to say; orders to the proxies
- * before it, which here are those before us.
+ * Headers that an upstream may set for its own origin but not for ours: cookies and instructions to browsers, which
+ * would affect the dashboard; authorization challenges; CORS, which is our decision; and instructions to reverse
+ * proxies.
  */
-const NOT_FOR_US: ReadonlySet<string> = new Set([
+const DROPPED: ReadonlySet<string> = new Set([
   'set-cookie',
   'set-cookie2',
   'set-login',
@@ -38,11 +38,11 @@ const NOT_FOR_US: ReadonlySet<string> = new Set([
   'x-sendfile',
 ])
 
-/** Orders of several words: which pages may read, which file a proxy is to answer, what it is to keep. */
-const NOT_FOR_US_EITHER =
+/** Families of such headers: CORS, and instructions to reverse proxies and caches. */
+const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
-/** A page of an upstream's is no page of ours: nothing in it runs, and nothing of ours can be reached from it. */
+/** An upstream's page is isolated from ours: nothing in it runs, and it cannot reach anything of ours. */
 export const CONFINED = [
   ['content-security-policy', "sandbox; default-src 'none'"],
   ['x-content-type-options', 'nosniff'],
@@ -51,28 +51,28 @@ const CONFINED_FIELDS = CONFINED.flat()
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
-export const isPassedBack = (name: string): boolean => !NOT_FOR_US.has(name) && !NOT_FOR_US_EITHER.test(name)
+export const isPassedBack = (name: string): boolean => !DROPPED.has(name) && !DROPPED_PREFIXES.test(name)
 
-/** What lets a cache that many share keep an answer, even one to who has shown a token (RFC 9111 §3.5). */
+/** Directives that let shared caches store a response even to a request with a token (RFC 9111 §3.5). */
 const SHARED_CACHING = /(^|,)\s*(?:public|s-maxage\s*=\s*"?\w*"?)\s*(?=,|$)/gi
 
-/** The tier is ours, and the upstream knows nothing of it: what one caller is answered, no cache is to answer another. */
+/** Makes a response uncacheable for shared caches: the upstream does not know that access is restricted. */
 const toPrivate = (value: string): string => {
   const rest = value.replace(SHARED_CACHING, '').replace(/^\s*,\s*/, '')
   return rest.trim() === '' ? 'private' : `private, ${rest.trim()}`
 }
 
 export type AnswerParts = {
-  /** As they came, by names in lower case. */
+  /** As received, by lower-case name. */
   headers: Readonly<Record<string, string | string[]>>
-  /** Whether the caller has shown a token. */
+  /** Whether the caller sent a token. */
   hasToken: boolean
-  /** Of the redirect or of what was made, as clients may have it; undefined where there is none, or it is nobody's business. */
+  /** Location for the client, if there is one and the client may know it. */
   location: string | undefined
 }
 
-/** The headers of an upstream's answer as they go to the client: names and values in turn. */
-export const buildAnswerHeaders = ({ headers, hasToken, location }: AnswerParts): string[] => {
+/** Builds the response headers for the client, as a flat list of names and values. */
+export const buildResponseHeaders = ({ headers, hasToken, location }: AnswerParts): string[] => {
   const isHop = createHopCheck(headers.connection)
   const fields: string[] = []
   const caching: string[] = []
@@ -89,18 +89,18 @@ export const buildAnswerHeaders = ({ headers, hasToken, location }: AnswerParts)
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** A client sends what it has sent once more, to wherever it is told. */
+/** Redirects after which a client repeats the request with its body. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308])
 
 export type RedirectParts = {
   status: number
   location: string | undefined
-  /** The address that was asked, and all addresses of the same upstream. */
-  asked: string
+  /** The requested upstream URL, and all addresses of that upstream. */
+  upstreamUrl: string
   targets: readonly PassthroughTarget[]
-  /** The server's own path, as clients write it. */
+  /** The server's public path. */
   publicPath: string
-  /** Whether the caller has shown a token, which it would show to whoever it is sent to. */
+  /** Whether the caller sent a token. */
   hasToken: boolean
   holdsSecret: (text: string) => boolean
 }
@@ -109,16 +109,16 @@ const leak = (where: string): Result<never, string> =>
   failure(`The upstream redirected ${where}; nothing is passed on.`)
 
 /**
- * Where an answer leads. What lies within the upstream leads back here. Elsewhere a client is sent only where it takes
- * nothing along; the error says why it is not.
+ * Translates the Location of a response. Targets within the upstream lead back through this server. Other targets are
+ * allowed only if the client would not send a body or a token there. The error says why not.
  */
 export const readLocation = (parts: RedirectParts): Result<string | undefined, string> => {
-  const { status, location, asked, targets, publicPath, hasToken, holdsSecret } = parts
+  const { status, location, upstreamUrl, targets, publicPath, hasToken, holdsSecret } = parts
   if (location === undefined) return success(undefined)
   const isRedirect = REDIRECTS.has(status)
-  // Header bytes arrive as Latin-1; what is beyond ASCII is UTF-8, as browsers take it.
-  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), asked)
-  if (url === null) return isRedirect ? leak('to what is no URL') : success(undefined)
+  // Node decodes headers as Latin-1. Browsers read non-ASCII characters as UTF-8.
+  const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), upstreamUrl)
+  if (url === null) return isRedirect ? leak('to an invalid URL') : success(undefined)
   for (const target of targets) {
     const inside = suffixOf(target, url)
     if (inside === undefined) continue
@@ -127,7 +127,7 @@ export const readLocation = (parts: RedirectParts): Result<string | undefined, s
   }
   if (!isRedirect) return success(undefined)
   if (targets.some(({ url: { origin } }) => origin === url.origin)) return leak('out of its own path')
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to what is no address of the web')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to an address other than http or https')
   if (hasToken || REPEATING.has(status))
     return leak('to another origin, which would get what was meant for this server')
   return holdsSecret(url.href) ? leak('to an address that holds a secret') : success(url.href)

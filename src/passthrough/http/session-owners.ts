@@ -1,31 +1,32 @@
-import type { Caller } from '../../execution/index.ts'
-import { createNewestEntries } from '../../platform/newest-entries.ts'
-import { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS, sessionKey } from '../../upstreams/index.ts'
+import { createNewestEntries } from '../../lib/process/newest-entries.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
+import { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS } from '../route/limits.ts'
+import { sessionKey } from '../route/session-key.ts'
 
-/** In the place of a user. */
-const ANYBODY = ''
+/** Stands for anonymous callers. */
+const ANONYMOUS = ''
 
 const createOwners = () => createNewestEntries<string>(MAX_REMEMBERED_SESSIONS)
 
 /**
- * Who was given which session id by an upstream. It is shown nothing of the caller, so to it whoever knows the id is the
- * one who began it (Security Best Practices, "Session Hijacking"). What somebody unknown began is anybody's, and so is
- * what the upstream gave to several of itself: a name that it has for all of them.
+ * Tracks to whom an upstream assigned which session id. The upstream does not see the caller, so for it anybody who
+ * knows the id owns the session (Security Best Practices, "Session Hijacking"). Sessions of anonymous callers belong to
+ * everybody, and so does an id that the upstream assigned to several callers.
  */
 export const createSessionOwners = () => {
   const servers = createNewestEntries<ReturnType<typeof createOwners>>(MAX_BALANCED_SERVERS)
   return {
-    /** Call for an id that the caller did not name itself: some upstreams repeat whatever they are asked with. */
+    /** Only for ids that the caller did not send itself, because some upstreams echo the id of the request. */
     claim: (serverId: string, id: string, caller: Caller): void => {
       const owners = servers.get(serverId) ?? createOwners()
       servers.set(serverId, owners)
       const key = sessionKey(id)
-      const user = caller?.userId ?? ANYBODY
-      owners.set(key, (owners.get(key) ?? user) === user ? user : ANYBODY)
+      const user = caller?.userId ?? ANONYMOUS
+      owners.set(key, (owners.get(key) ?? user) === user ? user : ANONYMOUS)
     },
     isAnothers: (serverId: string, id: string, caller: Caller): boolean => {
       const owner = servers.get(serverId)?.get(sessionKey(id))
-      return owner !== undefined && owner !== ANYBODY && owner !== caller?.userId
+      return owner !== undefined && owner !== ANONYMOUS && owner !== caller?.userId
     },
   }
 }

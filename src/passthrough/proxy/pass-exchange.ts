@@ -1,63 +1,63 @@
 import type { Readable, Writable } from 'node:stream'
-import type { ResponseHeaders } from './answer.ts'
-import { createCarriage } from './carriage.ts'
-import type { ConnectionPool } from './connection-pool.ts'
-import { isLostConnection, isUnwritable, type Problem, problemOf, toOutboundError } from './faults.ts'
-import type { OutboundError } from './http-client.ts'
+import type { ResponseHeaders } from '../../lib/outbound/answer.ts'
+import { createCarriage } from '../../lib/outbound/carriage.ts'
+import type { ConnectionPool } from '../../lib/outbound/connection-pool.ts'
+import { isLostConnection, isUnwritable, type Problem, problemOf, toOutboundError } from '../../lib/outbound/faults.ts'
+import type { OutboundError } from '../../lib/outbound/http-client.ts'
 
-/** A request that got no answer. */
+/** Why a request got no response. */
 export type ProxyFault = {
   error: OutboundError
-  /** Nothing of it has gone out: another address may be tried. */
+  /** Nothing was sent, so another address may be tried. */
   isUnsent: boolean
-  /** It went over a connection kept from an earlier one, which the other end may have closed before it saw the request. */
+  /** It used a kept-alive connection, which the server may have closed before it saw the request. */
   wasReused: boolean
 }
 
-/** A request on its way to another server. */
-export type Passing = {
-  /** Where it goes; of it only scheme, host and port count. */
+/** A request to another server. */
+export type OutgoingRequest = {
+  /** Only scheme, host and port are used. */
   url: URL
-  /** Path and query, as they go out. */
+  /** Path and query as sent. */
   path: string
-  /** All that goes out: what came with the request is not looked at. Names in lower case. */
+  /** All headers to send, by lower-case name. Those of the incoming request are not used. */
   headers: Record<string, string | string[]>
-  /** From now until the answer begins. */
+  /** Timeout until the response begins. */
   headTimeoutMs: number
-  /** Called at most once, and never after the answer has begun. */
+  /** Called at most once, and never after the response has begun. */
   onFault: (fault: ProxyFault) => void
 }
 
-/** How an answer begins; names in lower case, values as Latin-1. */
+/** The head of a response. Names are in lower case, values in Latin-1. */
 export type PassedHead = { status: number; statusText: string; headers: ResponseHeaders }
 
-export type RequestPassing = Passing & {
+export type ProxyRequest = OutgoingRequest & {
   method: string
-  /** Its length is that of the headers, or it has none and goes on in chunks. */
+  /** The length is that of the headers; without one the body is sent in chunks. */
   body: Buffer | Readable | undefined
-  /** The answer has begun. Gives what its body is written to, and ended with; nothing where it is not wanted. */
+  /** Receives the head and returns where the body is written, or undefined if it is not wanted. */
   onHead: (head: PassedHead) => Writable | undefined
-  /** So many bytes of the body have come. */
+  /** Reports received bytes of the body. */
   onBytes: (count: number) => void
-  /** The answer has broken off. */
+  /** The response was cut off. */
   onBroken: (error: OutboundError) => void
 }
 
-/** One request and its answer, as streams in both directions. The returned function breaks it off, and then tells nothing. */
-export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, wish: RequestPassing): (() => void) => {
-  const { url, method, path, headers, headTimeoutMs } = wish
+/** Passes one request on, streaming in both directions. Returns a function that aborts it silently. */
+export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, request: ProxyRequest): (() => void) => {
+  const { url, method, path, headers, headTimeoutMs } = request
   const { host } = url
   const startedAt = performance.now()
   let to: Writable | undefined
   let isOver = false
-  /** Of the body, where it has said how long it is. */
+  /** Remaining bytes of the body, if its length is known. */
   let missingBytes = Number.NaN
 
   const explain = (cause: unknown): Problem => {
     if (isUnwritable(cause))
       return {
         fault: 'protocol',
-        text: `the method or a header of this request is none that HTTP/1.1 takes to ${host}; send another`,
+        text: `the method or a header of this request is not valid HTTP/1.1 for ${host}; change it`,
       }
     const standing = { host, phase: carriage.phase(), isTls: url.protocol === 'https:', maxHeaderBytes, bodyIdleMs: 0 }
     return { ...problemOf(cause, standing), cause }
@@ -71,8 +71,8 @@ export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, wish:
   const fail = (problem: Problem, standing: Omit<ProxyFault, 'error'>): void => {
     if (!finish()) return
     const error = toOutboundError(problem, performance.now() - startedAt)
-    if (carriage.phase() === 'receiving') wish.onBroken(error)
-    else wish.onFault({ error, ...standing, isUnsent: standing.isUnsent && problem.fault !== 'aborted' })
+    if (carriage.phase() === 'receiving') request.onBroken(error)
+    else request.onFault({ error, ...standing, isUnsent: standing.isUnsent && problem.fault !== 'aborted' })
   }
   const cut = (): void => {
     finish()
@@ -86,7 +86,7 @@ export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, wish:
     () =>
       cutFor({
         fault: 'timeout',
-        text: `${host} did not begin to answer within ${headTimeoutMs} ms; raise its timeoutMs`,
+        text: `${host} did not start to respond within ${headTimeoutMs} ms; raise its timeoutMs`,
       }),
     headTimeoutMs,
   )
@@ -95,18 +95,18 @@ export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, wish:
     method,
     path,
     headers,
-    body: wish.body ?? null,
+    body: request.body ?? null,
     isOver: () => isOver,
     onHead: (status, answered, statusText) => {
       clearTimeout(timer)
       missingBytes = Number(answered['content-length'])
-      to = wish.onHead({ status, statusText, headers: answered })
+      to = request.onHead({ status, statusText, headers: answered })
       if (to === undefined) cut()
     },
     onData: chunk => {
       missingBytes -= chunk.length
       if (to === undefined || to.destroyed) return
-      wish.onBytes(chunk.length)
+      request.onBytes(chunk.length)
       if (to.write(chunk)) return
       carriage.pause()
       to.once('drain', carriage.resume)
@@ -114,9 +114,10 @@ export const passExchange = (pool: ConnectionPool, maxHeaderBytes: number, wish:
     onEnd: () => {
       if (finish()) to?.end()
     },
-    onFlood: () => cutFor({ fault: 'protocol', text: `${host} sent one interim answer after the other` }),
+    onFlood: () => cutFor({ fault: 'protocol', text: `${host} sent too many interim responses` }),
     onError: (error, wasKept) => {
-      // While its reader rests the end of a message is not looked at: a connection that is closed then broke nothing off.
+      // While the reader is paused, the end of the message is not processed. If the connection closes then, nothing is
+      // missing.
       if (missingBytes === 0 && finish()) to?.end()
       else {
         const isUnsent = ['queued', 'connecting'].includes(carriage.phase()) && !isUnwritable(error)

@@ -3,20 +3,20 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import { createProxyServer } from 'httpxy'
-import { MAX_RESPONSE_HEADER_BYTES } from '../../kernel/index.ts'
-import { createConnectionPools } from './connection-pools.ts'
-import { createConnector } from './connector.ts'
-import { toOutboundError } from './faults.ts'
+import { MAX_RESPONSE_HEADER_BYTES } from '../../lib/kernel/limits.ts'
+import { createConnectionPools } from '../../lib/outbound/connection-pools.ts'
+import { createConnector } from '../../lib/outbound/connector.ts'
+import { toOutboundError } from '../../lib/outbound/faults.ts'
+import { createOwnOriginCheck } from '../../lib/outbound/own-origins.ts'
+import { blocked } from '../../lib/outbound/redirects.ts'
 import { ConnectFailure, createGuardedAgents, type GuardedAgentOptions } from './guarded-agents.ts'
-import { createOwnOriginCheck } from './own-origins.ts'
-import { type Passing, passExchange, type RequestPassing } from './pass-exchange.ts'
+import { type OutgoingRequest, type ProxyRequest, passExchange } from './pass-exchange.ts'
 import { HeadTimeout, toProxyProblem } from './proxy-faults.ts'
-import { blocked } from './redirects.ts'
 
-export type UpgradePassing = Passing & {
-  /** Before it is sent on: its headers and status may be changed. */
-  onAnswer: (answer: IncomingMessage) => void
-  /** Both sides are one stream each way from now on. */
+export type ProxyUpgrade = OutgoingRequest & {
+  /** Called before the response is sent, to change its headers and status. */
+  onResponse: (response: IncomingMessage) => void
+  /** Both sides have switched to the new protocol. */
   onOpen: (socket: Socket) => void
 }
 
@@ -25,18 +25,18 @@ export type ReverseProxyOptions = GuardedAgentOptions & {
   ownOrigins?: readonly string[]
 }
 
-/** Statuses by which a gateway says that nobody is behind it. */
-const NOBODY: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+/** Statuses with which a gateway reports that nothing is behind it. */
+const GATEWAY_ERRORS: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 type Underway = {
-  /** The request has its connection. */
+  /** The request has been assigned a connection. */
   hasGone: (outgoing: ClientRequest) => void
-  /** The answer begins. False where it comes too late. */
+  /** The response begins. Returns false if it is too late. */
   finish: () => boolean
   fail: (error: unknown) => void
 }
 
-const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
+const watch = ({ url, headTimeoutMs, onFault }: OutgoingRequest): Underway => {
   const startedAt = performance.now()
   let outgoing: ClientRequest | undefined
   let isOver = false
@@ -63,7 +63,7 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
     hasGone: request => {
       if (isOver) request.destroy()
       else outgoing = request
-      // Node tells of some ends by nothing else.
+      // Node reports some failures only with this event.
       request.once('close', () => isOver || fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
     },
     finish,
@@ -72,32 +72,32 @@ const watch = ({ url, headTimeoutMs, onFault }: Passing): Underway => {
 }
 
 /**
- * The library's proxy, for one request: its events are those of that request. The path is whole already: the
- * library would join two by rules of its own.
+ * A proxy for one request, so that its events belong to that request. The path is complete; the library would join two
+ * paths in its own way.
  */
 const createOwnProxy = () => createProxyServer({ prependPath: false })
 
 /**
- * Passes whole requests on, as streams in both directions, over connections that the address guard has checked. Each end
- * waits for the other, and ends with it. What goes out and what comes back is the caller's to say.
+ * Creates the reverse proxy. It streams in both directions with backpressure, over connections that the address guard
+ * has checked. Callers decide which headers go out and come back.
  */
 export const createReverseProxy = (options: ReverseProxyOptions) => {
   const agents = createGuardedAgents(options)
   const { policy, connectTimeoutMs, lookup = systemLookup } = options
   const pools = createConnectionPools({
     connector: createConnector({ policy, lookup, connectTimeoutMs }),
-    // A stream keeps its connection: how many there are at once is bounded where requests come in.
+    // A stream occupies its connection. Their number is limited where requests come in.
     maxSockets: Number.POSITIVE_INFINITY,
     maxHeaderBytes: MAX_RESPONSE_HEADER_BYTES,
     bodyIdleMs: 0,
   })
   const isOwn = createOwnOriginCheck(options.ownOrigins)
-  /** Makes the request what goes out: the library sends what stands in it. */
-  const fill = (incoming: IncomingMessage, { path, headers }: Passing): void => {
+  /** Rewrites the incoming request into what the library will send. */
+  const fill = (incoming: IncomingMessage, { path, headers }: OutgoingRequest): void => {
     incoming.url = path
     incoming.headers = headers
   }
-  const refusesOwn = ({ url, onFault }: Passing): boolean => {
+  const refusesOwn = ({ url, onFault }: OutgoingRequest): boolean => {
     if (!isOwn(url.origin)) return false
     const error = toOutboundError(blocked(`${url.origin} is Patchbay itself, which cannot be its own upstream`), 0)
     onFault({ error, isUnsent: true, wasReused: false })
@@ -105,35 +105,35 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
   }
 
   return {
-    /** Passes on a request; the returned function breaks it off. */
-    pass: (wish: RequestPassing): (() => void) => {
-      if (refusesOwn(wish)) return () => undefined
-      return passExchange(pools.get(wish.url.origin), MAX_RESPONSE_HEADER_BYTES, wish)
+    /** Passes a request on. Returns a function that aborts it. */
+    pass: (request: ProxyRequest): (() => void) => {
+      if (refusesOwn(request)) return () => undefined
+      return passExchange(pools.get(request.url.origin), MAX_RESPONSE_HEADER_BYTES, request)
     },
-    /** Passes on the wish for another protocol, and then whatever is said in it. */
-    passUpgrade: (incoming: IncomingMessage, socket: Socket, head: Buffer, wish: UpgradePassing): void => {
-      if (refusesOwn(wish)) return
-      fill(incoming, wish)
-      const { hasGone, finish, fail } = watch(wish)
+    /** Passes an upgrade on, and then all data of the new protocol. */
+    passUpgrade: (incoming: IncomingMessage, socket: Socket, head: Buffer, request: ProxyUpgrade): void => {
+      if (refusesOwn(request)) return
+      fill(incoming, request)
+      const { hasGone, finish, fail } = watch(request)
       const proxy = createOwnProxy()
       proxy.on('error', fail)
-      // Before the library's own listeners, which send on what stands in the answer.
+      // Runs before the library's own listeners, which forward the response.
       proxy.on('proxyReqWs', outgoing => {
         hasGone(outgoing)
-        outgoing.on('response', answer => {
+        outgoing.on('response', response => {
           finish()
-          wish.onAnswer(answer)
+          request.onResponse(response)
         })
-        outgoing.on('upgrade', (answer, other: Socket) => {
+        outgoing.on('upgrade', (response, other: Socket) => {
           finish()
-          wish.onAnswer(answer)
-          wish.onOpen(other)
+          request.onResponse(response)
+          request.onOpen(other)
         })
       })
-      const { url: target } = wish
+      const { url: target } = request
       void proxy.ws(incoming, socket, { target, agent: agents.agentFor(target.protocol) }, head).then(finish)
     },
-    /** Whether somebody answers there, whatever it is; asked by a method that changes nothing (RFC 9110 §9.3.7). */
+    /** Whether a server responds, with any status. Uses a safe method (RFC 9110 §9.3.7). */
     probe: (url: URL, timeoutMs: number): Promise<boolean> =>
       new Promise(resolve => {
         if (isOwn(url.origin)) {
@@ -150,11 +150,11 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
         }
         const timer = setTimeout(() => end(false), timeoutMs)
         timer.unref()
-        outgoing.on('response', ({ statusCode }) => end(!NOBODY.has(statusCode)))
+        outgoing.on('response', ({ statusCode }) => end(!GATEWAY_ERRORS.has(statusCode)))
         outgoing.on('error', () => end(false))
         outgoing.end()
       }),
-    /** Cuts all that is under way. */
+    /** Closes all connections. */
     close: async (): Promise<void> => {
       agents.close()
       await pools.close()

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { UpstreamState } from '../upstream.ts'
+import type { UpstreamState } from '../../upstreams/upstream.ts'
 import {
   CHECK_TIMEOUT_MS,
   DOWN_CHECK_MS,
@@ -12,33 +12,33 @@ import {
 import { sessionKey } from './session-key.ts'
 import type { PassthroughTarget } from './target.ts'
 
-/** Whether somebody answers at an address. Never rejects. */
+/** Whether a server responds at an address. Never rejects. */
 export type Probe = (url: URL, timeoutMs: number) => Promise<boolean>
 
 type Member = {
   target: PassthroughTarget
   open: number
-  /** Requests in a row that got no answer. */
+  /** Consecutive requests without a response. */
   failures: number
   down: { since: Date; why: string } | undefined
   checkedAt: number
   isChecking: boolean
 }
 
-/** A request's place at an address, from when it is sent there until all of it is over. */
-export type Place = {
+/** A request's slot at an address, until the request is over. */
+export type Slot = {
   target: PassthroughTarget
-  /** The address answered. */
-  answered: () => void
-  /** It did not, for a reason that lies with it; `isGone`: nobody took the connection. */
+  /** The address responded. */
+  succeeded: () => void
+  /** The address failed; `isGone` if it refused the connection. */
   failed: (why: string, isGone: boolean) => void
-  /** Call once. */
-  leave: () => void
+  /** To be called once. */
+  release: () => void
 }
 
 /**
- * Spreads requests over the addresses of one upstream: each goes where the fewest are open, those of one session to one
- * address. An address that takes no connection is left out; it is looked at until it answers again.
+ * Distributes requests over the addresses of an upstream: to the one with the fewest open requests, and all requests of
+ * a session to the same one. An address that refuses connections is skipped, and probed until it responds again.
  */
 export const createBalancer = (targets: readonly PassthroughTarget[], probe: Probe) => {
   const members: Member[] = targets.map(target => ({
@@ -50,7 +50,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     isChecking: false,
   }))
   const hasChoice = members.length > 1
-  // Its room is taken at once, so that there is none where there is nothing to choose.
+  // The cache allocates its memory at once, so it is created only if there is a choice.
   const sessions = hasChoice
     ? new LRUCache<string, Member>({ max: MAX_REMEMBERED_SESSIONS, ttl: SESSION_IDLE_MS, updateAgeOnGet: true })
     : undefined
@@ -68,7 +68,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
       member.down = undefined
       member.failures = 0
     } else {
-      member.down ??= { since: new Date(), why: `${member.target.url.host} does not answer` }
+      member.down ??= { since: new Date(), why: `${member.target.url.host} does not respond` }
       watch()
     }
   }
@@ -76,7 +76,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const needsWatch = (): boolean =>
     members.some(({ down }) => down !== undefined) || (hasChoice && Date.now() - usedAt < IN_USE_MS)
 
-  /** Runs while there is something to look at. */
+  /** Runs while there is an address to probe. */
   const watch = (): void => {
     if (timer !== undefined || isClosed) return
     timer = setTimeout(() => {
@@ -90,22 +90,22 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     timer.unref()
   }
 
-  const takePlace = (member: Member): Place => {
+  const takePlace = (member: Member): Slot => {
     member.open += 1
     return {
       target: member.target,
-      answered: () => {
+      succeeded: () => {
         member.failures = 0
         member.down = undefined
       },
       failed: (why, isGone) => {
         member.failures += 1
         if (isGone) member.down ??= { since: new Date(), why }
-        // What is no end of the address but of one request is looked into: a caller may have brought it about.
+        // A failed response may be the caller's doing, so the address is probed before it counts as down.
         else if (member.failures >= MAX_FAILURES) void check(member)
         watch()
       },
-      leave: () => {
+      release: () => {
         member.open -= 1
       },
     }
@@ -114,7 +114,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const isFit = ({ down, target }: Member, tried: ReadonlySet<PassthroughTarget>): boolean =>
     down === undefined && !tried.has(target)
 
-  /** With the fewest open requests; of several the one that comes first. */
+  /** Returns the address with the fewest open requests; the first of several. */
   const leastBusy = (tried: ReadonlySet<PassthroughTarget>): Member | undefined => {
     let found: Member | undefined
     for (const member of members) {
@@ -124,20 +124,23 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   }
 
   return {
-    /** A place for a request, of a session if it has one; undefined where no address is left. Those `tried` are not taken again. */
-    take: (session: string | undefined, tried: ReadonlySet<PassthroughTarget>): Place | undefined => {
+    /**
+     * Returns a slot for a request, and its session if any. Undefined if no address is left. Addresses in `tried` are
+     * skipped.
+     */
+    take: (session: string | undefined, tried: ReadonlySet<PassthroughTarget>): Slot | undefined => {
       usedAt = Date.now()
       if (hasChoice) watch()
       const known = session === undefined ? undefined : sessions?.get(sessionKey(session))
       const member = known !== undefined && isFit(known, tried) ? known : leastBusy(tried)
       return member && takePlace(member)
     },
-    /** From now on the requests of this session go there. */
-    remember: (session: string, { target }: Place): void => {
+    /** Sends the session's requests to this address from now on. */
+    remember: (session: string, { target }: Slot): void => {
       const member = members.find(one => one.target === target)
       if (member !== undefined) sessions?.set(sessionKey(session), member)
     },
-    /** Why the latest address that is down is. */
+    /** Why an address is down; the last one if there are several. */
     whyDown: (): string | undefined => members.findLast(({ down }) => down !== undefined)?.down?.why,
     targets,
     state: (): UpstreamState => {

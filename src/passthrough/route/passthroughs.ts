@@ -1,34 +1,36 @@
 import { LRUCache } from 'lru-cache'
-import { failure, type Result, success } from '../../kernel/index.ts'
-import type { EventBus } from '../../platform/events/index.ts'
-import { restingState, type Upstream, type UpstreamState } from '../upstream.ts'
-import type { AccountsOfConnections, LoadedUpstream } from '../upstream-connections.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { AccountsOfConnections, LoadedUpstream } from '../../upstreams/connection/upstream-connections.ts'
+import { restingState, type Upstream, type UpstreamState } from '../../upstreams/upstream.ts'
 import { type Balancer, createBalancer, type Probe } from './balancer.ts'
 import { MAX_BALANCED_SERVERS } from './limits.ts'
+import { createRouteAccount, type RouteAccount } from './route-account.ts'
 import { type PassthroughTarget, toTarget } from './target.ts'
-import { createWayAccount, type WayAccount } from './way-account.ts'
 
-/** How the requests of a passthrough server reach its upstream. The same object while that is configured the same. */
-export type PassthroughWay = {
+/**
+ * How requests reach the upstream of a passthrough server. The same object as long as the configuration is the same.
+ */
+export type PassthroughRoute = {
   upstream: string
   balancer: Balancer
-  /** Go out with every request, in place of what the caller says. Names in lower case. */
+  /** Sent with every request, overriding the caller's. Names in lower case. */
   headers: Readonly<Record<string, string>>
-  /** From a request to the beginning of its answer. */
+  /** Timeout until the response begins. */
   timeoutMs: number
-  /** Whether the first event of a stream names the address that messages go to. */
+  /** Whether the upstream uses HTTP+SSE, where the first event names the address for messages. */
   isSse: boolean
   secrets: readonly string[]
-  /** Of an upstream that asks for authorization. */
-  account: WayAccount | undefined
+  /** For upstreams that require authorization. */
+  account: RouteAccount | undefined
 }
 
-type Held = { key: string; way: PassthroughWay }
+type Held = { key: string; route: PassthroughRoute }
 
 const toTargets = (urls: readonly string[], transport: 'http' | 'sse'): PassthroughTarget[] =>
   urls.flatMap(url => toTarget(url, transport) ?? [])
 
-/** The one upstream that a passthrough server may have, or what is wrong with those it has. */
+/** Returns the only upstream of a passthrough server, or what is wrong with its upstreams. */
 const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, string> => {
   const [only, second] = loaded
   if (only === undefined) return failure('This server has no upstream to pass requests on to yet.')
@@ -46,19 +48,19 @@ export type PassthroughsParts = {
   bus: EventBus
 }
 
-/** What is known of the addresses of passthrough servers, which outlives a change of anything else about them. */
+/** Holds the state of upstream addresses, which survives other changes of their servers. */
 export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) => {
-  const ways = new LRUCache<string, Held>({ max: MAX_BALANCED_SERVERS, dispose: ({ way }) => way.balancer.close() })
+  const ways = new LRUCache<string, Held>({ max: MAX_BALANCED_SERVERS, dispose: ({ route }) => route.balancer.close() })
   const unsubscribe = bus.subscribe('server_removed', async ({ serverId }) => {
     ways.delete(serverId)
   })
 
-  const open = ({ upstream, resolved }: LoadedUpstream): Result<PassthroughWay, string> => {
+  const open = ({ upstream, resolved }: LoadedUpstream): Result<PassthroughRoute, string> => {
     if (!resolved.ok) return failure(resolved.error.message)
     const config = resolved.value
     if (config.transport === 'stdio') return failure(`The upstream "${upstream.name}" is a command.`)
     const targets = toTargets([config.url, ...(config.urls ?? [])], config.transport)
-    const account = createWayAccount({ upstreamId: upstream.id, config, accounts })
+    const account = createRouteAccount({ upstreamId: upstream.id, config, accounts })
     if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
       return failure(`The tokens of the upstream "${upstream.name}" are for one origin: all its URLs must be there.`)
     }
@@ -74,8 +76,8 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
   }
 
   return {
-    /** The way of a server's requests, given all upstreams that it has; the error says what it lacks. */
-    wayOf: (serverId: string, loaded: readonly LoadedUpstream[]): Result<PassthroughWay, string> => {
+    /** Returns the route of a server's requests, given all its upstreams. The error says what is missing. */
+    routeOf: (serverId: string, loaded: readonly LoadedUpstream[]): Result<PassthroughRoute, string> => {
       const only = findOnly(loaded)
       if (!only.ok) {
         ways.delete(serverId)
@@ -84,21 +86,21 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
       const { upstream, resolved } = only.value
       const key = JSON.stringify([upstream.id, upstream.name, resolved])
       const held = ways.get(serverId)
-      if (held?.key === key) return success(held.way)
-      const way = open(only.value)
-      if (way.ok) ways.set(serverId, { key, way: way.value })
+      if (held?.key === key) return success(held.route)
+      const route = open(only.value)
+      if (route.ok) ways.set(serverId, { key, route: route.value })
       else ways.delete(serverId)
-      return way
+      return route
     },
-    /** The server passes nothing on, or no longer. */
+    /** For servers that do not, or no longer, pass requests on. */
     forget: (serverId: string): void => {
       ways.delete(serverId)
     },
-    /** Undefined where nothing is passed on to it. */
+    /** Undefined if no requests are passed on to it. */
     stateOf: (upstream: Upstream): UpstreamState | undefined => {
-      const way = ways.peek(upstream.serverId)?.way
-      if (way === undefined) return undefined
-      return upstream.isEnabled ? way.balancer.state() : restingState(upstream)
+      const route = ways.peek(upstream.serverId)?.route
+      if (route === undefined) return undefined
+      return upstream.isEnabled ? route.balancer.state() : restingState(upstream)
     },
     close: (): void => {
       unsubscribe()

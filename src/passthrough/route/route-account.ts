@@ -1,16 +1,16 @@
-import { AccountError } from '../connection/index.ts'
-import { EVERYBODY } from '../oauth/account.ts'
-import { NAMELESS } from '../oauth/account-words.ts'
-import { isPerCaller, type ResolvedConfig } from '../upstream.ts'
-import type { AccountsOfConnections } from '../upstream-connections.ts'
+import type { AccountsOfConnections } from '../../upstreams/connection/upstream-connections.ts'
+import { AccountError } from '../../upstreams/connection/upstream-error.ts'
+import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
+import { NAMELESS } from '../../upstreams/oauth-client/account-words.ts'
+import { isPerCaller, type ResolvedConfig } from '../../upstreams/upstream.ts'
 
-/** The account that requests go by, of an upstream that asks for authorization. */
-export type WayAccount = {
-  /** The token for a caller, who may have no name. Throws UpstreamError, with what is to be done. */
+/** The connected account of an upstream that requires authorization. */
+export type RouteAccount = {
+  /** Returns the token for a caller, who may be anonymous. Throws UpstreamError, which says what to do. */
   getToken: (userId: string | undefined) => Promise<string>
-  /** After this token was refused: the next request shows another one, if there is one. Never rejects. */
+  /** Called after a token was rejected: refreshes it, so that the next request uses another one. Never rejects. */
   renewSoon: (userId: string | undefined, refused: string) => void
-  /** Throws AccountError where there is no account any more that is good. */
+  /** Throws AccountError if no valid account is connected. */
   assertConnected: (userId: string | undefined) => Promise<void>
 }
 
@@ -20,8 +20,8 @@ type Parts = {
   accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
 }
 
-/** Undefined where nothing but the configured headers goes along. */
-export const createWayAccount = ({ upstreamId, config, accounts }: Parts): WayAccount | undefined => {
+/** Returns undefined if only the configured headers are sent. */
+export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): RouteAccount | undefined => {
   if (config.auth.type === 'none') return undefined
   const { url } = config
   const holderOf = (userId: string | undefined): string => {
@@ -34,7 +34,7 @@ export const createWayAccount = ({ upstreamId, config, accounts }: Parts): WayAc
     getToken: async userId => authorizerOf(userId).getToken(url),
     renewSoon: (userId, refused) => {
       const renew = async (): Promise<unknown> => authorizerOf(userId).renewToken(url, refused)
-      // What is wrong with the account is told with the next request.
+      // The next request reports what is wrong with the account.
       renew().catch(() => {})
     },
     assertConnected: async userId => accounts.assertConnected(upstreamId, holderOf(userId)),

@@ -1,19 +1,19 @@
-import type { RemoteConfig } from '../upstream.ts'
+import type { RemoteConfig } from '../../upstreams/upstream.ts'
 
-/** One address that requests are passed on to. */
+/** An address that requests are passed on to. */
 export type PassthroughTarget = {
   readonly url: URL
-  /** What the path of every request begins with; empty, or without a slash at its end. */
+  /** Prefix of every path: empty, or without a trailing slash. */
   readonly base: string
-  /** The path of the address itself. */
+  /** Path of the address itself. */
   readonly path: string
-  /** Its own query, without the question mark: sent along with every request. */
+  /** Its query, without the question mark, which is added to every request. */
   readonly query: string
 }
 
 /**
- * Over the older transport the address is that of the stream, and messages go to another beside it: so there what
- * follows the server's own path is looked for beside it, too.
+ * With HTTP+SSE the address is that of the stream, and messages go to a sibling path. So for that transport, paths are
+ * resolved relative to the parent.
  */
 export const toTarget = (text: string, transport: RemoteConfig['transport']): PassthroughTarget | undefined => {
   const url = URL.parse(text)
@@ -23,14 +23,14 @@ export const toTarget = (text: string, transport: RemoteConfig['transport']): Pa
   return { url, base, path, query: url.search.slice(1) }
 }
 
-/** Where a request goes whose path goes on, behind the server's own, with `suffix` (empty, or with a slash at its start). */
+/** Returns the path for a request whose path continues with `suffix` (empty, or starting with a slash). */
 export const pathAt = ({ base, path, query }: PassthroughTarget, suffix: string, search: string): string => {
   const whole = suffix === '' ? path : `${base}${suffix}`
   if (query === '') return `${whole}${search}`
   return search.length > 1 ? `${whole}?${query}&${search.slice(1)}` : `${whole}?${query}`
 }
 
-/** What the builder has put into the address is for the upstream alone, wherever that repeats it. */
+/** Removes the configured query, which only the upstream may see, where the upstream repeats it. */
 const withoutOwn = (search: string, query: string): string => {
   if (query === '') return search
   const own = new Set(query.split('&'))
@@ -39,7 +39,7 @@ const withoutOwn = (search: string, query: string): string => {
   return rest.length === 0 ? '' : `?${rest.join('&')}`
 }
 
-/** What a target's own address is called by us: the suffix and query of a URL of it, or undefined where it is none. */
+/** Returns the suffix and query under which clients reach a URL of the target, or undefined if it is not one. */
 export const suffixOf = (target: PassthroughTarget, url: URL): { suffix: string; search: string } | undefined => {
   const { base, path, query } = target
   if (url.origin !== target.url.origin) return undefined

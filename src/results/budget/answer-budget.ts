@@ -1,25 +1,23 @@
-import {
-  ANSWER_TTL_MS,
-  type AnswerCache,
-  type AnswerView,
-  type AnswerWork,
-  answerHolderOf,
-  TOKEN_ENCODING,
-} from '../../context/index.ts'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import type { Server } from '../../servers/index.ts'
-import { noteShortened } from '../call-account.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import { withShortened } from '../../runtime/call/call-account.ts'
 import {
   type CallContext,
   type Caller,
   type CompiledTool,
   isPassed,
   isRefused,
-  type PassedAnswer,
   type PassedResult,
+  type ToolOutcome,
   type ToolResult,
-} from '../compiled-server.ts'
+} from '../../runtime/call/compiled-server.ts'
+import type { Server } from '../../servers/server.ts'
+import type { AnswerCache } from '../cut-cache/answer-cache.ts'
+import { answerHolderOf } from '../cut-cache/answer-key.ts'
+import { ANSWER_TTL_MS } from '../cut-cache/cache-limits.ts'
+import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
+import type { AnswerWork } from './answer-work.ts'
 import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
 
 /** What `_meta` says of an answer that was cut, or looked into. */
@@ -69,7 +67,7 @@ export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
 const isUnfinished = (result: ToolResult | PassedResult): boolean =>
   isPassed(result) && result.passed.resultType === 'input_required'
 
-type Called = { tool: string; budget: number; context: CallContext }
+type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
  * What of a server's answers is sent, and what is kept for the calls that go on from there. `answersGroup`: what the
@@ -80,10 +78,11 @@ export const createAnswerBudget = (
   answersGroup: string | undefined,
   { reading, answers, onInternalError }: BudgetParts,
 ) => {
-  const cut = async (result: ToolResult | PassedResult, { tool, budget, context }: Called) => {
+  const cut = async (called: Called): Promise<ToolOutcome> => {
+    const { result, account, contentType, tool, budget, context } = called
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
-    const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(context.answerType)
+    const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(contentType)
     const seen = await reading.look({
       owner: server.id,
       group: server.organizationId,
@@ -92,7 +91,7 @@ export const createAnswerBudget = (
       budgetTokens: room,
     })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
-    if (tokens !== undefined && tokens <= budget) return result
+    if (tokens !== undefined && tokens <= budget) return { result, account }
     // Only blanks were too much: nothing is left to go on to.
     const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
@@ -104,24 +103,26 @@ export const createAnswerBudget = (
     const notice = isAll ? '' : renderNotice(answer, answersGroup, server.cutNotice)
     const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
-    noteShortened(context.account, {
+    const shortened = withShortened(account, {
       whole: tokens === undefined ? null : { tokens, texts: besides },
       sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
     })
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toAnswerMeta(answer) }
-    return { passed: { ...rest, content: [...toTextBlocks([text, told]), ...others], _meta } }
+    const content = [...toTextBlocks([text, told]), ...others]
+    return { result: { passed: { ...rest, content, _meta } }, account: shortened }
   }
 
   const limitCall =
     (tool: CompiledTool, budget: number): CompiledTool['call'] =>
-    async (args, context): Promise<ToolResult | PassedAnswer> => {
-      const result = await tool.call(args, context)
-      if (isRefused(result) || isWithinBytes(result, budget) || isUnfinished(result)) return result
+    async (args, context): Promise<ToolOutcome> => {
+      const outcome = await tool.call(args, context)
+      const { result } = outcome
+      if (isRefused(result) || isWithinBytes(result, budget) || isUnfinished(result)) return outcome
       try {
-        return await cut(result, { tool: tool.name, budget, context })
+        return await cut({ ...outcome, result, tool: tool.name, budget, context })
       } catch (error) {
         if (!context.signal.aborted) onInternalError(error)
-        return result
+        return outcome
       }
     }
 

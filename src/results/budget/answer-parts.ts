@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { formatNumber } from '../../platform/http/index.ts'
-import { isLongText, isPassed, type PassedResult, type ToolResult } from '../compiled-server.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/compiled-server.ts'
 
 /** A result taken apart: what a model reads as text, and all else. */
 export type AnswerParts = {

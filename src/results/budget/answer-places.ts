@@ -1,5 +1,5 @@
-import type { CompiledTool, UnlistedTools } from '../compiled-server.ts'
-import type { ToolGroup } from '../tool-group.ts'
+import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import type { ToolGroup } from '../../runtime/call/tool-group.ts'
 import type { BudgetedServer } from './answer-budget.ts'
 import { type AnswerToolParts, compileAnswerTools } from './answer-tools.ts'
 import { findByName, findInGroups } from './find-answering.ts'

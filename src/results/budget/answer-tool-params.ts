@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { type AnswerSteps, MAX_PATTERN_CHARS } from '../../context/index.ts'
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../../kernel/index.ts'
+import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'
 import { explainArguments } from './wrong-arguments.ts'
 
 /** What all three tools take: an answer that is kept, or a call that brings a fresh one. */

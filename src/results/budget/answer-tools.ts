@@ -1,14 +1,9 @@
 import { z } from 'zod'
-import {
-  type AnswerCache,
-  type AnswerSteps,
-  type AnswerView,
-  type AnswerWork,
-  DEFAULT_RESPONSE_TOKENS,
-} from '../../context/index.ts'
-import type { JsonObject, JsonValue, Result } from '../../kernel/index.ts'
-import { formatNumber } from '../../platform/http/index.ts'
-import { noteShortened, type Shortened } from '../call-account.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { Result } from '../../lib/kernel/result.ts'
+import { type CallAccount, type Shortened, withShortened } from '../../runtime/call/call-account.ts'
 import {
   type CallContext,
   type CompiledTool,
@@ -17,10 +12,12 @@ import {
   onlyReads,
   type PassedAnswer,
   type ToolResult,
-} from '../compiled-server.ts'
-import { errorResult } from '../faults.ts'
-import { boundError } from '../resolve.ts'
+} from '../../runtime/call/compiled-server.ts'
+import { boundError, errorResult } from '../../runtime/call/faults.ts'
+import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
+import type { AnswerCache } from '../cut-cache/answer-cache.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
+import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
 import {
   type AnswerSource,
@@ -29,6 +26,7 @@ import {
   inputSchemaFor,
   readAnswerWish,
 } from './answer-tool-params.ts'
+import type { AnswerWork } from './answer-work.ts'
 import { NOTICE_TOKENS } from './cut-notice.ts'
 import { createLookRecords, type LookRecordParts } from './look-records.ts'
 
@@ -69,9 +67,13 @@ type WholeAnswer = {
   /** What is known of it from before; nothing of an answer that nobody has looked into. */
   about: z.infer<typeof About>
 }
+/** `account`: of the tool that was called, if one was. */
+type Called = { account?: CallAccount | undefined }
+
 type Fetched =
   /** `isError`: it says why the call failed, at length; then it is begun, and not looked into. */
-  { kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }
+  ({ kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }) &
+    Called
 
 /** What is shown of an answer; undefined `shortened`: nothing of it. */
 type Looked = { shown: ToolResult | PassedAnswer; shortened: Shortened | undefined }
@@ -111,15 +113,15 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     const tool = findTool(source.group, source.tool, context)
     if (!tool.ok) return { kind: 'result', result: errorResult(boundError(tool.error)) }
     const { call, callWhole = call } = tool.value
-    const result = await callWhole(source.args, context)
-    if (isRefused(result)) return { kind: 'result', result }
+    const { result, account, contentType } = await callWhole(source.args, context)
+    if (isRefused(result)) return { kind: 'result', result, account }
     const { utf8, rest } = takeApart(result)
     const isError = rest.isError === true
     if (rest.resultType === 'input_required' || (isError && isWithinBytes(result, maxTokens)))
-      return { kind: 'result', result }
-    const mediaType = isError ? UTF8_TEXT : toTextType(context.answerType)
+      return { kind: 'result', result, account }
+    const mediaType = isError ? UTF8_TEXT : toTextType(contentType)
     const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
-    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError }
+    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError, account }
   }
 
   /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
@@ -171,16 +173,17 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     }
   }
 
-  const grant = async (wish: Result<AnswerWish, string>, context: CallContext): Promise<Looked> => {
+  const grant = async (wish: Result<AnswerWish, string>, context: CallContext): Promise<Looked & Called> => {
     if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
     const { source, steps } = wish.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
-    if (fetched.kind === 'result') return unseen(fetched.result)
+    const { account } = fetched
+    if (fetched.kind === 'result') return { ...unseen(fetched.result), account }
     const { answer, isError = false } = fetched
     const looked = await look(isError ? {} : steps, answer, context)
     const { shown } = looked
-    if (!isError || isRefused(shown) || !isPassed(shown)) return looked
-    return { ...looked, shown: { passed: { ...shown.passed, isError } } }
+    if (!isError || isRefused(shown) || !isPassed(shown)) return { ...looked, account }
+    return { ...looked, account, shown: { passed: { ...shown.passed, isError } } }
   }
 
   const compileOne = (name: AnswerToolName): CompiledTool => {
@@ -206,11 +209,10 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       isLinked,
       call: async (given, context) => {
         const record = beginRecord(name, given, context)
-        const { shown, shortened } = await grant(read(given), context)
-        // A tool that was called has been recorded.
-        context.account ??= { executionId: record(shown), tool: named, isCutBefore: true }
-        if (shortened !== undefined) noteShortened(context.account, shortened)
-        return shown
+        const { shown, shortened, account: called } = await grant(read(given), context)
+        // The call of another tool is recorded already.
+        const account = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
+        return { result: shown, account: shortened === undefined ? account : withShortened(account, shortened) }
       },
     }
   }

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
-import { failure, type Result, success } from '../../kernel/index.ts'
-import type { AnswerSteps } from '../answers/answer-steps.ts'
-import { createThreads, findWorker, type JobEnding } from '../threads/index.ts'
+import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { findWorker } from '../../lib/worker/find-worker.ts'
+import { createThreads, type JobEnding } from '../../lib/worker/threads.ts'
 import type { AnswerJob, AnswerReply, AnswerView } from './answer-job.ts'
 import { createByteShares } from './byte-shares.ts'
 

@@ -1,7 +1,7 @@
 import { threadId } from 'node:worker_threads'
-import { findWorker } from '../threads/find-worker.ts'
-import { createJobProcess } from '../threads/job-process.ts'
-import { runJobs } from '../threads/thread-jobs.ts'
+import { findWorker } from '../../lib/worker/find-worker.ts'
+import { createJobProcess } from '../../lib/worker/job-process.ts'
+import { runJobs } from '../../lib/worker/thread-jobs.ts'
 import type { AnswerJob, AnswerReply, AnswerView } from './answer-job.ts'
 
 // What a worker thread of answer-work.ts runs: its jobs hold what strangers have answered, and go to a process of its own.

@@ -1,6 +1,6 @@
-import { ANSWER_TTL_MS } from '../../context/index.ts'
-import { formatBytes, formatNumber } from '../../platform/http/index.ts'
-import { CACHE_ID_PLACE } from '../../servers/index.ts'
+import { formatBytes, formatNumber } from '../../lib/http/pages/format.ts'
+import { CACHE_ID_PLACE } from '../../servers/context-rules.ts'
+import { ANSWER_TTL_MS } from '../cut-cache/cache-limits.ts'
 
 /** Room in a budget for the line below the beginning of an answer. */
 export const NOTICE_TOKENS = 90

@@ -1,7 +1,7 @@
-import { failure, success } from '../../kernel/index.ts'
-import type { CompiledTool, UnlistedTools } from '../compiled-server.ts'
-import { listNames, quoteName } from '../group-texts.ts'
-import type { ToolGroup } from '../tool-group.ts'
+import { failure, success } from '../../lib/kernel/result.ts'
+import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
+import type { ToolGroup } from '../../runtime/call/tool-group.ts'
 import type { AnswerToolParts } from './answer-tools.ts'
 
 type FindTool = AnswerToolParts['findTool']

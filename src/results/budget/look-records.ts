@@ -1,5 +1,7 @@
-import { newExecutionId, type Recorder } from '../../history/index.ts'
-import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import { newExecutionId } from '../../history/execution-id.ts'
+import type { Recorder } from '../../history/execution-record.ts'
+import { ERROR_CHARACTERS, toMicroseconds } from '../../history/execution-record.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import {
   type CallContext,
   isLongText,
@@ -7,10 +9,9 @@ import {
   isRefused,
   type PassedAnswer,
   type ToolResult,
-} from '../compiled-server.ts'
-import type { Masker } from '../masking.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from '../perform-call.ts'
-import { maskBeginning, shortenRequest } from '../shorten-request.ts'
+} from '../../runtime/call/compiled-server.ts'
+import type { Masker } from '../mask/masking.ts'
+import { maskBeginning, shortenRequest } from '../shape/shorten-request.ts'
 
 export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 

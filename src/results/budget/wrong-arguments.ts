@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { formatNumber } from '../../platform/http/index.ts'
-import { listNames, quoteName } from '../group-texts.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',

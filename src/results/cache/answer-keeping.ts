@@ -1,9 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { JsonValue, StopSignal } from '../../kernel/index.ts'
-import type { OutboundResponse } from '../../platform/net/index.ts'
-import { type Bindings, bindingOf, type Instance } from '../../servers/index.ts'
-import type { RenderedRequest } from '../../templates/index.ts'
-import type { CompiledDefinition, ToolDefinition } from '../../toolkits/index.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import {
   type BlocksResult,
   type CallContext,
@@ -13,7 +11,12 @@ import {
   type PassedAnswer,
   type PassedResult,
   type ToolResult,
-} from '../compiled-server.ts'
+} from '../../runtime/call/compiled-server.ts'
+import { bindingOf } from '../../servers/bindings/bindings.ts'
+import type { Bindings, Instance } from '../../servers/server.ts'
+import type { RenderedRequest } from '../../templates/template.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './answer-shelves.ts'
 import { createFlights } from './flights.ts'
 import { asksAnew, type FreshnessRules, freshMsOf, textOf } from './freshness.ts'

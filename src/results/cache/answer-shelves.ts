@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { isPassed, type PassedResult, type ToolResult } from '../compiled-server.ts'
+import { isPassed, type PassedResult, type ToolResult } from '../../runtime/call/compiled-server.ts'
 
 /** What a call was answered, as it is given again: shaped, with secrets masked. */
 export type KeptAnswer<Result extends ToolResult | PassedResult = ToolResult | PassedResult> = {

@@ -1,6 +1,6 @@
 import CachePolicy from 'http-cache-semantics'
-import type { OutboundResponse } from '../../platform/net/index.ts'
-import type { RenderedRequest } from '../../templates/index.ts'
+import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { RenderedRequest } from '../../templates/template.ts'
 
 type Directive = { name: string; text: string }
 

@@ -1,4 +1,5 @@
-import { AppError, type JsonValue } from '../../kernel/index.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
 import { createAnswerFiles } from './answer-files.ts'
 import { answerKeyOf, callerOf, isCacheId, newCacheId } from './answer-key.ts'
 import { type CacheLimits, MAX_ABOUT_CHARS, SWEEP_EVERY_MS, toCacheLimits } from './cache-limits.ts'

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findPidScope, findStartTime } from '../../platform/proc.ts'
+import { findPidScope, findStartTime } from '../../lib/process/proc.ts'
 import { ABANDONED_AFTER_MS } from './cache-limits.ts'
 
 /** Only the owner may look in, and read. */

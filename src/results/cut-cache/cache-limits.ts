@@ -1,4 +1,4 @@
-import { ANSWER_CACHE_MB } from '../../kernel/index.ts'
+import { ANSWER_CACHE_MB } from '../../lib/kernel/limits.ts'
 
 /** How long an answer is kept from its last use: a model goes on from it in the same turn, or not at all. */
 export const ANSWER_TTL_MS = 5 * 60_000

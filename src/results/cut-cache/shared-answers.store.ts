@@ -1,4 +1,5 @@
-import { type Database, removeInBatches } from '../../platform/db/index.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database } from '../../lib/db/client.ts'
 import { ROWS_PER_REMOVAL } from './cache-limits.ts'
 
 /** An answer as it lies in the database; `content` is compressed. Milliseconds since 1970. */

@@ -1,5 +1,6 @@
-import { createThreads, findWorker } from '../threads/index.ts'
-import { TABLES_IDLE_MS } from '../tokens.ts'
+import { TABLES_IDLE_MS } from '../../lib/tokens/tokens.ts'
+import { findWorker } from '../../lib/worker/find-worker.ts'
+import { createThreads } from '../../lib/worker/threads.ts'
 import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 
 /** A job says itself when it is over; one that lasts this long never is. */

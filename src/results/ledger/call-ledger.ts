@@ -1,16 +1,16 @@
-import type { AnswerTokensWork } from '../../context/index.ts'
-import type { ExecutionTokens, Recorder } from '../../history/index.ts'
-import type { JsonValue } from '../../kernel/index.ts'
-import { listTexts, readTexts } from '../budget/answer-parts.ts'
-import type { CallAccount, Measure } from '../call-account.ts'
+import type { ExecutionTokens, Recorder } from '../../history/execution-record.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { CallAccount, Measure } from '../../runtime/call/call-account.ts'
 import {
-  type CallContext,
   isLongText,
   isPassed,
   isRefused,
   type PassedAnswer,
+  type SentCall,
   type ToolResult,
-} from '../compiled-server.ts'
+} from '../../runtime/call/compiled-server.ts'
+import { listTexts, readTexts } from '../budget/answer-parts.ts'
+import type { AnswerTokensWork } from './answer-tokens-work.ts'
 import { createTimeShare, type TimeShareLimits } from './time-share.ts'
 import { createToolTotals } from './tool-totals.ts'
 import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
@@ -62,8 +62,6 @@ export type LedgerStats = {
   tokensBefore: number
   tokensSent: number
 }
-
-type CountedCall = Pick<CallContext, 'account' | 'signal'>
 
 type Sent = Exclude<ToolResult | PassedAnswer, { refused: unknown }>
 
@@ -196,7 +194,7 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
 
   return {
     /** Is told of every answer as it is sent: one that was recorded waits to be counted, where there is room. */
-    note: ({ account, signal }: CountedCall, sent: ToolResult | PassedAnswer): void => {
+    note: ({ account, signal }: SentCall, sent: ToolResult | PassedAnswer): void => {
       if (account === undefined || isRefused(sent) || signal.aborted) return
       const waiting = isMade(account) ? saving : plain
       const counted = toCount(sent, account)

@@ -1,4 +1,3 @@
-import { TOKEN_ENCODING } from '../../context/index.ts'
 import {
   createToolDayStore,
   type DayRange,
@@ -6,10 +5,12 @@ import {
   dayOf,
   type TokenSums,
   type ToolSums,
-} from '../../history/index.ts'
-import { type Actor, AppError } from '../../kernel/index.ts'
-import type { Database } from '../../platform/db/index.ts'
-import { getServerFor } from '../../servers/index.ts'
+} from '../../history/tool-days.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import { getServerFor } from '../../servers/servers.service.ts'
 
 /** Days that are looked at where nobody says which: today and those before it. */
 const DAYS = 30

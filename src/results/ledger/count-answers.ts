@@ -1,5 +1,5 @@
-import { createTokenCounter } from '../counting/index.ts'
-import { threadTimeMs } from '../threads/thread-time.ts'
+import { createTokenCounter } from '../../lib/tokens/token-counter.ts'
+import { threadTimeMs } from '../../lib/worker/thread-time.ts'
 import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 
 /** Counts one job after the other, and a text that comes again once. */

@@ -1,5 +1,5 @@
-import { TOKEN_ENCODING } from '../../context/index.ts'
-import type { Metric } from '../../platform/metrics.ts'
+import type { Metric } from '../../lib/process/metrics.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import type { CallLedger, LedgerStats } from './call-ledger.ts'
 import type { ToolTotal } from './tool-totals.ts'
 

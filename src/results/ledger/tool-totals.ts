@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache'
-
-/** A tool of a server, by the name that it has there. */
-export type NamedTool = { serverId: string; name: string }
+import type { NamedTool } from '../../runtime/call/call-account.ts'
 
 /** Of the answers of one tool that were counted since the start. */
 export type ToolTotal = {

@@ -1,5 +1,5 @@
-import type { CallAccount } from '../call-account.ts'
-import type { PassedResult, ToolResult } from '../compiled-server.ts'
+import type { CallAccount } from '../../runtime/call/call-account.ts'
+import type { PassedResult, ToolResult } from '../../runtime/call/compiled-server.ts'
 
 /** A call that was recorded, what was sent of its answer, and what is known of the rest. */
 export type WaitingAnswer = { account: CallAccount; sent: ToolResult | PassedResult; bytes: number }

@@ -1,4 +1,4 @@
-import type { UpstreamConnection } from '../upstreams/index.ts'
+import type { UpstreamConnection } from '../../upstreams/connection/connection.ts'
 import { createMasker, type Masker } from './masking.ts'
 
 /** By the list of tokens, which is another one with each new token. */

@@ -1,5 +1,5 @@
-import { createPause } from '../context/index.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { createPause } from '../../lib/worker/pause.ts'
 import type { Masker } from './masking.ts'
 
 /** Strings as they read once their escapes are gone: some of those no masker knows. */

@@ -1,6 +1,6 @@
-import { createPause } from '../context/index.ts'
-import { once } from '../kernel/index.ts'
-import { rewrittenForms } from '../templates/index.ts'
+import { once } from '../../lib/kernel/once.ts'
+import { createPause } from '../../lib/worker/pause.ts'
+import { rewrittenForms } from '../../templates/rewritten.ts'
 import { createMayHold } from './may-hold.ts'
 
 /** What stands where a secret stood. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { OutboundResponse } from '../platform/net/index.ts'
-import type { Masker } from './masking.ts'
+import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 
 /** How long an answer is kept that a builder looks at: as long as one works on a tool without sending it again. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { createThreads, findWorker, type JobEnding } from '../threads/index.ts'
-import { LANGUAGE_NAMES } from './answer-shaping.ts'
+import { findWorker } from '../../lib/worker/find-worker.ts'
+import { createThreads, type JobEnding } from '../../lib/worker/threads.ts'
+import { LANGUAGE_NAMES } from '../../tools/response/answer-shaping.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 /** What the shaping of one answer may take: an answer of 10 MB and a sensible expression need less than half of it. */

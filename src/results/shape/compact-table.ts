@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from '../answers/path.ts'
+import { hasMembers } from '../../lib/json/path.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 
 /** Shorter lists are read as easily as they are. */
 const MIN_ROWS = 5

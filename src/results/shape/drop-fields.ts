@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from '../answers/path.ts'
-import type { FieldPath } from './field-path.ts'
+import { hasMembers } from '../../lib/json/path.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { FieldPath } from '../../tools/response/field-path.ts'
 
 /** What is left of a path where one is in a value; `path`: of which. */
 type Rest = { path: number; steps: FieldPath }

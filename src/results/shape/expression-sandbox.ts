@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createContext, Script } from 'node:vm'
-import type { TransformLanguage } from './answer-shaping.ts'
-import { libraryFiles } from './libraries.ts'
+import type { TransformLanguage } from '../../tools/response/answer-shaping.ts'
+import { libraryFiles } from '../../tools/response/libraries.ts'
 
 /**
  * What runs beside a library in the sandbox: text in, text out, so that no object of ours is ever in there. What is no

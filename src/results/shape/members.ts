@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../kernel/index.ts'
-import { hasMembers } from '../answers/path.ts'
+import { hasMembers } from '../../lib/json/path.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
 
 /** The value with each of its leaves changed; names of members stay. */
 export const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {

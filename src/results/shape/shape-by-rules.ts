@@ -1,11 +1,14 @@
-import { type AnswerShaper, type AnswerShaping, isShaping, LANGUAGE_NAMES, type ShapingJob } from '../context/index.ts'
-import type { OutboundResponse } from '../platform/net/index.ts'
-import type { SchemaCheck, ToolDefinition } from '../toolkits/index.ts'
+import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { ToolResult } from '../../runtime/call/compiled-server.ts'
+import { errorResult } from '../../runtime/call/faults.ts'
+import type { SchemaCheck } from '../../tools/json-schema.ts'
+import { type AnswerShaping, isShaping, LANGUAGE_NAMES } from '../../tools/response/answer-shaping.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import type { Masker } from '../mask/masking.ts'
 import type { AnswerSample } from './answer-samples.ts'
-import type { ToolResult } from './compiled-server.ts'
-import { errorResult } from './faults.ts'
-import type { Masker } from './masking.ts'
+import type { AnswerShaper } from './answer-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeAnswer, structuredAnswer } from './shape.ts'
+import type { ShapingJob } from './shaping-job.ts'
 
 /** Where answers are shaped, for whom, and as which server sends them. */
 export type ShapingPlace = { shaper: Pick<AnswerShaper, 'shape'>; owner: string; compactTables: boolean }

@@ -1,15 +1,20 @@
-import type { JsonValue } from '../../kernel/index.ts'
-import { findExactNumber, parseExactly } from '../answers/exact-numbers.ts'
-import { heapOfJson, heapOfTable } from '../answers/heap-cost.ts'
-import { parseAnswer } from '../answers/parse-answer.ts'
-import { shapeOf } from '../answers/parse-json-answer.ts'
-import { renderDocument } from '../answers/render-document.ts'
-import { countTokens } from '../tokens.ts'
-import { type AnswerShaping, isShaping, LANGUAGE_NAMES, type TransformLanguage } from './answer-shaping.ts'
+import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
+import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
+import { parseAnswer } from '../../lib/json/parse-answer.ts'
+import { shapeOf } from '../../lib/json/parse-json-answer.ts'
+import { renderDocument } from '../../lib/json/render-document.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { countTokens } from '../../lib/tokens/tokens.ts'
+import {
+  type AnswerShaping,
+  isShaping,
+  LANGUAGE_NAMES,
+  type TransformLanguage,
+} from '../../tools/response/answer-shaping.ts'
+import { parseFieldPath } from '../../tools/response/field-path.ts'
 import { compactTables } from './compact-table.ts'
 import { dropFields } from './drop-fields.ts'
 import { createExpressionSandbox } from './expression-sandbox.ts'
-import { parseFieldPath } from './field-path.ts'
 import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
 import { cutString } from './long-strings.ts'
 import { mapLeaves, mapStrings } from './members.ts'

@@ -1,4 +1,4 @@
-import type { AnswerShaping } from './answer-shaping.ts'
+import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
 
 /** The texts of one answer that are to be shaped, and how. */
 export type ShapingJob = {

@@ -1,4 +1,4 @@
-import { serveJobs } from '../threads/process-jobs.ts'
+import { serveJobs } from '../../lib/worker/process-jobs.ts'
 
 // What the process of a thread of answer-shaper.ts runs.
 

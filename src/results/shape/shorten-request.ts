@@ -1,6 +1,6 @@
-import type { MaskedRequest } from '../history/index.ts'
-import { MAX_SECRET_BYTES } from '../kernel/index.ts'
-import type { Masker } from './masking.ts'
+import type { MaskedRequest } from '../../history/execution-record.ts'
+import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
+import type { Masker } from '../mask/masking.ts'
 
 /** Longest request body kept in history; the size of the whole is kept beside it. */
 const BODY_CHARACTERS = 16 * 1_024

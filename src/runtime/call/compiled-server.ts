@@ -1,15 +1,17 @@
-import type { JsonObject, JsonValue, StopSignal } from '../kernel/index.ts'
-import type { AccessPolicy, Caller, ShownAs } from '../servers/index.ts'
-import type { ToolAnnotations } from '../toolkits/index.ts'
-import type { CallLink, LogLevel, SessionPeer } from '../upstreams/index.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import type { AccessPolicy, Caller } from '../../servers/access/access.ts'
+import type { ShownAs } from '../../servers/settings/shown-as.ts'
+import type { ToolAnnotations } from '../../tools/tool.ts'
+import type { CallLink, LogLevel, SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { CallAccount } from './call-account.ts'
 import type { CompiledPassthrough } from './compiled-passthrough.ts'
 
-export type { AccessPolicy, Caller } from '../servers/index.ts'
-export type { ToolAnnotations } from '../toolkits/index.ts'
-export type { CallLink, LogLevel } from '../upstreams/index.ts'
+export type { AccessPolicy, Caller } from '../../servers/access/access.ts'
+export type { ToolAnnotations } from '../../tools/tool.ts'
+export type { CallLink, LogLevel } from '../../upstreams/connection/call-link.ts'
 
-/** Content blocks of a tool's answer (specification, server/tools#tool-result). */
+/** Content blocks of a tool result (specification, server/tools#tool-result). */
 export type ContentBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; data: string; mimeType: string }
@@ -23,17 +25,17 @@ export type BlocksResult = {
 }
 
 /**
- * One text block and no more, as the UTF-8 that it came as: decoding a long text only to encode it again is dear.
- * `structuredAs`: the text is JSON, and structured content besides, under this name.
+ * A result of one text block, as the original UTF-8: decoding and encoding a long text again would be expensive. With
+ * `structuredAs`, the text is JSON and also the structured content under that name.
  */
 export type LongText = { utf8: Buffer; structuredAs?: string }
 
 export type ToolResult = BlocksResult | LongText
 
-/** The result of an upstream, as it answered: content of every kind, and whatever else is in it. */
+/** The result of an upstream, unchanged. */
 export type PassedResult = {
   passed: JsonObject
-  /** The same as JSON, where that was needed already: large results are not written twice. */
+  /** The same as JSON, if it has been serialized already. */
   json?: string
 }
 
@@ -41,57 +43,68 @@ export const isLongText = (result: ToolResult | PassedResult): result is LongTex
 export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result
 
 export type CallContext = {
-  caller: Caller
-  /** As the client calls itself: `name/version`. */
-  client: string | undefined
-  /** Aborted when the caller is gone or has cancelled. */
-  signal: StopSignal
-  /** Where what is called may speak to its client: an upstream. */
-  link?: CallLink | undefined
-  /** What the ledger is told, once the call is recorded: for who answers it to fill in. */
-  account?: CallAccount | undefined
-  /** Content-Type of an API's answer that is given as it came: for who looks into it, and filled in as the account is. */
-  answerType?: string | undefined
+  readonly caller: Caller
+  /** The client's `name/version`, as it reports it. */
+  readonly client: string | undefined
+  /** Aborted when the caller disconnects or cancels. */
+  readonly signal: StopSignal
+  /** For tools that may send their client messages: those of upstreams. */
+  readonly link?: CallLink | undefined
 }
 
-/** One tool of a mounted server; `call` runs the whole way (resolve, send, shape, record) and never throws. */
+/** The result of a tool call, and what others need to know about it. */
+export type ToolOutcome<Result = ToolResult | PassedAnswer> = {
+  result: Result
+  /** For the ledger. Undefined if the call was not recorded. */
+  account?: CallAccount | undefined
+  /** Content-Type of an API response whose body is the result, unchanged. */
+  contentType?: string | undefined
+}
+
+/** A recorded call whose result is sent. */
+export type SentCall = { account: CallAccount | undefined; signal: StopSignal }
+
+/** A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws. */
 export type CompiledTool = {
   name: string
   title: string | undefined
   description: string | undefined
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
-  /** Of an upstream's tool: as it declared them. */
+  /** An upstream's own annotations for its tools. */
   annotations: ToolAnnotations | JsonObject | undefined
-  /** What else it declares, such as icons and `_meta`: shown behind the rest, as it is. */
+  /** Other declared members, such as icons and `_meta`, which are listed unchanged. */
   more?: JsonObject | undefined
   /**
-   * Whether the builder has said that it changes nothing: then a token that may only read may call it. What the method
-   * implies is no such word, nor what an upstream says of its tools; of one that calls another the inner one decides.
+   * Whether the builder marked it as read-only, so that tokens with read scope may call it. The HTTP method and the
+   * upstream's annotations do not count. For a tool that calls others, the inner tool decides.
    */
   isReadOnly: boolean
-  /** Of a tool that calls others: whether it calls one that is read-only, with these arguments. */
+  /** For a tool that calls others: whether it calls a read-only one with these arguments. */
   isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
-  /** Whether it may speak to its client while it runs, so that its context should have a link: an upstream's does. */
+  /** Whether it may send messages to its client while it runs, as upstream tools do. Its context then needs a link. */
   isLinked?: boolean | undefined
-  /** A refusal: of an upstream's tool, in the few cases where clients know what its code means. */
-  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolResult | PassedAnswer>
-  /** Where `call` cuts answers that are over a budget: the same, whole. */
+  /** Returns a refusal only for those errors of upstreams whose codes clients understand. */
+  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
+  /** If `call` cuts results to a budget: the same without cutting. */
   callWhole?: CompiledTool['call'] | undefined
 }
 
-/** Whether a call of a tool with these arguments only reads, by its builder's word or that of the tool it calls. */
+/** Whether a call with these arguments only reads, according to the builder. */
 export const onlyReads = (
   { isReadOnly, isReadOnlyCall }: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall'>,
   args: JsonValue | undefined,
 ): boolean => isReadOnlyCall?.(args) ?? isReadOnly
 
-/** Something else that an upstream offers, as lists show it; `name`: what it is asked for by, such as its URI. */
+/**
+ * A resource, template or prompt of an upstream as lists show it. `name` is what clients request it by, such as its
+ * URI.
+ */
 export type OfferedItem = { name: string; json: JsonObject }
 
-/** Why an upstream did not do something, as a JSON-RPC error. */
+/** An upstream's refusal as a JSON-RPC error. */
 export type RefusedAnswer = { refused: { code: number; message: string; data?: JsonObject } }
-/** What an upstream answered, or why not. */
+/** An upstream's result or refusal. */
 export type PassedAnswer = PassedResult | RefusedAnswer
 
 export const isRefused = (answer: object): answer is RefusedAnswer => 'refused' in answer
@@ -102,81 +115,87 @@ export type OfferLists = {
   prompts: readonly OfferedItem[]
 }
 
-/** What asks an upstream. `group`: whose it is, where the request says so; heard by a server that groups. */
+/** A request to an upstream. `group` is the upstream named in the request, if the server is grouped. */
 type Ask<Arguments extends readonly unknown[]> = (
   ...asked: [...Arguments, context: CallContext, group?: string]
 ) => Promise<PassedAnswer> | undefined
 
-/** What the upstreams of a server can do besides, by which it says what it can do itself. */
+/** Optional capabilities of a server's upstreams, which determine those of the server. */
 export type OfferedCapabilities = { completions: boolean; logging: boolean; subscribe: boolean }
 
-/** Resources and prompts of a server's upstreams. What is asked for answers undefined where none has it; never rejects. */
+/**
+ * Resources and prompts of a server's upstreams. Requests return undefined if no upstream has what is named, and never
+ * reject.
+ */
 export type CompiledOffers = OfferLists & {
-  /** Of each upstream by itself, where the server groups. */
+  /** The lists of each upstream, if the server is grouped. */
   groups?: ReadonlyMap<string, OfferLists> | undefined
   readResource: Ask<[uri: string]>
   getPrompt: Ask<[name: string, args: JsonObject | undefined]>
-  /** `params` are those of `completion/complete`; undefined as well where they name nothing. */
+  /** Takes the params of `completion/complete`. Also returns undefined if they name nothing. */
   complete: Ask<[params: JsonObject]>
   capabilities: OfferedCapabilities
-  /** `onUpdated` gets the URI of what is updated, which may be a part of the resource. Undefined: nobody has it. */
+  /**
+   * `onUpdated` receives the URI that was updated, which may be a part of the resource. Returns undefined if no
+   * upstream has it.
+   */
   subscribe: (
     uri: string,
     onUpdated: (uri: string) => void,
     group?: string,
   ) => Promise<{ stop: () => void } | RefusedAnswer> | undefined
   tellRootsChanged: (peer: SessionPeer) => void
-  /** Ends the connections that a client has of its own. */
+  /** Closes the connections that belong to one client. */
   closeOwn: (peer: SessionPeer) => void
   /**
-   * Asks for log messages from a level on, and tells those that come while nobody calls; answers how to stop. `origin`:
-   * who listens, as in the links of its calls.
+   * Subscribes to log messages from a level on, including those outside of calls. Returns a function that stops it.
+   * `origin` identifies the listener, as in the links of its calls.
    */
   listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }
 
-/** An upstream of which nothing is known that it offers. */
+/** An upstream whose offers are not known. */
 export type MissingUpstream = { upstream: string; why: string }
 
-/** What may be asked for by a name, or a URI. */
+/** What clients request by name or URI. */
 export type MissingKind = 'tools' | 'prompts' | 'resources'
 
-/** Tools that are for some clients only: those that upstreams may ask something. */
+/** Tools only for clients that upstreams can ask something. */
 export type UnlistedTools = {
-  /** One that an upstream may have under this name; a call finds out. */
+  /** Returns a tool that an upstream may have under this name. A call finds out. */
   find: (name: string) => CompiledTool | undefined
-  /** Those that are known of a client, by connections of its own. */
+  /** Returns the tools known from this client's own connections. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
-/** A server as one immutable value: what a call needs, and nothing that reads a database. */
+/** A server as one immutable value: everything that calls need without reading the database. */
 export type CompiledServer = {
   id: string
   name: string
   description: string | undefined
   access: AccessPolicy
-  /** In a fixed order: by name. */
+  /** Sorted by name. */
   tools: readonly CompiledTool[]
-  /** Upstreams that the lists lack, and why they do. */
+  /** Upstreams missing in the lists, and why. */
   missing?: readonly MissingUpstream[] | undefined
-  /** Whether it says of upstreams that they have failed, so that it is made anew when that changes. */
+  /** Whether clients are told about failed upstreams, so that it must be rebuilt when that changes. */
   tellsOutages?: boolean | undefined
-  /** Names of the groups of a server that groups. */
+  /** The names of its groups, if it is grouped. */
   groups?: readonly string[] | undefined
-  /** Why there is no tool or prompt of that name, or resource of that URI, where more is known than that. */
+  /** Returns why there is no such tool, prompt or resource, if more is known than that. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
-  /** Where each tool of its upstreams stands by itself, and needs no approval. */
+  /** Only if the tools of upstreams are listed one by one and need no approval. */
   unlisted?: UnlistedTools | undefined
-  /** Where its tools are listed or searched for by what they cost. */
+  /** Only if the presentation depends on the cost of its tools. */
   shownAs?: ShownAs | undefined
-  /** Where it has upstreams. */
+  /** Only if it has upstreams. */
   offers?: CompiledOffers | undefined
-  /** Is told what was sent in answer to a call, whatever it was. */
-  noteSent?: ((call: CallContext, sent: ToolResult | PassedAnswer) => void) | undefined
-  /** Where it answers nothing itself, and passes all requests on. */
+  /** Counts the tokens of a result that is sent. */
+  noteSent?: ((call: SentCall, sent: ToolResult | PassedAnswer) => void) | undefined
+  /** Only if it passes all requests on. */
   passthrough?: CompiledPassthrough | undefined
 }
 
-/** A server as it would be compiled under each presentation; `shownAs`: which of them `auto` would come to. */
+/** A server compiled for each presentation. `shownAs` is the one that `auto` would choose. */
 export type PresentedServers = Readonly<Record<'flat' | 'grouped' | 'search', CompiledServer>> &
   Pick<CompiledServer, 'shownAs'>

@@ -1,21 +1,21 @@
-import { removeHidden } from '../upstreams/index.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { ToolGroup } from './tool-group.ts'
 
-/** Of all that is said of the groups besides their names, in characters: with it the model reads some 1,500 tokens. */
+/** Maximum characters of all notes about groups, some 1,500 tokens. */
 const MAX_NOTES_CHARS = 6_000
-/** Of one group's description, and of what it failed with. */
+/** Maximum characters of a group's description or error. */
 const MAX_NOTE_CHARS = 300
-/** Of the lines of all groups; the names of those that have no place are in the answer to an unknown one. */
+/** Maximum characters of all group lines. Groups beyond it are named in the error for an unknown group. */
 const MAX_LINES_CHARS = 20_000
-/** Names that an error lists: as many as there can be upstreams. */
+/** Maximum number of names in an error: as many as there can be upstreams. */
 const MAX_NAMES = 100
-/** Of a name that a model made up. */
+/** Maximum length of a quoted name, which a model may have invented. */
 const MAX_QUOTED_CHARS = 100
 
 export const cutText = (text: string, chars: number): string =>
   text.length > chars ? `${text.slice(0, Math.max(chars - 1, 0)).toWellFormed()}…` : text
 
-/** On one line, without what nobody sees. */
+/** Puts a text on one line and removes invisible characters. */
 export const onOneLine = (text: string): string => removeHidden(text).replaceAll(/\s+/g, ' ').trim()
 
 const countText = (count: number): string => `${count} ${count === 1 ? 'tool' : 'tools'}`
@@ -27,7 +27,7 @@ const lineOf = ({ name, description, outage, tools }: ToolGroup, noteChars: numb
   return `- ${name} (${known}${state})${note === '' ? '' : `: ${note}`}`
 }
 
-/** A line for each group: what it is, and what is wrong with it. Bounded, however many there are. */
+/** Describes each group and its problems on one line, with a bounded total. */
 export const describeGroups = (groups: readonly ToolGroup[]): string => {
   if (groups.length === 0) return 'There are none yet.'
   const noteChars = Math.min(MAX_NOTE_CHARS, Math.floor(MAX_NOTES_CHARS / groups.length))
@@ -45,7 +45,7 @@ export const describeGroups = (groups: readonly ToolGroup[]): string => {
 
 export const quoteName = (name: string): string => `"${cutText(onOneLine(name), MAX_QUOTED_CHARS)}"`
 
-/** What there is instead of what was asked for; `of`: such as `The groups`. */
+/** Lists the existing names. `of` is a start such as `The groups`. */
 export const listNames = (of: string, names: readonly string[]): string => {
   if (names.length === 0) return `${of}: none.`
   const listed = names.slice(0, MAX_NAMES).map(name => JSON.stringify(name))

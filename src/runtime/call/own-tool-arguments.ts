@@ -1,7 +1,8 @@
-import { failure, isJsonObject, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { listNames, quoteName } from './group-texts.ts'
 
-/** The schema of what one of our own tools takes. */
+/** Returns the input schema of one of our own tools. */
 export const objectSchema = (properties: JsonObject, required: string[]): JsonObject => ({
   type: 'object',
   properties,
@@ -9,14 +10,14 @@ export const objectSchema = (properties: JsonObject, required: string[]): JsonOb
   additionalProperties: false,
 })
 
-/** What a tool answers whose structured content is the tools that it lists. */
+/** Output schema of a tool that lists tools. */
 export const TOOLS_OUTPUT: JsonObject = {
   type: 'object',
   properties: { tools: { type: 'array', items: { type: 'object' } } },
   required: ['tools'],
 }
 
-/** The arguments of one of our own tools, where they are an object of what it takes. */
+/** Checks the arguments of one of our own tools: an object with known members. */
 export const checkArguments = (given: JsonValue | undefined, known: readonly string[]): Result<JsonObject, string> => {
   if (!isJsonObject(given)) return failure('The arguments must be an object.')
   const unknown = Object.keys(given).find(key => !known.includes(key))
@@ -27,13 +28,13 @@ export const checkArguments = (given: JsonValue | undefined, known: readonly str
 export const readText = (given: JsonObject, key: string, hint: string): Result<string, string> => {
   const value = given[key]
   if (typeof value === 'string') return success(value)
-  return failure(`"${key}" is ${value === undefined ? 'missing' : 'no string'}. ${hint}`)
+  return failure(`"${key}" is ${value === undefined ? 'missing' : 'not a string'}. ${hint}`)
 }
 
-/** The arguments for another tool, which one of ours calls. */
+/** Reads the arguments for the inner tool that one of our own tools calls. */
 export const readInnerArguments = (given: JsonObject, key: string): Result<JsonObject, string> => {
   const inner = given[key]
-  // Models send null for what they leave out.
+  // Models send null for arguments that they leave out.
   if (inner === undefined || inner === null) return success({})
   return isJsonObject(inner)
     ? success(inner)

@@ -1,15 +1,15 @@
 import type { CompiledTool, UnlistedTools } from './compiled-server.ts'
 
-/** A toolkit or an upstream, as a server that groups shows it. */
+/** A toolkit or upstream as a group of a grouped server. */
 export type ToolGroup = {
   name: string
   description: string | undefined
-  /** What it failed with, while it cannot be used. */
+  /** The current failure, if it is unavailable. */
   outage: string | undefined
-  /** By the names that they have in the group; undefined where nobody has heard yet which there are. */
+  /** Named as in the group. Undefined if they have never been fetched. */
   tools: readonly CompiledTool[] | undefined
-  /** Those for clients alone that can be asked something, by the same names. */
+  /** Tools only for clients that upstreams can ask something, named in the same way. */
   unlisted?: UnlistedTools | undefined
-  /** Why it shows no tools at all; then it is no group for clients, unless they ask for it. */
+  /** Why it shows no tools at all. Such a group is not listed, but explained on request. */
   off?: string | undefined
 }

@@ -1,6 +1,6 @@
 import type { CompiledTool } from './compiled-server.ts'
 
-/** A tool's JSON as clients are shown it (server/tools, "Tool"). `outputSchema`: instead of its own. */
+/** Renders a tool for clients (server/tools, "Tool"). `outputSchema` replaces its own. */
 export const renderToolJson = (tool: CompiledTool, outputSchema = tool.outputSchema): string =>
   JSON.stringify({
     name: tool.name,

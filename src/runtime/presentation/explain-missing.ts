@@ -1,14 +1,15 @@
-import type { Upstream, UpstreamSource } from '../upstreams/index.ts'
-import type { MissingKind } from './compiled-server.ts'
+import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { MissingKind } from '../call/compiled-server.ts'
 
-/** An upstream of which nothing was ever heard, and why. */
+/** An upstream that was never fetched, and why. */
 export type AbsentUpstream = { upstream: Upstream; why: () => string }
 
-/** Of an upstream, no more is kept. */
+/** The part of an upstream that is needed here. */
 type Known = Pick<Upstream, 'name'> & {
   prefix: string
   features: Upstream['config']['features']
-  /** Undefined where it is known what it offers. */
+  /** Undefined if its offers are known. */
   whyAbsent: (() => string) | undefined
 }
 
@@ -28,8 +29,8 @@ const explain = (upstreams: readonly Known[], kind: MissingKind): string | undef
 }
 
 /**
- * Says of something that is not there which upstream it may be of, and what keeps that from offering it: a feature that is
- * off, or that the upstream was never heard. The name of a tool or prompt begins as its upstream's do; a URI says nothing.
+ * Explains why something is missing: names the upstream it may belong to and what keeps that from offering it, such as
+ * a disabled feature or a failed connection. Tools and prompts carry their upstream's prefix; a URI does not tell.
  */
 export const explainMissing = (sources: readonly UpstreamSource[], absent: readonly AbsentUpstream[]) => {
   const known = [

@@ -1,13 +1,19 @@
-import { failure, type JsonObject, type JsonValue, type Result, success } from '../kernel/index.ts'
-import { type CallContext, type CompiledTool, type LongText, onlyReads, type UnlistedTools } from './compiled-server.ts'
-import { errorResult } from './faults.ts'
-import { describeGroups, listNames, quoteName } from './group-texts.ts'
-import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from './own-tool-arguments.ts'
-import { boundError } from './resolve.ts'
-import type { ToolGroup } from './tool-group.ts'
-import { renderToolJson } from './tool-json.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import {
+  type CallContext,
+  type CompiledTool,
+  type LongText,
+  onlyReads,
+  type UnlistedTools,
+} from '../call/compiled-server.ts'
+import { boundError, errorResult } from '../call/faults.ts'
+import { describeGroups, listNames, quoteName } from '../call/group-texts.ts'
+import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../call/own-tool-arguments.ts'
+import type { ToolGroup } from '../call/tool-group.ts'
+import { renderToolJson } from '../call/tool-json.ts'
 
-/** What calls take: all else that describes a tool is in the bytes. */
+/** What calls need; everything that describes a tool is in the prepared bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
 
 type OpenGroup = {
@@ -17,7 +23,7 @@ type OpenGroup = {
   json: LongText
 }
 
-/** The client of a call, where that can be asked something. */
+/** The client of a call, if it can be asked something. */
 type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
@@ -43,7 +49,7 @@ const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
-/** Where a name that a client gave leads; the texts of failures are for the model, and say what there is. */
+/** Finds tools by the names that a client sent. Error texts are for the model and list what exists. */
 const createFinder = (groups: readonly ToolGroup[]) => {
   const opened = new Map<string, OpenGroup>()
   const closed = new Map<string, string>()
@@ -74,7 +80,7 @@ const createFinder = (groups: readonly ToolGroup[]) => {
 }
 type Finder = ReturnType<typeof createFinder>
 
-/** The tools of a group, with those that are for this client alone. */
+/** Lists the tools of a group, including those only for this client. */
 const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
   const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
   if (more.length === 0) return json
@@ -101,7 +107,7 @@ const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool 
     isLinked: groups.some(({ unlisted }) => unlisted !== undefined),
     call: async (given, { link }) => {
       const found = find(given)
-      return found.ok ? listTools(found.value, link?.peer) : errorResult(boundError(found.error))
+      return { result: found.ok ? listTools(found.value, link?.peer) : errorResult(boundError(found.error)) }
     },
   }
 }
@@ -138,12 +144,13 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     },
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
-      return found.ok ? found.value.tool.call(found.value.args, context) : errorResult(boundError(found.error))
+      if (found.ok) return found.value.tool.call(found.value.args, context)
+      return { result: errorResult(boundError(found.error)) }
     },
   }
 }
 
-/** The two tools that stand for those of all groups. What a call of the second brings is the inner tool's own. */
+/** Compiles the two tools that replace those of all groups. The second returns the inner tool's result unchanged. */
 export const compileGroupedTools = (groups: readonly ToolGroup[]): CompiledTool[] => {
   const finder = createFinder(groups)
   const shown = groups.filter(({ off }) => off === undefined)

@@ -1,8 +1,9 @@
-import { isJsonObject } from '../kernel/index.ts'
-import { isPerCaller, type UpstreamSource } from '../upstreams/index.ts'
-import type { OfferedCapabilities } from './compiled-server.ts'
+import { isJsonObject } from '../../lib/kernel/json.ts'
+import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import { isPerCaller } from '../../upstreams/upstream.ts'
+import type { OfferedCapabilities } from '../call/compiled-server.ts'
 
-/** Whether an upstream tells of changed resources, and may be asked to: by a connection that all callers share. */
+/** Whether an upstream supports resource subscriptions, over the connection that all callers share. */
 export const canSubscribe = ({ upstream, kept }: UpstreamSource): boolean => {
   const { resources } = kept.catalogue.capabilities
   if (isPerCaller(upstream.config)) return false
@@ -14,7 +15,7 @@ export const canComplete = ({ upstream, kept }: UpstreamSource): boolean => {
   return (prompts || resources) && kept.catalogue.capabilities.completions !== undefined
 }
 
-/** What stands behind the capabilities that a server with these upstreams declares. */
+/** Determines the capabilities that a server with these upstreams declares. */
 export const offeredCapabilities = (sources: readonly UpstreamSource[]): OfferedCapabilities => ({
   completions: sources.some(canComplete),
   logging: sources.some(({ kept }) => kept.catalogue.capabilities.logging !== undefined),

@@ -1,22 +1,24 @@
-import type { JsonObject } from '../kernel/index.ts'
-import { presentedName, type Upstream, type UpstreamSource } from '../upstreams/index.ts'
-import type { OfferedItem, OfferLists } from './compiled-server.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { OfferedItem, OfferLists } from '../call/compiled-server.ts'
 
-/** Who offers something. */
+/** The upstream that offers something. */
 export type OfferOwner = Pick<Upstream, 'id' | 'name'>
 
-/** `name`: as clients know it; `own`: as the upstream does. */
+/** `name` is the name for clients, `own` that of the upstream. */
 export type NamedOffer = { owner: OfferOwner; own: string; name: string }
 
 type Offer = NamedOffer & { json: JsonObject }
 
 export type OfferNaming = {
-  /** Whether things of one name are told apart by the names of their upstreams; else the first of them stays. */
+  /** Whether upstream names distinguish offers of the same name. Otherwise the first one stays. */
   isGrouped: boolean
   onSkipped: (item: string, reason: string) => void
 }
 
-/** What stands before a URI, or a prompt's name, to say whose it is. */
+/** Prefix of a URI or a prompt's name that names its upstream. */
 export const groupMark = ({ name }: OfferOwner): string => `${name}+`
 
 const KINDS = {
@@ -42,7 +44,7 @@ const listShared = (offers: readonly Offer[]): ReadonlySet<string> => {
   return shared
 }
 
-/** Each with the one name that clients know it by, in the order of these names. */
+/** Gives each offer its name for clients, and sorts them by it. */
 const nameOffers = (
   kind: OfferKind,
   sources: readonly UpstreamSource[],
@@ -80,12 +82,12 @@ const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
 
 export type NamedOffers = {
   lists: OfferLists
-  /** By upstream, where things are grouped. */
+  /** By upstream, if grouped. */
   groupLists: ReadonlyMap<string, OfferLists> | undefined
   names: Readonly<Record<OfferKind, readonly NamedOffer[]>>
 }
 
-/** Resources, templates and prompts of upstreams, under the names that clients know them by. */
+/** Names the resources, templates and prompts of upstreams for clients. */
 export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming): NamedOffers => {
   const offers: Offers = {
     resources: nameOffers('resources', sources, naming),

@@ -1,14 +1,14 @@
-import type { UpstreamSource } from '../upstreams/index.ts'
+import { mayMatch, toTemplateShape } from '../../results/shape/template-shape.ts'
+import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { groupMark, type NamedOffer, type NamedOffers, type OfferOwner } from './offer-names.ts'
-import { mayMatch, toTemplateShape } from './template-shape.ts'
 
-/** Which upstream has what a client names, and how that upstream knows it. */
+/** The upstream that has what a client names, and its name there. */
 export type OfferRoute = Pick<NamedOffer, 'owner' | 'own'>
 
-/** Templates of one server that a URI is compared with; those after them are listed only. */
+/** Maximum number of templates that a URI is matched against. Others are listed only. */
 const MAX_TEMPLATES = 2_000
 
-/** Those whose resources may be asked for, by name. */
+/** Returns the upstreams whose resources may be read, by name. */
 export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<string, OfferOwner> =>
   new Map(
     sources.flatMap(({ upstream: { id, name, config }, kept }) =>
@@ -16,7 +16,7 @@ export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<str
     ),
   )
 
-/** A thing of an upstream under the name that the upstream has for it. */
+/** Key of an upstream's item by its own name. */
 const keyOf = (ownerId: string, own: string): string => `${ownerId} ${own}`
 
 const indexNames = (offers: readonly NamedOffer[]) => ({
@@ -25,9 +25,8 @@ const indexNames = (offers: readonly NamedOffer[]) => ({
 })
 
 /**
- * The one place where a name that a client uses finds its way back to an upstream, and an upstream's to clients. `group`
- * is what a request to a server that groups says besides, an upstream's name: within it things have their own names too.
- * Undefined: nobody has it.
+ * Maps names that clients use to upstreams, and names of upstreams to those for clients. On a grouped server, `group`
+ * names an upstream, and within it items also have their own names. Returns undefined if no upstream has the item.
  */
 export const routeOffers = (
   names: NamedOffers['names'],
@@ -44,7 +43,7 @@ export const routeOffers = (
   }))
   const [sole] = readers.size === 1 ? readers.values() : []
 
-  /** A URI that says whose it is. */
+  /** Parses a URI with an upstream's prefix. */
   const readMark = (uri: string): OfferRoute | undefined => {
     const end = isGrouped ? uri.indexOf('+') : -1
     const owner = end === -1 ? undefined : readers.get(uri.slice(0, end))
@@ -66,8 +65,8 @@ export const routeOffers = (
 
   return {
     /**
-     * Whoever lists it, then whoever it names and has it, then whoever has a template for it, then whoever it names, and
-     * last the only one who may have any that it does not list.
+     * In this order: the upstream that lists it; the one it names and that has it; one with a matching template; the
+     * one it names; the only one that may have unlisted resources.
      */
     findResource: (uri: string, group?: string): OfferRoute | undefined => {
       if (group !== undefined && isGrouped) return findWithin(group, uri)
@@ -77,7 +76,7 @@ export const routeOffers = (
       if (marked !== undefined && isOffered(marked)) return marked
       return findByTemplate(uri) ?? marked ?? (sole && { owner: sole, own: uri })
     },
-    /** By a URI template as it is listed, such as completion is asked for. */
+    /** Finds a template by its listed text, as completions name it. */
     findTemplate: (uriTemplate: string, group?: string): OfferRoute | undefined =>
       group !== undefined && isGrouped
         ? findWithin(group, uriTemplate)
@@ -87,7 +86,7 @@ export const routeOffers = (
       if (group === undefined || !isGrouped || named?.owner.name === group) return named
       return names.prompts.find(({ owner, own }) => owner.name === group && own === name)
     },
-    /** How clients know a resource that its upstream calls `own`, such as one that has changed. */
+    /** Returns the client's URI of an upstream's resource, such as one that has changed. */
     uriFor: (ownerId: string, own: string): string => {
       const listed = resources.byOwn.get(keyOf(ownerId, own))
       if (listed !== undefined || !isGrouped) return listed?.name ?? own

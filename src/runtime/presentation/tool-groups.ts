@@ -1,31 +1,28 @@
-import { createPause, mapInTurns } from '../context/index.ts'
-import type { Instance, ServerBlueprint } from '../servers/index.ts'
-import {
-  listAllowedTools,
-  presentedName,
-  removeHidden,
-  type Upstream,
-  type UpstreamSource,
-} from '../upstreams/index.ts'
-import type { OpenedGlobals } from './compile-tool.ts'
-import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
-import type { CompiledTool } from './compiled-server.ts'
-import { onOneLine } from './group-texts.ts'
-import type { ToolGroup } from './tool-group.ts'
-import { compileUnlistedOf } from './unlisted-tools.ts'
+import { createPause, mapInTurns } from '../../lib/worker/pause.ts'
+import type { Instance, ServerBlueprint } from '../../servers/server.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import { listAllowedTools, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { CompiledTool } from '../call/compiled-server.ts'
+import { onOneLine } from '../call/group-texts.ts'
+import type { ToolGroup } from '../call/tool-group.ts'
+import type { OpenedGlobals } from '../compile-tool.ts'
+import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
+import { compileUnlistedOf } from '../unlisted-tools.ts'
 
-/** Of one server, as many as of one that does not group. */
+/** Maximum per server, the same as for servers that are not grouped. */
 const MAX_UPSTREAM_TOOLS = 5_000
 
 type GroupParts = UpstreamToolParts & {
-  /** Whether tools may be called that no list has: no builder has seen them. */
+  /** Whether tools that are in no list may be called, although no builder has seen them. */
   hasUnlisted: boolean
-  /** What an upstream failed with, without secrets. */
+  /** The upstream's failure, with secrets masked. */
   outageOf: (upstream: Upstream) => string | undefined
   onSkipped: (tool: string, reason: string) => void
 }
 
-/** Under its own name, without what nobody sees in it; history knows it by the name that tells it from all others. */
+/** Compiles a tool under its own name, without invisible characters. The history uses its unique name. */
 const compileInner = (
   { upstream }: UpstreamSource,
   item: UpstreamSource['kept']['catalogue']['tools'][number],
@@ -61,7 +58,7 @@ const listInner = async (
 const descriptionOf = ({ upstream, kept }: UpstreamSource): string | undefined =>
   upstream.description ?? kept.catalogue.instructions
 
-/** Each upstream as a group of its name. */
+/** Makes each upstream a group under its name. */
 export const groupUpstreams = async (
   sources: readonly UpstreamSource[],
   absent: readonly Upstream[],
@@ -95,7 +92,10 @@ export const groupUpstreams = async (
   return [...known, ...unknown]
 }
 
-/** `Weather`, then `Weather 2`: two may have one title, or the name of an upstream. */
+/**
+ * Returns unique names, such as `Weather` and `Weather 2`: two toolkits may have the same title, or the name of an
+ * upstream.
+ */
 const createNames = (taken: Iterable<string>) => {
   const names = new Set(taken)
   return (wanted: string): string => {
@@ -108,7 +108,7 @@ const createNames = (taken: Iterable<string>) => {
 
 export type CompiledInstance = { instance: Instance; tool: CompiledTool }
 
-/** Each toolkit whose tools are at work as a group, called by its title. */
+/** Makes each toolkit in use a group under its title. */
 export const groupToolkits = (
   toolkits: ServerBlueprint['toolkits'],
   compiled: readonly CompiledInstance[],

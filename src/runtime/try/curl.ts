@@ -1,12 +1,12 @@
-import type { MaskedRequest } from '../history/index.ts'
+import type { MaskedRequest } from '../../history/execution-record.ts'
 
-/** Quoted for a POSIX shell: nothing inside single quotes is special but the quote itself. */
+/** Quotes for a POSIX shell. Inside single quotes only the quote itself is special. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same request as a command line, secrets masked as in the request. */
+/** Returns the request as a curl command, with secrets masked as in the request. */
 export const toCurl = ({ method, url, headers, body }: MaskedRequest): string =>
   [
-    // Without globbing: braces and brackets of a URL stand for themselves.
+    // Without globbing, braces and brackets in a URL are literal.
     `curl --globoff -X ${quote(method)} ${quote(url)}`,
     ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),

@@ -1,59 +1,62 @@
-import { type Actor, AppError, type JsonObject, organizationForNew } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
-import {
-  type Bindings,
-  bindingOf,
-  exposedSchemaOf,
-  getServerFor,
-  type Instance,
-  listGlobals,
-  listInstancesOfTool,
-} from '../servers/index.ts'
-import { type CompiledDefinition, checkDefinition, type ToolDefinition, type ToolService } from '../toolkits/index.ts'
-import { createAnswerSamples } from './answer-samples.ts'
-import { openGlobals } from './compile-server.ts'
-import { type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { type Actor, organizationForNew } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { createAnswerSamples } from '../../results/shape/answer-samples.ts'
+import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { bindingOf } from '../../servers/bindings/bindings.ts'
+import { listGlobals } from '../../servers/globals/globals.store.ts'
+import type { Bindings, Instance } from '../../servers/server.ts'
+import { getServerFor } from '../../servers/servers.service.ts'
+import { exposedSchemaOf } from '../../servers/servers.view.ts'
+import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
+import { openGlobals } from '../compile-server.ts'
+import { type ExecutionParts, type OpenedGlobals, planCall } from '../compile-tool.ts'
+import { type CallPlan, maskRequest, performCall, prepareRequest } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
-import { type CallPlan, maskRequest, performCall, prepareRequest } from './perform-call.ts'
-import { previewShaping, type ShapingPlace, type ShapingPreview } from './shape-by-rules.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
-/** A tool as it is being written, and what it is tried with. */
+/** A tool that is being edited, and the values to try it with. */
 export type ToolDraft = {
   definition: ToolDefinition
-  /** The toolkit it is or would be saved in; one that is made with it has none yet, but an organization. */
+  /**
+   * The toolkit that it is or will be saved in. Undefined if that is created with it; then the organization is given.
+   */
   toolkitId: string | undefined
   organizationId: string | undefined
-  /** The saved tool that it is a version of: a server that offers that one is tried with the wiring there. */
+  /** The saved tool that is being edited. A server that offers it provides its bindings. */
   toolId: string | undefined
-  /** Whose globals and bindings it is tried with; without one the values alone. */
+  /** The server whose globals and bindings are used, if any. */
   serverId: string | undefined
-  /** By parameter; those of parameters that the wiring fills are left aside. */
+  /** By parameter. Values of bound parameters are ignored. */
   args: JsonObject
-  /** Of the answer that what is made of answers is shown with: it came of sending a draft. */
+  /** The stored response of a sent draft, for the preview of shaping. */
   sampleId: string | undefined
 }
 
-/** A draft as it would be called; secrets masked. */
+/** A draft as it would be called, with secrets masked. */
 export type DraftPreview = {
   compiled: CompiledDefinition
   bindings: Bindings
   secretKeys: ReadonlySet<string>
-  /** What the model is told of it. */
+  /** What the model sees of the tool. */
   seen: { name: string; description: string | undefined; inputSchema: JsonObject }
   request: ToolTest['request']
   curl: string | undefined
-  /** Why the values make no request, while they make none. */
+  /** Why the values do not make a request, if they do not. */
   problem: string | undefined
-  /** Undefined while there is no answer to show it with. */
+  /** Undefined if there is no response to preview it with. */
   shaping: ShapingPreview | undefined
 }
 
-/** What came of sending a draft; `sampleId`: of its answer, for looking at what is made of it. */
+/** The outcome of sending a draft. `sampleId` identifies its response, for the preview of shaping. */
 export type DraftTest = ToolTest & { sampleId: string | undefined }
 
-/** Arguments are the caller's; parameters that none was given for take the server's global of their name, if there is one. */
+/** Binds given arguments to the caller. Other parameters use the server's global of the same name, if there is one. */
 export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
   Object.fromEntries(
     names.flatMap(name =>
@@ -73,13 +76,13 @@ export const createToolDrafts = (
   const { db, sealing, tools, http, limits, shaper, onInternalError } = parts
   const samples = createAnswerSamples()
 
-  /** Whoever could save it there may try it. */
+  /** Everybody who may save it may try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {
     if (draft.toolkitId === undefined) return organizationForNew(actor, draft.organizationId)
     return (await tools.getToolkitForTools(actor, draft.toolkitId)).organizationId
   }
 
-  /** Secrets stay within their organization, whatever others the actor belongs to. */
+  /** Secrets stay within their organization, even if the actor belongs to several. */
   const findWiring = async (actor: Actor, draft: ToolDraft): Promise<Wiring> => {
     const { serverId, toolId } = draft
     const organizationId = await findOrganizationId(actor, draft)
@@ -114,7 +117,7 @@ export const createToolDrafts = (
   }
 
   return {
-    /** Undefined while the template or what is said of its parameters is wrong: then there is nothing to preview. */
+    /** Returns undefined if the template or its parameters are invalid. */
     previewDraft: async (actor: Actor, draft: ToolDraft): Promise<DraftPreview | undefined> => {
       const wiring = await findWiring(actor, draft)
       const { definition } = draft
@@ -122,7 +125,7 @@ export const createToolDrafts = (
       if (!checked.ok) return undefined
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      // A schema of the builder's own is checked when it is sent or saved: compiling it takes its time.
+      // A custom schema is only checked on sending and saving, because compiling it takes time.
       const prepared = prepareRequest({ ...findPlan(), inputCheck: undefined }, exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
@@ -141,7 +144,7 @@ export const createToolDrafts = (
       }
     },
 
-    /** Sends a draft once, under the checks that saving it would make; nothing is recorded. */
+    /** Sends a draft once, with the same checks as saving it, without recording it. */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)

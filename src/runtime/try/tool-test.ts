@@ -1,10 +1,11 @@
-import type { OutboundResponse } from '../platform/net/index.ts'
-import type { ToolResult } from './compiled-server.ts'
+import { toMicroseconds } from '../../history/execution-record.ts'
+import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { Masker } from '../../results/mask/masking.ts'
+import type { ToolResult } from '../call/compiled-server.ts'
+import { type CallOutcome, maskRequest } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
-import type { Masker } from './masking.ts'
-import { type CallOutcome, maskRequest, toMicroseconds } from './perform-call.ts'
 
-/** What `POST /tools/:id/test` shows, and a page that sends a tool; secrets masked. */
+/** The result of `POST /tools/:id/test` and of the tool editor, with secrets masked. */
 export type ToolTest = {
   request:
     | { method: string; url: string; headers: readonly (readonly [string, string])[]; body?: string | undefined }
@@ -15,7 +16,7 @@ export type ToolTest = {
         statusText: string
         headers: Record<string, string | string[]>
         body: string
-        /** Of the body as it came. */
+        /** Size of the received body. */
         bytes: number
         durationMs: number
       }
@@ -41,7 +42,7 @@ const showResponse = (response: OutboundResponse, durationMs: number, masker: Ma
   durationMs: toMicroseconds(durationMs),
 })
 
-/** The outcome of a call as one who tries a tool sees it. */
+/** Converts the outcome of a call for somebody who tries a tool. */
 export const showTest = ({ result, request, response, durationMs }: CallOutcome, masker: Masker): ToolTest => {
   const shown = request && maskRequest(request, masker)
   return {

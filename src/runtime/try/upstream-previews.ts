@@ -1,15 +1,20 @@
-import type { AnswerShaping } from '../context/index.ts'
-import type { Actor, JsonObject, JsonValue } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
-import { getServerFor, listGlobals } from '../servers/index.ts'
-import { type PresentedTool, presentedName, type Upstream, type UpstreamConnections } from '../upstreams/index.ts'
-import { readTexts } from './budget/answer-parts.ts'
-import { openGlobals } from './compile-server.ts'
-import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
-import { isPassed, isRefused, type PassedResult, type ToolResult } from './compiled-server.ts'
-import { previewShaping, type ShapingPlace, type ShapingPreview } from './shape-by-rules.ts'
-import { checkOfDeclared } from './shape-passed.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { readTexts } from '../../results/budget/answer-parts.ts'
+import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
+import { listGlobals } from '../../servers/globals/globals.store.ts'
+import { getServerFor } from '../../servers/servers.service.ts'
+import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
+import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
+import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
+import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call/compiled-server.ts'
+import { openGlobals } from '../compile-server.ts'
+import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 
 type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'connections'> & {
   db: Database
@@ -18,12 +23,12 @@ type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'connect
   connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
 }
 
-/** An answer that a builder brings, and what is to be done with it. */
+/** A sample result from the builder, and how to shape it. */
 export type AnswerToShape = {
   serverId: string
   text: string
   response: AnswerShaping | undefined
-  /** That clients are shown; undefined where they are shown none. */
+  /** The schema that clients see, if any. */
   outputSchema: JsonObject | undefined
 }
 
@@ -35,20 +40,20 @@ const parseValue = (text: string): JsonValue | undefined => {
   }
 }
 
-/** Why clients would get an error in place of what was made; undefined where they would not. */
+/** Returns why clients would get an error instead of the shaped result, if they would. */
 const explainMismatch = (made: string, outputSchema: JsonObject): string | undefined => {
   const value = parseValue(made)
-  const mismatch = value === undefined ? 'it is no JSON' : checkOfDeclared(outputSchema)(value)
+  const mismatch = value === undefined ? 'it is not JSON' : checkOfDeclared(outputSchema)(value)
   return (
     mismatch &&
     `What is made of it does not fit the tool's output schema: ${mismatch}. Make it fit, or give the tool a number of tokens of its own: then clients are shown it without the schema.`
   )
 }
 
-/** A tool that a builder calls to look at its answer. */
+/** An upstream tool that a builder calls to see its result. */
 export type ToolToLookAt = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
 
-/** The text that is shaped of an answer; of several the longest, as each is shaped by itself. */
+/** Returns the text that would be shaped. Each text is shaped separately, so the longest one is shown. */
 const textToShape = (result: ToolResult | PassedResult): string => {
   const structured = isPassed(result) ? result.passed.structuredContent : undefined
   if (structured !== undefined) return JSON.stringify(structured)
@@ -59,9 +64,9 @@ const textToShape = (result: ToolResult | PassedResult): string => {
 const isError = (result: ToolResult | PassedResult): boolean =>
   isPassed(result) ? result.passed.isError === true : 'isError' in result && result.isError === true
 
-/** What is made of the answers of upstreams' tools, shown with one that is at hand. */
+/** Previews the shaping of upstream results with a sample. */
 export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPreviewParts) => ({
-  /** The answer of a call as it is before it is shaped, or why there is none. It is recorded as every call. */
+  /** Calls the tool and returns its result before shaping, or why there is none. The call is recorded. */
   callUpstreamTool: async (
     actor: Actor,
     { upstream, item, args, signal }: ToolToLookAt,
@@ -75,13 +80,13 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
     const place = { shaper: parts.shaper, owner: actor.userId, compactTables: false }
     const tool = compileUpstreamTool(presented, globals, { ...parts, place, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
-    const result = await tool.call(args, { caller, client: 'patchbay-page', signal })
+    const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
     if (isRefused(result)) return { failed: result.refused.message }
     const text = textToShape(result)
-    return isError(result) ? { failed: text || 'It answered with an error that says nothing.' } : { text }
+    return isError(result) ? { failed: text || 'It returned an error without a message.' } : { text }
   },
 
-  /** Undefined where there is nothing to show it with. */
+  /** Returns undefined if there is nothing to preview. */
   previewUpstreamAnswer: async (
     actor: Actor,
     { serverId, text, response, outputSchema }: AnswerToShape,

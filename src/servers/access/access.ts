@@ -1,5 +1,6 @@
-import { failure, type McpScope, type Result, success } from '../kernel/index.ts'
-import type { AccessTier, Server } from './server.ts'
+import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { AccessTier, Server } from '../server.ts'
 
 /** Who may use a server; one value, held against every request under /s/:uuid. */
 export type AccessPolicy = {

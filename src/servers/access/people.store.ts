@@ -1,5 +1,5 @@
-import type { Transaction } from '../platform/db/index.ts'
-import type { Server } from './server.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Server } from '../server.ts'
 
 /** A user whose address those who see a server may know. */
 export type Person = { id: string; email: string }

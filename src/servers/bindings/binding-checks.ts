@@ -1,10 +1,13 @@
-import { AppError, describeJsonFault, type FieldError, findJsonFault, type JsonValue } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type CheckedParameter, castValue } from '../templates/index.ts'
-import { assertDefinition, type CompiledDefinition } from '../toolkits/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { castValue } from '../../templates/cast.ts'
+import type { CheckedParameter } from '../../templates/checked-parameters.ts'
+import { assertDefinition, type CompiledDefinition } from '../../tools/tool-definition.ts'
+import { listGlobals } from '../globals/globals.store.ts'
+import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
-import { listGlobals } from './globals.store.ts'
-import type { Binding, Bindings, Instance } from './server.ts'
 
 /** Where a value shall come from, as a form says it: a fixed value is the text that was typed. */
 export type WantedBinding =

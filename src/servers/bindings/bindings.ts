@@ -1,7 +1,8 @@
-import { type JsonValue, MAX_JSON_DEPTH, parseJson } from '../kernel/index.ts'
-import type { CheckedParameter } from '../templates/index.ts'
-import type { CompiledDefinition } from '../toolkits/index.ts'
-import type { Binding, Bindings } from './server.ts'
+import { type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import type { CheckedParameter } from '../../templates/checked-parameters.ts'
+import type { CompiledDefinition } from '../../tools/tool-definition.ts'
+import type { Binding, Bindings } from '../server.ts'
 
 export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 

@@ -1,8 +1,8 @@
-import type { HeldServer, Holdings } from '../organizations/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { countToolkits } from '../toolkits/index.ts'
-import { auditRemovedServer } from './server-audit.ts'
-import { markAsRemoved } from './servers.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { HeldServer, Holdings } from '../../tenancy/holdings.ts'
+import { countToolkits } from '../../tools/toolkits.store.ts'
+import { auditRemovedServer } from '../server-audit.ts'
+import { markAsRemoved } from '../servers.store.ts'
 
 const HELD = { id: true, name: true, organizationId: true, ownerId: true } as const
 

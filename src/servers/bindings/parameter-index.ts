@@ -1,5 +1,5 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { createToolOutlines, type ParameterHead } from '../toolkits/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { createToolOutlines, type ParameterHead } from '../../tools/tool-outlines.ts'
 import { listDefinitionsAtWork, type WiredTool } from './rewiring.store.ts'
 
 /** Tools asked for by one query: fewer than either database takes values. */

@@ -1,6 +1,6 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { toBindings, toStoredBinding } from './instances.store.ts'
-import type { Binding, Bindings } from './server.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Binding, Bindings } from '../server.ts'
+import { toBindings, toStoredBinding } from '../tools/instances.store.ts'
 
 /** A tool at work, without what it sends: little enough to read all of a server's. */
 export type WiredTool = {

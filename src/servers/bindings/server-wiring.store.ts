@@ -1,6 +1,6 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { toBinding } from './instances.store.ts'
-import type { Bindings } from './server.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Bindings } from '../server.ts'
+import { toBinding } from '../tools/instances.store.ts'
 
 /** Instances by name, without their tools: each of these is a flat query, which 2,000 of them need. */
 export const listBoundInstances = async (tx: Transaction, serverId: string) => {

@@ -1,10 +1,10 @@
-import type { Actor } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import { createToolOutlines, type ParameterHead } from '../toolkits/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { createToolOutlines, type ParameterHead } from '../../tools/tool-outlines.ts'
+import type { AccessTier, Binding, Bindings } from '../server.ts'
+import { getServerFor } from '../servers.service.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
-import type { AccessTier, Binding, Bindings } from './server.ts'
 import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows } from './server-wiring.store.ts'
-import { getServerFor } from './servers.service.ts'
 
 /** A parameter of a tool at work, with what it is bound to and the keys of the globals that this reads. */
 export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }

@@ -1,8 +1,8 @@
-import type { JsonValue } from '../kernel/index.ts'
-import type { ParameterType } from '../templates/index.ts'
-import type { ParameterHead } from '../toolkits/index.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { ParameterType } from '../../templates/template.ts'
+import type { ParameterHead } from '../../tools/tool-outlines.ts'
+import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
-import type { Binding, Bindings, Global } from './server.ts'
 
 /** The four sources as people are told of them; a fixed value that a global or a secret is part of is theirs. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const

@@ -1,22 +1,22 @@
+import type { Transaction } from '../../lib/db/client.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import {
-  type Actor,
-  AppError,
   MAX_GLOBAL_BYTES,
   MAX_GLOBALS_PER_SERVER,
   MAX_SECRET_BYTES,
   MAX_SECRETS_BYTES,
-} from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
-import { checkDefinition } from '../toolkits/index.ts'
-import { assertGlobalMayChange } from '../upstreams/index.ts'
-import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from './bindings.ts'
+} from '../../lib/kernel/limits.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { checkDefinition } from '../../tools/tool-definition.ts'
+import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
+import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
+import type { Global, Server } from '../server.ts'
+import { auditGlobal } from '../server-audit.ts'
+import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
+import { listAllInstances } from '../tools/instances.store.ts'
 import * as store from './globals.store.ts'
-import { listAllInstances } from './instances.store.ts'
-import type { Global, Server } from './server.ts'
-import { auditGlobal } from './server-audit.ts'
-import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 
 /** What a sealed global is bound to: another row's or another name's ciphertext does not open. */
 export const globalSealContext = (serverId: string, key: string) => ({

@@ -1,7 +1,7 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { Sealed } from '../platform/sealing.ts'
-import type { Global } from './server.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
+import type { Global } from '../server.ts'
 
 type GlobalRow = {
   id: string

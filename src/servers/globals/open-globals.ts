@@ -1,8 +1,8 @@
-import type { Database } from '../platform/db/index.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import type { Global } from '../server.ts'
 import { globalSealContext } from './globals.service.ts'
 import { listGlobals } from './globals.store.ts'
-import type { Global } from './server.ts'
 
 /** A global's value, whichever it is; throws SealError where a secret does not open. */
 export const openGlobal = (global: Global, sealing: Sealing): string =>

@@ -1,9 +1,10 @@
-import { AppError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { findMove, type Tool } from '../toolkits/index.ts'
-import { globalKeysOf } from './bindings.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { findMove } from '../../tools/sharing/destination.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { globalKeysOf } from '../bindings/bindings.ts'
+import { listInstancesOfTool } from '../tools/instances.store.ts'
 import { listGlobals } from './globals.store.ts'
-import { listInstancesOfTool } from './instances.store.ts'
 
 /**
  * Whoever owns a toolkit must not get the secrets of those who use it: throws `conflict` when a changed tool would send

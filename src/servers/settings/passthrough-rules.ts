@@ -1,9 +1,10 @@
-import { AppError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { explainUnpassable, listAllUpstreams } from '../upstreams/index.ts'
-import { countInstances } from './instances.store.ts'
-import type { Server } from './server.ts'
-import { countUses } from './toolkit-uses.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { explainUnpassable } from '../../upstreams/passthrough-rules.ts'
+import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
+import type { Server } from '../server.ts'
+import { countUses } from '../sources/toolkit-uses.store.ts'
+import { countInstances } from '../tools/instances.store.ts'
 
 /** Refuses tools and toolkits for a server that passes its requests on: it answers none itself. */
 export const assertHoldsTools = ({ presentation }: Server): void => {

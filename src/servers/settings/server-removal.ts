@@ -1,5 +1,5 @@
-import type { Database } from '../platform/db/index.ts'
-import * as store from './servers.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import * as store from '../servers.store.ts'
 
 export type ServerRemovalParts = {
   db: Database

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formatNumber } from '../platform/http/index.ts'
-import type { Server } from './server.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import type { Server } from '../server.ts'
 
 /** Which of two presentations a server has whose builder leaves that to what its tools cost a model, and why. */
 export type ShownAs = {

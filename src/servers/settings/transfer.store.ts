@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 
 /** Toolkits that a server takes tools from as they are: not its snapshots. */
 export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {

@@ -1,27 +1,24 @@
-import { type Actor, AppError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import {
   acceptUpdate,
   assertVersion,
   compareSnapshot,
-  findSnapshot,
-  findUsableToolkit,
-  listSnapshots,
-  noToolkit,
-  removeToolkit,
-  type Snapshot,
   type SnapshotDifference,
-  type Toolkit,
   takeSnapshot,
-} from '../toolkits/index.ts'
-import { listInstanceNames } from './instances.store.ts'
-import { assertHoldsTools } from './passthrough-rules.ts'
-import { assertSecretsStay } from './secret-moves.ts'
-import type { Server } from './server.ts'
-import { auditUpdatedToolkit } from './server-audit.ts'
-import { getServerFor, type ServerServiceParts } from './servers.service.ts'
-import { type AddableToolkit, listAddableToolkits } from './tool-picks.store.ts'
+} from '../../tools/sharing/snapshots.ts'
+import type { Snapshot, Toolkit } from '../../tools/tool.ts'
+import { noToolkit } from '../../tools/toolkits.service.ts'
+import { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from '../../tools/toolkits.store.ts'
+import { assertSecretsStay } from '../globals/secret-moves.ts'
+import type { Server } from '../server.ts'
+import { auditUpdatedToolkit } from '../server-audit.ts'
+import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
+import { assertHoldsTools } from '../settings/passthrough-rules.ts'
+import { listInstanceNames } from '../tools/instances.store.ts'
+import { type AddableToolkit, listAddableToolkits } from '../tools/tool-picks.store.ts'
 import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
 
 /** A toolkit as a server uses it. */

@@ -1,6 +1,7 @@
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import { findSnapshot, type ServerRef, type Uses } from '../toolkits/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { ServerRef, Uses } from '../../tools/toolkits.service.ts'
+import { findSnapshot } from '../../tools/toolkits.store.ts'
 
 /** Lets a server take tools from a toolkit; nothing happens when it may already. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {

@@ -1,12 +1,14 @@
-import { type Actor, AppError, assertMay, organizationIdsOf } from '../kernel/index.ts'
-import { isUniqueViolation, type Transaction } from '../platform/db/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import { assertBindings } from './binding-checks.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { isUniqueViolation } from '../../lib/db/failures.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { assertBindings } from '../bindings/binding-checks.ts'
+import type { Instance, Server } from '../server.ts'
+import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
+import { assertHoldsTools } from '../settings/passthrough-rules.ts'
+import { addUse, findToolForServer } from '../sources/toolkit-uses.store.ts'
 import * as store from './instances.store.ts'
-import { assertHoldsTools } from './passthrough-rules.ts'
-import type { Instance, Server } from './server.ts'
-import { getServerFor, type ServerServiceParts } from './servers.service.ts'
-import { addUse, findToolForServer } from './toolkit-uses.store.ts'
 
 const noInstance = () => new AppError('not_found', 'There is no such instance.')
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { createPause } from '../context/index.ts'
-import type { JsonValue } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import { toTool } from '../toolkits/index.ts'
-import type { Binding, Bindings, Instance } from './server.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { createPause } from '../../lib/worker/pause.ts'
+import { toTool } from '../../tools/tools.store.ts'
+import type { Binding, Bindings, Instance } from '../server.ts'
 
 const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as const
 

@@ -1,9 +1,10 @@
-import { type Actor, AppError } from '../kernel/index.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
+import { makeUnique } from '../unique-names.ts'
 import { assertRoomForTools, takeTool } from './instances.service.ts'
 import { countInstancesOf, listNamesAtWork } from './instances.store.ts'
-import { getServerFor, type ServerServiceParts } from './servers.service.ts'
 import * as store from './tool-picks.store.ts'
-import { makeUnique } from './unique-names.ts'
 
 export type ToolOffer = {
   toolkits: readonly store.OfferedToolkit[]

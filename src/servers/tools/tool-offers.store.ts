@@ -1,4 +1,4 @@
-import type { Transaction } from '../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 
 /** A server that offers a tool to its callers, and under which name. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }

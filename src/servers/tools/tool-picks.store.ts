@@ -1,5 +1,6 @@
-import { containing, type Database, type Transaction } from '../platform/db/index.ts'
-import type { Server } from './server.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import { containing } from '../../lib/db/containing.ts'
+import type { Server } from '../server.ts'
 
 /** Toolkits that a server may take tools from: those it uses, and its organization's own. */
 export type OfferedToolkit = {

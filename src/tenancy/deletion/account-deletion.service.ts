@@ -1,34 +1,36 @@
-import { findRemovalRefusal, removeAccount } from '../accounts/index.ts'
-import { type Actor, AppError, type Role } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import type { Announce } from '../platform/events/index.ts'
+import { findRemovalRefusal, removeAccount } from '../../identity/account-removal.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Announce } from '../../lib/events/changes.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
+import type { HeldServer } from '../holdings.ts'
+import * as members from '../members.store.ts'
+import type { Member } from '../organization.ts'
 import { type Decisions, planDeletion, type Step } from './deletion-plan.ts'
-import type { HeldServer } from './holdings.ts'
-import * as members from './members.store.ts'
-import type { Member } from './organization.ts'
 import { createOrganizationRemoval, type RemovalParts } from './removal.ts'
 
-/** What goes with an account or passes to others, before anybody decides. */
+/** What would be deleted or transferred with an account. */
 export type DeletionPreview = {
   organizations: {
     id: string
     name: string
     role: Role
-    /** One is its only owner: it has to be said what becomes of it. */
+    /** Whether the user is its only owner and must decide what happens to it. */
     mustDecide: boolean
-    /** Some of the others, the oldest members first: who could own it. */
+    /** Other members who could become owner, longest membership first; at most `MAX_OTHERS_SHOWN`. */
     otherMembers: Member[]
     servers: number
     toolkits: number
   }[]
-  /** `passesTo` is undefined where that depends on what is decided. */
+  /** `passesTo` is undefined if it depends on the user's decision. */
   servers: (HeldServer & { passesTo: Member | undefined })[]
-  /** Why the account cannot go at all. */
+  /** Why the account cannot be deleted; undefined if it can. */
   refusal: string | undefined
 }
 
-/** Other members shown of each organization. */
+/** Other members listed per organization. */
 const MAX_OTHERS_SHOWN = 200
 
 const auditLeaving = async (tx: Transaction, actor: Actor, { organization, heir }: Step & { kind: 'leave' }) =>
@@ -41,7 +43,10 @@ const auditLeaving = async (tx: Transaction, actor: Actor, { organization, heir 
   })
 
 export type AccountDeletionParts = RemovalParts & {
-  /** Ends a user's own accounts at other services with the transaction; what it answers tells those, after the commit. */
+  /**
+   * Removes the user's accounts at other services. Returns a function that notifies those services, for after the
+   * commit.
+   */
   takeAccountsOfUser: (tx: Transaction, userId: string) => Promise<() => void>
 }
 
@@ -75,8 +80,8 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
     await auditLeaving(tx, actor, step)
   }
 
-  /** Servers in organizations that the actor does not belong to any more. */
-  const giveStrays = async (tx: Transaction, announce: Announce, { userId }: Actor): Promise<void> => {
+  /** Transfers the actor's servers in organizations that they no longer belong to. */
+  const transferRemainingServers = async (tx: Transaction, announce: Announce, { userId }: Actor): Promise<void> => {
     for (const organizationId of await holdings.listOrganizationIdsOfOwner(tx, userId)) {
       const heir = await members.findOldestOwnerBut(tx, organizationId, userId)
       if (heir !== undefined) await giveServers(tx, announce, organizationId, userId, heir.userId)
@@ -109,8 +114,9 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
     },
 
     /**
-     * The account goes; whoever asks has shown that it is theirs. Throws `conflict` while an organization that they
-     * alone own is undecided, or they are the only operator; `forbidden` for the one of PATCHBAY_TENANCY=single.
+     * Deletes the account. The caller has verified the user's identity. Throws `conflict` if a decision about a solely
+     * owned organization is missing or the user is the only operator, and `forbidden` if it would delete the
+     * organization of PATCHBAY_TENANCY=single.
      */
     deleteAccount: async (actor: Actor, decisions: Decisions): Promise<void> => {
       const serverIds = await changes.commit(async (tx, announce) => {
@@ -124,9 +130,9 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
       })
       await removal.finish(serverIds)
       const tellOthers = await changes.commit(async (tx, announce) => {
-        // Planned anew: others may have come and gone meanwhile.
+        // Planned again, because members may have joined or left in the meantime.
         for (const step of await planDeletion(tx, actor, decisions, tenancy)) await take(tx, announce, actor, step)
-        await giveStrays(tx, announce, actor)
+        await transferRemainingServers(tx, announce, actor)
         const tell = await takeAccountsOfUser(tx, actor.userId)
         await removeAccount(tx, actor)
         announce({ type: 'access_changed', userId: actor.userId })

@@ -1,16 +1,17 @@
-import { type Actor, AppError, type FieldError } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { findMember, findOldestOwnerBut, listMembershipsOf } from './members.store.ts'
-import type { Member } from './organization.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import { findMember, findOldestOwnerBut, listMembershipsOf } from '../members.store.ts'
+import type { Member } from '../organization.ts'
 import { assertNotTheOnly, type Tenancy } from './removal.ts'
 
-/** For each organization that one alone owns: it goes too, or the id of the member who owns it from then on. */
+/** For each solely owned organization, by ID: `REMOVE`, or the user ID of the member who becomes its owner. */
 export type Decisions = Readonly<Record<string, string>>
 export const REMOVE = 'remove'
 
 type Named = { id: string; name: string }
 
-/** What becomes of each organization of somebody who goes; servers go to the heir. */
+/** What happens to an organization when a member's account is deleted. The heir gets the servers. */
 export type Step =
   | { kind: 'remove'; organization: Named }
   | { kind: 'leave'; organization: Named; heir: Member; isNewOwner: boolean }
@@ -21,17 +22,17 @@ const assertAllDecided = (undecided: readonly Named[]): void => {
   if (undecided.length === 0) return
   const errors: FieldError[] = undecided.map(({ id, name }) => ({
     path: pathOf(id),
-    message: `"${name}" has no other owner: say "${REMOVE}", or the id of the member who owns it from now on`,
+    message: `"${name}" has no other owner: send "${REMOVE}" or the user ID of its new owner`,
   }))
   const names = undecided.map(({ name }) => `"${name}"`).join(', ')
-  throw new AppError('conflict', `You are the only owner of ${names}: say what becomes of it.`, { errors })
+  throw new AppError('conflict', `You are the only owner of ${names}. Choose what should happen to it.`, { errors })
 }
 
 const assertNothingElseDecided = (decisions: Decisions, alone: readonly Named[]): void => {
   const others = Object.keys(decisions).filter(id => !alone.some(organization => organization.id === id))
   if (others.length === 0) return
-  throw new AppError('invalid_request', 'Only of organizations that you alone own can you say what becomes of them.', {
-    errors: others.map(id => ({ path: pathOf(id), message: 'is no organization that you alone own' })),
+  throw new AppError('invalid_request', 'You can decide only about organizations of which you are the only owner.', {
+    errors: others.map(id => ({ path: pathOf(id), message: 'is not an organization of which you are the only owner' })),
   })
 }
 
@@ -39,14 +40,14 @@ const planOf = async (tx: Transaction, actor: Actor, organization: Named, decisi
   if (decision === REMOVE) return { kind: 'remove', organization }
   const heir = decision === actor.userId ? undefined : await findMember(tx, organization.id, decision)
   if (heir !== undefined) return { kind: 'leave', organization, heir, isNewOwner: true }
-  throw new AppError('invalid_request', `Only another member can own "${organization.name}" from now on.`, {
-    errors: [{ path: pathOf(organization.id), message: 'is no other member' }],
+  throw new AppError('invalid_request', `Only another member can become the owner of "${organization.name}".`, {
+    errors: [{ path: pathOf(organization.id), message: 'is not another member' }],
   })
 }
 
 /**
- * What becomes of the actor's organizations. Throws `conflict`, naming them, while one that they alone own is
- * undecided, and `invalid_request` for a decision that is not theirs or cannot be.
+ * Plans what happens to the actor's organizations. Throws `conflict`, naming them, if decisions about solely owned
+ * organizations are missing, and `invalid_request` for other or impossible decisions.
  */
 export const planDeletion = async (
   tx: Transaction,

@@ -1,25 +1,28 @@
-import { linkHashOf, markEmailVerified } from '../accounts/index.ts'
-import { AppError, type Role } from '../kernel/index.ts'
-import { type AuditActor, writeAudit } from '../platform/audit/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
+import { markEmailVerified } from '../../identity/accounts.store.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import type { AuditActor } from '../../identity/audit/audit-entry.ts'
+import { linkHashOf } from '../../identity/mail/mailed-links.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
+import { addMember, findRole } from '../members.store.ts'
+import type { OpenInvitation } from '../organization.ts'
 import { findOpenInvitation, markAccepted } from './invitations.store.ts'
-import { addMember, findRole } from './members.store.ts'
-import type { OpenInvitation } from './organization.ts'
 
-/** Throws `not_found`, the same for a link that was used, replaced, withdrawn or is too old, and for one never sent. */
+/** Returns an open invitation. Throws the same `not_found` for used, replaced, withdrawn, expired and unknown links. */
 export const getOpenInvitation = async (tx: Transaction, token: string): Promise<OpenInvitation> => {
   const tokenHash = linkHashOf(token)
   const invitation = tokenHash === undefined ? undefined : await findOpenInvitation(tx, tokenHash, new Date())
   if (invitation !== undefined) return invitation
-  throw new AppError('not_found', 'This invitation is not good any more: ask whoever sent it for another one.')
+  throw new AppError('not_found', 'This invitation is no longer valid. Ask the sender for a new one.')
 }
 
-/** Only who reads the mail of the invited address takes the invitation up: it says so of the account as well. */
+/** Throws `forbidden` unless the account has the invited email: accepting an invitation also verifies that email. */
 const getInvitationFor = async (tx: Transaction, token: string, email: string): Promise<OpenInvitation> => {
   const invitation = await getOpenInvitation(tx, token)
   if (invitation.email === email) return invitation
-  throw new AppError('forbidden', 'This invitation is for another e-mail address: use the one that it was sent to.', {
-    errors: [{ path: 'email', message: 'is not the one that was invited' }],
+  throw new AppError('forbidden', 'This invitation is for another email. Use the one that it was sent to.', {
+    errors: [{ path: 'email', message: 'is not the invited one' }],
   })
 }
 
@@ -27,11 +30,11 @@ export type Joined = {
   id: string
   name: string
   role: Role
-  /** Whether they belonged to it already: then their role is as it was. */
+  /** Whether the user was a member already; then their role is unchanged. */
   wasMember: boolean
 }
 
-/** Makes the user a member, their address verified, and the invitation used. Throws as `getInvitationFor`. */
+/** Makes the user a member, verifies their email and uses up the invitation. Throws like `getInvitationFor`. */
 export const acceptInvitation = async (
   tx: Transaction,
   token: string,
@@ -41,7 +44,7 @@ export const acceptInvitation = async (
   const { id, organizationId, organizationName, role, email } = await getInvitationFor(tx, token, user.email)
   const now = new Date()
   await markAccepted(tx, id, now)
-  // Who opened the letter has shown whose address it is.
+  // Opening the link proves that the user receives mail at this address.
   if (await markEmailVerified(tx, user.id, now)) {
     await writeAudit(tx, {
       action: 'user.email_verified',
@@ -60,7 +63,7 @@ export const acceptInvitation = async (
   return { id: organizationId, name: organizationName, role: held ?? role, wasMember: held !== undefined }
 }
 
-/** What sign-up asks of invitations. */
+/** The invitation operations that sign-up needs. */
 export const invitationsForSignUp = {
   assertGoodFor: async (tx: Transaction, token: string, email: string): Promise<void> => {
     await getInvitationFor(tx, token, email)

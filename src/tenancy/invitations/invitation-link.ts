@@ -1,13 +1,13 @@
-import type { Mail } from '../platform/mail/index.ts'
-import type { OpenInvitation } from './organization.ts'
+import type { Mail } from '../../lib/mail/mailer.ts'
+import type { OpenInvitation } from '../organization.ts'
 
-/** Long enough for somebody who is away for some days; another one is sent as easily. */
+/** Lifetime of an invitation in days: long enough for people who are away for a few days. */
 export const INVITATION_DAYS = 7
 
-/** Where the page of an invitation is, as a path of ours. */
+/** Returns the path of the invitation page. */
 export const invitationPath = (token: string): string => `/invitation?${new URLSearchParams({ token })}`
 
-export const invitationLetter = (
+export const invitationEmail = (
   { email, role, organizationName, invitedBy }: Omit<OpenInvitation, 'id'>,
   link: string,
   baseUrl: string,
@@ -15,8 +15,8 @@ export const invitationLetter = (
   to: email,
   subject: `Invitation to ${organizationName} on Patchbay`,
   text: `${[
-    `${invitedBy ?? 'Somebody'} invites ${email} to join the organization "${organizationName}" on Patchbay at ${baseUrl}, as ${role}.`,
-    `To join, open this link within ${INVITATION_DAYS} days. It works once; an account is made there if you have none:\n${link}`,
-    'You know nothing of this? Then leave the link alone: nothing happens.',
+    `${invitedBy ?? 'Someone'} has invited ${email} to join the organization "${organizationName}" on Patchbay at ${baseUrl} as ${role}.`,
+    `To join, open this link within ${INVITATION_DAYS} days. It works once. You can create an account there if you do not have one:\n${link}`,
+    'If you did not expect this invitation, ignore this email.',
   ].join('\n\n')}\n`,
 })

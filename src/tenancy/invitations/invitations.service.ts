@@ -1,19 +1,21 @@
-import { makeLinkToken } from '../accounts/index.ts'
-import { type Actor, AppError, assertMay, permissionOver, type Role } from '../kernel/index.ts'
-import { writeAudit } from '../platform/audit/index.ts'
-import type { Counters } from '../platform/counters/index.ts'
-import type { Database, Transaction } from '../platform/db/index.ts'
-import type { Changes } from '../platform/events/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
-import type { Mailer } from '../platform/mail/index.ts'
-import { assertStillMay } from './current-role.ts'
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import { makeLinkToken } from '../../identity/mail/mailed-links.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Counters } from '../../lib/db/counters.ts'
+import type { Changes } from '../../lib/events/changes.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { permissionOver, type Role } from '../../lib/kernel/roles.ts'
+import type { Mailer } from '../../lib/mail/mailer.ts'
+import { assertStillMay } from '../current-role.ts'
+import { findMemberByEmail } from '../members.store.ts'
+import type { Invitation, OpenInvitation, Organization } from '../organization.ts'
+import { findOrganization } from '../organizations.store.ts'
 import { acceptInvitation, getOpenInvitation } from './invitation-acceptance.ts'
-import { INVITATION_DAYS, invitationLetter, invitationPath } from './invitation-link.ts'
+import { INVITATION_DAYS, invitationEmail, invitationPath } from './invitation-link.ts'
 import { createInvitationThrottle } from './invitation-throttle.ts'
 import * as store from './invitations.store.ts'
-import { findMemberByEmail } from './members.store.ts'
-import type { Invitation, OpenInvitation, Organization } from './organization.ts'
-import { findOrganization } from './organizations.store.ts'
 
 export type InvitationServiceParts = {
   db: Database
@@ -23,20 +25,20 @@ export type InvitationServiceParts = {
   baseUrl: string
 }
 
-/** Invitations of one organization that wait to be taken up. */
+/** Pending invitations per organization. */
 const MAX_OPEN_INVITATIONS = 100
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 const assertNoMember = async (tx: Transaction, organizationId: string, email: string): Promise<void> => {
   if ((await findMemberByEmail(tx, organizationId, email)) === undefined) return
-  throw new AppError('conflict', 'This person is a member of the organization already.', {
-    errors: [{ path: 'email', message: 'is that of a member' }],
+  throw new AppError('conflict', 'This person is already a member of the organization.', {
+    errors: [{ path: 'email', message: 'belongs to a member' }],
   })
 }
 
 const assertRoom = async (tx: Transaction, organizationId: string, email: string, now: Date): Promise<void> => {
   if ((await store.countOpenInvitations(tx, organizationId, email, now)) < MAX_OPEN_INVITATIONS) return
-  const message = `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations: withdraw some first.`
+  const message = `An organization can have at most ${MAX_OPEN_INVITATIONS} pending invitations. Withdraw some first.`
   throw new AppError('limit_exceeded', message)
 }
 
@@ -58,8 +60,8 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
       await assertRoom(tx, organizationId, email, now)
       const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
-      const wish = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
-      const invitation = await store.putInvitation(tx, wish)
+      const data = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
+      const invitation = await store.putInvitation(tx, data)
       await writeAudit(tx, {
         action: 'invitation.created',
         actor,
@@ -80,18 +82,18 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     const { token, tokenHash } = makeLinkToken()
     const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
     const link = `${baseUrl}${invitationPath(token)}`
-    await mailer.send(invitationLetter({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))
+    await mailer.send(invitationEmail({ ...invitation, organizationName, invitedBy: actor.email }, link, baseUrl))
     return invitation
   }
 
   return {
     /**
-     * Sends a link by mail; one sent before to the same address is worth nothing from then on. Whether the address has
-     * an account makes no difference. Throws `conflict` for a member's, `unavailable` where the letter cannot be sent.
+     * Emails an invitation link. Invalidates an earlier one to the same email. Works with and without an account.
+     * Throws `conflict` for the email of a member, and `unavailable` if the email cannot be sent.
      */
     invite,
 
-    /** Sends another link to the same address, for the same role; the one before is worth nothing from then on. */
+    /** Sends a new link to the same email for the same role, and invalidates the previous one. */
     renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
       assertMay(actor, organizationId, 'manage')
       const invitation = await store.findOpenInvitationById(db, organizationId, id, new Date())
@@ -99,7 +101,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       return invite(actor, organizationId, invitation)
     },
 
-    /** Those that are still good. */
+    /** Lists the pending invitations. */
     listInvitations: async (actor: Actor, organizationId: string, page: IdPage): Promise<Invitation[]> => {
       assertMay(actor, organizationId, 'manage')
       return store.listOpenInvitations(db, organizationId, page, new Date())
@@ -121,10 +123,13 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
         })
       }),
 
-    /** For who holds the link. Throws `not_found` where it is not good any more. */
+    /** Returns the invitation of a link. Throws `not_found` if it is no longer valid. */
     getOpenInvitation: (token: string): Promise<OpenInvitation> => getOpenInvitation(db, token),
 
-    /** Makes the actor a member. Throws `not_found` for a link that is not good any more, `forbidden` for another's. */
+    /**
+     * Makes the actor a member. Throws `not_found` if the link is no longer valid, `forbidden` if it is for another
+     * email.
+     */
     acceptInvitation: (actor: Actor, token: string): Promise<Organization> =>
       changes.commit(async (tx, announce) => {
         const user = { id: actor.userId, email: actor.email }
@@ -140,7 +145,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
         }
         announce({ type: 'access_changed', userId: actor.userId })
         const organization = await findOrganization(tx, id, actor.userId)
-        if (organization === undefined) throw new Error('a member was added and is not there')
+        if (organization === undefined) throw new Error('the organization of a new member was not found')
         return organization
       }),
   }

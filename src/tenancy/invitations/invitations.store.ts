@@ -1,7 +1,8 @@
-import type { Role } from '../kernel/index.ts'
-import { type Database, removeInBatches, type Transaction } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { Invitation, OpenInvitation } from './organization.ts'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
+import type { Invitation, OpenInvitation } from '../organization.ts'
 
 type InvitationRow = {
   id: string
@@ -23,7 +24,7 @@ const toInvitation = (row: InvitationRow): Invitation => ({
   updatedAt: row.updatedAt,
 })
 
-/** Neither taken up nor too old. */
+/** Condition for invitations that are neither accepted nor expired. */
 const openAt = (now: Date) => ({ acceptedAt: null, expiresAt: { gt: now } })
 
 export const findOpenInvitation = async (
@@ -73,7 +74,7 @@ export const listOpenInvitations = async (
   return rows.map(toInvitation)
 }
 
-/** To other addresses than this one. */
+/** Counts open invitations to other emails than `but`. */
 export const countOpenInvitations = (
   tx: Transaction,
   organizationId: string,
@@ -81,7 +82,7 @@ export const countOpenInvitations = (
   now: Date,
 ): Promise<number> => tx.invitation.count({ where: { organizationId, email: { not: but }, ...openAt(now) } })
 
-/** One for each address: another takes the place of the one before, whose link is worth nothing from then on. */
+/** Stores an invitation. Replaces an earlier one to the same email, whose link stops working. */
 export const putInvitation = async (
   tx: Transaction,
   data: {
@@ -111,6 +112,6 @@ export const removeInvitation = async (tx: Transaction, id: string): Promise<voi
   await tx.invitation.delete({ where: { id } })
 }
 
-/** Of all organizations, those whose time is over, whether or not they were taken up. */
+/** Removes expired invitations of all organizations, accepted or not. */
 export const removeExpiredInvitations = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.invitation.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

@@ -1,21 +1,22 @@
 import { z } from 'zod'
-import { createTrustedFetch, OutboundError } from '../../platform/net/index.ts'
+import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { createTrustedFetch } from '../../lib/outbound/trusted-fetch.ts'
 
-/** Texts asked about at once: the answer is parsed on the event loop, and that many take a few milliseconds. */
+/** Texts per request. The response is parsed on the event loop, which takes a few milliseconds for this many. */
 export const MAX_TEXTS = 16
-/** Numbers of one embedding: twice what the largest models give. */
+/** Maximum numbers in an embedding: twice what the largest models return. */
 const MAX_DIMENSIONS = 8_192
-/** As many embeddings of that many numbers, each with all of its digits. */
+/** Enough for MAX_TEXTS embeddings of MAX_DIMENSIONS numbers with all their digits. */
 const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024
 
 export type EmbeddingSettings = {
   url: string
   model: string
-  /** Sent as a bearer token, and shown nowhere. */
+  /** Sent as a bearer token; never shown. */
   key: string | undefined
 }
 
-/** No embeddings came; `message` is ours, and holds nothing of the address, the key or the answer. */
+/** No embeddings were returned. `message` contains nothing of the URL, the key or the response. */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError'
 }
@@ -30,15 +31,15 @@ const parseAnswer = (text: string): z.infer<typeof Answer>['data'] => {
   try {
     return Answer.parse(JSON.parse(text)).data
   } catch {
-    throw new EmbeddingError('its answer is no list of embeddings')
+    throw new EmbeddingError('its response is not a list of embeddings')
   }
 }
 
-/** Of length 1, so that the product of two says how near they are. */
+/** Returns the vector scaled to length 1, so that a dot product is the cosine. */
 const toUnitVector = (numbers: readonly number[]): Float32Array => {
   const vector = Float32Array.from(numbers)
   const length = Math.hypot(...vector)
-  if (!(length > 0 && Number.isFinite(length))) throw new EmbeddingError('an embedding has no direction')
+  if (!(length > 0 && Number.isFinite(length))) throw new EmbeddingError('an embedding has length zero')
   return vector.map(number => number / length)
 }
 
@@ -47,18 +48,18 @@ const readVectors = (text: string, count: number): Float32Array[] => {
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]))
   const inOrder = Array.from({ length: count }, (_, at) => byIndex.get(at) ?? [])
   if (data.length !== count || inOrder.some(({ length }) => length === 0)) {
-    throw new EmbeddingError(`it answered ${data.length} embeddings, not one for each of ${count} texts`)
+    throw new EmbeddingError(`it returned ${data.length} embeddings for ${count} texts`)
   }
   if (inOrder.some(({ length }) => length !== inOrder[0]?.length)) {
-    throw new EmbeddingError('its embeddings are not of one length')
+    throw new EmbeddingError('its embeddings differ in length')
   }
   return inOrder.map(toUnitVector)
 }
 
 const toEmbeddingError = (error: unknown): unknown =>
-  error instanceof OutboundError ? new EmbeddingError(`it did not answer (${error.fault})`) : error
+  error instanceof OutboundError ? new EmbeddingError(`it did not respond (${error.fault})`) : error
 
-/** What turns texts into vectors: an endpoint as OpenAI's for embeddings, at the address that the operator has set. */
+/** Client of an OpenAI-compatible embeddings endpoint at the URL that the operator has set. */
 export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, timeoutMs: number) => {
   const net = createTrustedFetch({ timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES })
   const headers = {
@@ -75,10 +76,10 @@ export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, 
     }
   }
   return {
-    /** A vector of length 1 for each of at most `MAX_TEXTS` texts, in their order, all of one size. Throws EmbeddingError. */
+    /** Returns a unit vector for each of at most `MAX_TEXTS` texts, in order, all of one size. Throws EmbeddingError. */
     embed: async (texts: readonly string[]): Promise<Float32Array[]> => {
       const { status, text } = await send(JSON.stringify({ model, input: texts, encoding_format: 'float' }))
-      if (status !== 200) throw new EmbeddingError(`it answered with status ${status}`)
+      if (status !== 200) throw new EmbeddingError(`it responded with status ${status}`)
       return readVectors(text, texts.length)
     },
     close: (): Promise<void> => net.close(),

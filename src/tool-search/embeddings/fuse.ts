@@ -1,7 +1,7 @@
-/** How little the first places of an order count for more than those behind them (Cormack et al. 2009). */
+/** Smoothing constant of reciprocal rank fusion (Cormack et al. 2009). */
 const K = 60
 
-/** One order out of several, each the best first, by reciprocal rank fusion: what is far ahead in any, or in all, is first. */
+/** Merges several rankings, each best first, by reciprocal rank fusion. */
 export const fuseOrders = (orders: readonly (readonly number[])[]): number[] => {
   const scores = new Map<number, number>()
   for (const order of orders) {

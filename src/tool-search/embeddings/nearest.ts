@@ -1,13 +1,13 @@
-import { createPause } from '../pause.ts'
+import { createPause } from '../../lib/worker/pause.ts'
 
-/** Vectors that are compared with a question at once: each of its numbers is read once for all of them. */
+/** Vectors compared with a query at once, so that each of its numbers is read once for all of them. */
 const AT_ONCE = 4
-/** Between two looks at the clock: a tenth of a millisecond, with vectors of a usual size. */
+/** Vectors compared between two pauses: about 0.1 ms with vectors of a usual size. */
 const A_TURN = 256
 
 type Near = { place: number; nearness: number }
 
-/** Writes the cosines of four vectors to a question, all of length 1 and one size, to `into` from `place` on. */
+/** Writes the cosines of four unit vectors and a query to `into`, starting at `place`. */
 const compareFour = (
   asked: Float32Array,
   [a, b, c, d]: readonly [Float32Array, Float32Array, Float32Array, Float32Array],
@@ -31,7 +31,7 @@ const compareFour = (
   into[place + 3] = fourth
 }
 
-/** The cosine of each vector to a question, by place; in turns, so that others have theirs. */
+/** Returns the cosine of each vector and the query, by index. Pauses now and then for other work. */
 const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[]): Promise<Float64Array> => {
   const cosines = new Float64Array(Math.ceil(vectors.length / AT_ONCE) * AT_ONCE)
   const pause = createPause()
@@ -44,7 +44,7 @@ const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[])
   return cosines.subarray(0, vectors.length)
 }
 
-/** Places of the vectors that are nearest to `asked`, the nearest first; none that points the other way. */
+/** Returns the indexes of the vectors nearest to `asked`, nearest first; none with a negative cosine. */
 export const listNearest = async (
   asked: Float32Array,
   vectors: readonly Float32Array[],

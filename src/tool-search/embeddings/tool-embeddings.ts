@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { mapInTurns } from '../pause.ts'
-import { type ToolText, textOfTool } from '../ranking/index.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
+import { type ToolText, textOfTool } from '../ranking/tool-words.ts'
 import { createEmbeddingEndpoint, EmbeddingError, type EmbeddingSettings, MAX_TEXTS } from './embedding-endpoint.ts'
 import { listNearest } from './nearest.ts'
 
-/** For the vectors of a few tools, which nobody waits for. */
+/** Timeout of a request for tools' embeddings, which no search waits for. */
 const TOOLS_TIMEOUT_MS = 30_000
-/** Of all servers together: 20,000 tools at 1,536 numbers each. */
+/** Cache size for all servers together: 20,000 tools with 1,536 numbers each. */
 const MAX_BYTES = 128 * 1_024 * 1_024
-/** What keeping one costs besides its numbers, about. */
+/** Approximate overhead of a cache entry. */
 const BYTES_BESIDES = 200
-/** As long a fault that goes on is not logged again. */
+/** Minimum time between two log messages about a failing endpoint. */
 const LOG_EVERY_MS = 600_000
-/** As the ranking by words reads of a question. */
+/** Maximum query length, the same as for the ranking by words. */
 const MAX_QUERY_CHARACTERS = 1_000
-/** Of the nearest, so many are set beside those that words find. */
+/** How many of the nearest tools are merged with those found by words. */
 export const NEAREST_TOOLS = 30
 
 export type EmbeddingLimits = {
-  /** For the vector of a question, which a search waits for. */
+  /** Timeout of a query's embedding, which a search waits for. */
   queryMs: number
-  /** As long nothing is asked after a fault, and no tools are asked for again that there is no room for. */
+  /** Pause after a failure, and before tools are embedded again that did not fit the cache. */
   pauseMs: number
 }
 const USUAL_LIMITS: EmbeddingLimits = { queryMs: 500, pauseMs: 10_000 }
@@ -33,16 +33,16 @@ type ToolEmbeddingsParts = {
   limits?: Partial<EmbeddingLimits> | undefined
 }
 
-/** Tools by what they mean. */
+/** Search for tools by meaning. */
 export type ToolMeanings = {
   /**
-   * Places of the tools that are nearest to a question, the nearest first. Undefined where that is not known now: not all
-   * tools have vectors yet, or the question got none in time. Never rejects.
+   * Returns the indexes of the tools nearest to a query, nearest first; undefined if some tools have no embedding yet or
+   * the query's did not arrive in time. Never rejects.
    */
   find: (query: string, isAllowed: (place: number) => boolean) => Promise<number[] | undefined>
 }
 
-/** The vectors of what tools say of themselves and of what is asked for, shared by all servers. */
+/** Embeddings of tools and queries, cached for all servers together. */
 export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbeddingsParts) => {
   const { queryMs, pauseMs } = { ...USUAL_LIMITS, ...limits }
   const forTools = createEmbeddingEndpoint(settings, TOOLS_TIMEOUT_MS)
@@ -59,10 +59,10 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (isClosed || performance.now() - loggedAt < LOG_EVERY_MS) return
     loggedAt = performance.now()
     const reason = error instanceof EmbeddingError ? error.message : 'unknown reason'
-    logger.warn({ reason }, 'the embeddings endpoint does not answer as it should: tools are found by words alone')
+    logger.warn({ reason }, 'the embeddings endpoint fails: tools are found by words only')
   }
 
-  /** Asks, and after a fault not again for a while. */
+  /** Requests embeddings; after a failure not again for `pauseMs`. */
   const createAsking = ({ embed }: Pick<typeof forTools, 'embed'>) => {
     let quietUntil = Number.NEGATIVE_INFINITY
     return async (texts: readonly string[]): Promise<Float32Array[] | undefined> => {
@@ -79,14 +79,14 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
   const askForTools = createAsking(forTools)
   const askForQuery = createAsking(forQueries)
 
-  /** One request for tools at a time, and each server in its turn. */
+  /** Runs requests for tools one at a time, so that servers alternate. */
   const inTurn = <Made>(work: () => Promise<Made>): Promise<Made> => {
     const made = lastTurn.then(work)
     lastTurn = made.catch(() => {})
     return made
   }
 
-  /** Has the next few that lack a vector embedded; answers where to go on, or undefined where that makes no sense. */
+  /** Embeds the next few tools without a vector. Returns the index to continue from, or undefined to stop. */
   const fillSome = async (tools: readonly ToolText[], keys: readonly string[], from: number) => {
     const texts = new Map<string, string>()
     let next = from
@@ -101,7 +101,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     return next
   }
 
-  /** The vectors of all, or undefined where one is missing. */
+  /** Returns all vectors, or undefined if one is missing. */
   const listVectors = (keys: readonly string[]): Float32Array[] | undefined => {
     const all: Float32Array[] = []
     for (const key of keys) {
@@ -122,18 +122,18 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (known.every(({ length }) => length === asked.length)) {
       return listNearest(asked, known, NEAREST_TOOLS, isAllowed)
     }
-    noteFault(new EmbeddingError('its embeddings are not of one length'))
+    noteFault(new EmbeddingError('its embeddings differ in length'))
     return undefined
   }
 
   return {
-    /** Begins to have the tools embedded, which nobody waits for; goes on with the next search where it could not. */
+    /** Starts to embed the tools in the background; the next search resumes after a failure. */
     prepare: (tools: readonly ToolText[]): ToolMeanings => {
       let keys: readonly string[] | undefined
       let notBefore = Number.NEGATIVE_INFINITY
 
       const fill = async (): Promise<void> => {
-        // Whoever has mounted the server, or searches it, goes on first.
+        // The mount or search that started this continues first.
         await setImmediate()
         keys ??= await mapInTurns(tools, tool => hash('sha256', textOfTool(tool), 'base64'))
         const places = keys

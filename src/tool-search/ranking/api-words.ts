@@ -1,9 +1,9 @@
-/** A word that stands for another, and how well: 1 is the same. */
+/** A related word and its weight; 1 means the same. */
 type RelatedWord = { word: string; weight: number }
 
 /**
- * Words that stand for one another where people speak of what APIs do, a group a line. Behind a `>` stand words that lead
- * to those before it, and not the other way round. A dictionary of the language adds nothing to it (docs/adr/0012).
+ * Synonyms in the language of APIs, one group a line. Words after `>` lead to those before it, but not the other way
+ * round. An English dictionary adds nothing to this list (docs/adr/0012).
  */
 const GROUPS = `
 get list show read fetch retrieve view return > see look find display check tell inspect browse know open

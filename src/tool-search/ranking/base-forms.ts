@@ -1,4 +1,4 @@
-/** Forms that no rule leads back from, of common verbs and nouns. */
+/** Irregular forms of common verbs and nouns, each followed by its base form. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map(
   `began begin begun begin bought buy broke break broken break brought bring built build came come caught catch children child
   chose choose chosen choose done do drawn draw drew draw driven drive fell fall felt feel found find gave give given give
@@ -28,7 +28,7 @@ const ENDINGS: readonly [ending: string, instead: string][] = [
   ['est', ''],
 ]
 
-/** The word, and what it may be a form of. */
+/** Returns the word and its possible base forms. */
 export const baseForms = (word: string): string[] => {
   const irregular = IRREGULAR.get(word)
   if (irregular !== undefined) return [irregular]

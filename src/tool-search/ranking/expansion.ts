@@ -2,15 +2,15 @@ import type { ApiWords } from './api-words.ts'
 import { baseForms } from './base-forms.ts'
 import { stemOf } from './words.ts'
 
-/** The stems that tools have. */
+/** The stems that occur in the indexed tools. */
 export type Vocabulary = {
   has: (stem: string) => boolean
   withPrefix: (prefix: string) => readonly string[]
-  /** Those that so many edits lead to, at most. */
+  /** Stems within this edit distance. */
   near: (stem: string, edits: number) => readonly { stem: string; edits: number }[]
 }
 
-/** A stem that stands for a word of a question, and how well: 1 is the word itself. */
+/** A stem that matches a word of the query, with its weight; 1 is the word itself. */
 export type WordMeaning = { stem: string; weight: number }
 
 const MIN_PREFIX_CHARACTERS = 3
@@ -21,17 +21,17 @@ const LONG_CHARACTERS = 8
 const TYPO_WEIGHT = 0.75
 const SECOND_TYPO_WEIGHT = 0.5
 const API_WEIGHT = 0.8
-/** Of what a word is a form of. */
+/** Weight of a base form. */
 const FORM_WEIGHT = 0.9
-/** Of what a word is short for, or the other way round. */
+/** Weight of an abbreviation or its long form. */
 const SHORT_WEIGHT = 0.95
-/** What is left of words of the same meaning where tools have the very word: who uses it mostly means it. */
+/** Factor for synonyms if tools contain the word itself, which is then usually what is meant. */
 const OWN_EFFECT = 0.7
 const MAX_MEANINGS = 60
 
 /**
- * All stems of the tools that may stand for a word: itself, words that begin with it, what it may be a typing error of
- * where nobody knows it, and words of the same meaning.
+ * Returns all stems that match a word of a query: the word itself, words that begin with it, synonyms, and, for an
+ * unknown word, words it may be a typing error of.
  */
 export const expandWord = (word: string, vocabulary: Vocabulary, apiWordsNear: ApiWords): WordMeaning[] => {
   const meanings = new Map<string, number>()
@@ -48,7 +48,7 @@ export const expandWord = (word: string, vocabulary: Vocabulary, apiWordsNear: A
   }
   const forms = baseForms(word)
   const [base = word] = forms
-  // Of a form that no rule leads back from it is another word.
+  // An irregular form has a different stem.
   add(stemOf(base), effect * FORM_WEIGHT)
   const related = forms.flatMap(form => apiWordsNear(form))
   for (const { word: near, weight } of related) {

@@ -2,20 +2,20 @@ import type SearchableMap from 'minisearch/SearchableMap'
 import type { WordMeaning } from './expansion.ts'
 import { CANDIDATES, spreadOut } from './spread-out.ts'
 
-/** The tools that have a word, how much it counts in each, and whether it is in what the tool is called. */
+/** The tools that contain a word, its weight in each, and whether it is in the tool's name or title. */
 export type Postings = { tools: Uint32Array; counts: Float32Array; called: Uint8Array; idf: number }
 
-/** How soon more of the same word adds nothing more (BM25's k1). */
+/** BM25's k1: how fast repetitions of a word saturate. */
 const SATURATION = 1.2
-/** What it counts for that a tool has all of a question, in place of one word of it. */
+/** Share of the score that depends on how much of the query a tool covers. */
 const COVERAGE = 0.6
-/** What it counts for that a question has all of what a tool is called. */
+/** Bonus if the query contains all words of the tool's name. */
 const EXACTNESS = 0.8
 
-/** A word of the same meaning is less of a name than the word itself: its weight to this power. */
+/** A synonym of a word in a name counts less: its weight to this power. */
 const NEAR_NAME_POWER = 1.5
 
-/** For each tool, what the words that it is called by say together. */
+/** Returns for each tool the summed idf of the words in its name and title. */
 const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Array => {
   const sums = new Float64Array(toolCount)
   for (const { tools, called, idf } of map.values()) {
@@ -24,7 +24,7 @@ const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Arra
   return sums
 }
 
-/** Ranks the tools of an index by the words of a question, each with all that stands for it; `names`: of each tool, the stems. */
+/** Ranks the tools of an index by the words of a query and their expansions. `names`: the stems of each tool's name. */
 export const createRanking = (map: SearchableMap<Postings>, names: readonly ReadonlySet<string>[]) => {
   const toolCount = names.length
   const calledBy = sumCalled(map, toolCount)
@@ -34,11 +34,11 @@ export const createRanking = (map: SearchableMap<Postings>, names: readonly Read
   const covered = new Float64Array(toolCount)
   const called = new Float64Array(toolCount)
 
-  /** Adds to each tool what the best of a word's meanings counts there; answers what it counts at most. */
+  /** Adds to each tool the score of the best expansion of a word. Returns the highest possible score. */
   const addWord = (meanings: readonly WordMeaning[], touched: Set<number>): number => {
     const found: number[] = []
     const own = meanings.find(({ weight }) => weight === 1)
-    // A rare word that means the same must not say more than the one that was asked for.
+    // A rare synonym must not count more than the word that was asked for.
     const most = own === undefined ? Number.POSITIVE_INFINITY : (map.get(own.stem)?.idf ?? 0)
     let weight = 0
     for (const meaning of meanings) {

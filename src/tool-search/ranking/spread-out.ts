@@ -1,11 +1,11 @@
-/** A tool that was found: the words that it is called by, and how well it fits. */
+/** A found tool with its score and the words of its name. */
 export type Candidate = { tool: number; score: number; called: ReadonlySet<string> }
 
-/** As many of the best are looked at, however few are wanted: so that the first are the same with every limit. */
+/** Number of best tools considered, whatever the limit, so that the first results do not depend on it. */
 export const CANDIDATES = 30
-/** From as many of their words in common on, two tools do nearly the same: the variants of one for users, teams, … */
+/** Share of common words from which two tools count as variants of one, such as for users and for teams. */
 const ALIKE = 0.6
-/** What is left of a score for each tool before it that does nearly the same. */
+/** Factor on the score for each similar tool ranked before. */
 const REPEATED = 0.9
 
 const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
@@ -15,8 +15,8 @@ const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 }
 
 /**
- * The best, without the variants of one and the same filling all places: who asks in other words than the tools' own is
- * helped by seeing several kinds. `ranked`: the best first.
+ * Returns the best tools without letting variants of one fill all places: a query in other words than the tools' own
+ * profits from seeing several kinds. `ranked`: best first.
  */
 export const spreadOut = (ranked: readonly Candidate[], limit: number): number[] => {
   const left = ranked.map(candidate => ({ ...candidate }))

@@ -2,7 +2,7 @@ import { createApiWords } from './api-words.ts'
 import { buildToolIndex, type ToolIndex } from './tool-index.ts'
 import type { ToolText } from './tool-words.ts'
 
-/** Makes tools findable in words. What it knows of those is read for the first index, and shared by all. */
+/** Builds indexes of tools. The synonyms are parsed for the first index and shared by all. */
 export const createToolFinder = () => {
   let words: ReturnType<typeof createApiWords> | undefined
   return {

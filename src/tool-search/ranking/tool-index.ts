@@ -1,12 +1,12 @@
 import SearchableMap from 'minisearch/SearchableMap'
-import { createPause } from '../pause.ts'
+import { createPause } from '../../lib/worker/pause.ts'
 import { type ApiWords, replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary } from './expansion.ts'
 import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, splitWords, stemOf } from './words.ts'
 
-/** What a word counts for, by where it stands. */
+/** Weight of a word by the field it occurs in. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   name: 3,
   title: 2.5,
@@ -15,7 +15,7 @@ const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   parameters: 0.9,
   details: 0.3,
 }
-/** How much the length of a part counts: a word among few says more. */
+/** BM25's b: how much the length of a field counts. */
 const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   name: 0.6,
   title: 0.6,
@@ -24,13 +24,13 @@ const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   parameters: 0.6,
   details: 0.6,
 }
-/** Words of a question that are looked at. */
+/** Maximum words read of a query. */
 const MAX_WORDS = 24
-/** A question that is longer says no more, in characters. */
+/** Maximum characters read of a query. */
 const MAX_QUERY_CHARACTERS = 1_000
 
 export type ToolIndex = {
-  /** Places of the tools in the list that the index was made of, the best first; none that has nothing of the question. */
+  /** Returns the indexes of matching tools in the indexed list, best first. */
   find: (query: string, limit: number, isAllowed?: (place: number) => boolean) => number[]
 }
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { isStopWord, splitWords } from './words.ts'
 
-/** What a tool says of itself. */
+/** The texts of a tool. */
 export type ToolText = {
   name: string
   title?: string | undefined
@@ -9,25 +9,25 @@ export type ToolText = {
   inputSchema: JsonObject
 }
 
-/** Where a word of a tool stands, by how much that says of what the tool is for. */
+/** The fields of a tool, most significant first. */
 export const FIELDS = ['name', 'title', 'summary', 'rest', 'parameters', 'details'] as const
 export type Field = (typeof FIELDS)[number]
 
-/** Of a description and of all parameters' texts, in characters: what is behind says little of what a tool is for. */
+/** Maximum characters read of a description, and of all parameters' texts. */
 const MAX_TEXT_CHARACTERS = 4_000
-/** Of all that a tool says of itself as one text: some 500 tokens, which every model of embeddings reads to the end or nearly. */
+/** Maximum characters of a tool's whole text: some 500 tokens, which fit every embedding model. */
 const MAX_WHOLE_CHARACTERS = 2_000
-/** Of a description, what is its summary at most. */
+/** Maximum characters of the summary, a description's first sentence. */
 const MAX_SUMMARY_CHARACTERS = 300
 const MAX_PARAMETERS = 200
-/** Of one parameter. */
+/** Maximum enum values read of a parameter. */
 const MAX_VALUES = 30
-/** How deep parameters within parameters are looked at. */
+/** Maximum depth of nested parameters. */
 const MAX_DEPTH = 3
 
 /**
- * Addresses and code in a text; the text of a link stays. Each part ends where the next could begin, so that what is never
- * closed is not looked for from every place again: these texts are strangers', and are read on the event loop.
+ * URLs and code in a text; the text of a link stays. Each alternative stops where the next could begin, so that matching
+ * is linear: strangers write these texts, and they are read on the event loop.
  */
 const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 
@@ -35,7 +35,7 @@ const plainText = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).r
 
 const wordsOf = (text: string): string[] => splitWords(text).filter(word => !isStopWord(word))
 
-/** The first sentence that says something, and what is behind. */
+/** Splits a description into its first sentence and the rest. */
 const partSummary = (description: string): [summary: string, rest: string] => {
   const text = plainText(description).trim()
   const end = /[.!?](?=\s)|\n\s*\n/.exec(text)?.index ?? text.length
@@ -68,7 +68,7 @@ const readParameters = (schema: JsonObject): ParameterWords => {
   return parameters
 }
 
-/** The words of each part of a tool's text, without those that say nothing. */
+/** Returns the words of each field without stop words. */
 export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText): Record<Field, string[]> => {
   const [summary, rest] = partSummary(description ?? '')
   const parameters = readParameters(inputSchema)
@@ -82,7 +82,7 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
   }
 }
 
-/** What a tool says of itself as one text, what says most first; never empty. */
+/** Returns a tool's texts as one, most significant first; never empty. */
 export const textOfTool = ({ name, title, description, inputSchema }: ToolText): string => {
   const { names, texts } = readParameters(inputSchema)
   const parameters = [...new Set(names.map(parameter => splitWords(parameter).join(' ')))]

@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
 
-/** Words that say nothing of what is looked for; those of questions among them. */
+/** Words without significance for a search, including question words. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about all also am an and any are as at be been being but by can could did do does doing for from had has have having
   he her here him his how i if in into is it its itself just let lets may me might more most must my of on once only or
@@ -9,10 +9,10 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   s t re ve ll d m e g eg ie etc i'd need needs via per each every`.split(/\s+/),
 )
 
-/** Longest word that is looked at, in characters: what is longer is no word, such as a token. */
+/** Longer words are ignored: they are tokens or hashes. */
 const MAX_WORD_CHARACTERS = 40
 
-/** Where a name of code has a border: `listSites`, `HTTPServer`, `sha256Sum`. */
+/** Word boundaries in identifiers such as `listSites`, `HTTPServer`, `sha256Sum`. */
 const CAMEL_BORDER = /(?<=\p{Ll}|\d)(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
 const WORD = /[\p{L}\p{M}]+|\p{N}+/gu
 
@@ -22,7 +22,7 @@ const fold = (text: string): string =>
     .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
 
-/** The words of a text or a name, in lower case, without accents: `createDnsZone` and `dns-zone` have `dns` and `zone`. */
+/** Returns the words of a text or name in lower case without accents: `createDnsZone` gives `create`, `dns`, `zone`. */
 export const splitWords = (text: string): string[] => {
   const plain = fold(text.replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '').replaceAll(CAMEL_BORDER, ' '))
   return (plain.match(WORD) ?? []).filter(word => word.length <= MAX_WORD_CHARACTERS)
@@ -30,5 +30,5 @@ export const splitWords = (text: string): string[] => {
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
 
-/** What a word is counted as, so that `merged` and `merging` are one. English alone is stemmed; others stay as they are. */
+/** Returns the stem of an English word, so that `merged` and `merging` are one; other words stay as they are. */
 export const stemOf = (word: string): string => (/^[a-z]{3,}$/.test(word) ? stemmer(word) : word)

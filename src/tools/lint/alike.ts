@@ -1,4 +1,4 @@
-import { createPause } from '../pause.ts'
+import { createPause } from '../../lib/worker/pause.ts'
 import type { Finding, ShownTool } from './finding.ts'
 import { wordsOf } from './words.ts'
 

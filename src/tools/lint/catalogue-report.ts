@@ -1,4 +1,6 @@
-import { type Finding, lintCatalogue, sortFindings } from '../lint/index.ts'
+import { lintCatalogue } from './costs.ts'
+import type { Finding } from './finding.ts'
+import { sortFindings } from './lint-tool.ts'
 
 /** Presentations whose lists are made here, so that their bytes are known. */
 export const LISTED_PRESENTATIONS = ['flat', 'grouped', 'search'] as const

@@ -1,4 +1,5 @@
-import { createThreads, findWorker } from '../threads/index.ts'
+import { findWorker } from '../../lib/worker/find-worker.ts'
+import { createThreads } from '../../lib/worker/threads.ts'
 import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
 
 /** What one catalogue may take: one of 2,000 tools takes some seconds; and how long it may wait for the thread before. */

@@ -1,4 +1,4 @@
-import { runJobs } from '../threads/thread-jobs.ts'
+import { runJobs } from '../../lib/worker/thread-jobs.ts'
 import { createCatalogueReader } from './read-catalogue.ts'
 
 // What the worker thread of catalogue-work.ts runs.

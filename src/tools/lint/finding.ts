@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 
 /**
  * `error`: a client that is in use refuses the tool, or every request that holds it. `warning`: some clients or services

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { JsonObject } from '../../kernel/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 
 const NEWEST = 'https://json-schema.org/draft/2020-12/schema'
 

@@ -1,8 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { createTokenCounter } from '../counting/token-counter.ts'
-import { lintAlike, lintTool, type ShownTool } from '../lint/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { createTokenCounter } from '../../lib/tokens/token-counter.ts'
+import { lintAlike } from './alike.ts'
 import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
 import type { ReportedTool } from './catalogue-report.ts'
+import type { ShownTool } from './finding.ts'
+import { lintTool } from './lint-tool.ts'
 
 const parseTool = (json: string): ShownTool => {
   const parsed: JsonValue = JSON.parse(json)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { CLAUDE, type Finding, GEMINI, type LintField, OPENAI, VS_CODE } from './finding.ts'
 import { explainInvalidSchema, isNewestDialect } from './meta-schema.ts'
 import { listSubschemas, type SchemaNode } from './walk-schema.ts'

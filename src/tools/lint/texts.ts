@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/index.ts'
+import { isJsonObject } from '../../lib/kernel/json.ts'
 import { CLAUDE_CODE, type Finding, OPENAI, type ShownTool } from './finding.ts'
 import { wordsOf } from './words.ts'
 

@@ -1,4 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, NAMED_SCHEMAS } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 
 /** Keywords whose value is a schema, or a list of such. */
 const SCHEMAS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { isDoneWithin } from '../../platform/time-limit.ts'
+import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import type { TransformLanguage } from './answer-shaping.ts'
 import { loadJmespath, loadJsonata } from './libraries.ts'
 

@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
 /** One step of a path: a member by its name, every item of a list, every member or item, or any depth. */
 export type PathStep = { kind: 'name'; name: string } | { kind: 'items' } | { kind: 'any' } | { kind: 'deep' }

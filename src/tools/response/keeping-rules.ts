@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { MAX_CACHE_SECONDS, wholeNumberRule } from '../kernel/index.ts'
+import { MAX_CACHE_SECONDS } from '../../lib/kernel/limits.ts'
+import { wholeNumberRule } from '../../lib/kernel/whole-number.ts'
 
 const RULE = `${wholeNumberRule('seconds', 1, MAX_CACHE_SECONDS)}, a day`
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type FieldError, wholeNumberRule } from '../../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { wholeNumberRule } from '../../lib/kernel/whole-number.ts'
 import {
   type AnswerShaping,
   LANGUAGE_NAMES,

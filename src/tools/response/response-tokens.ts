@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readWholeNumber, wholeNumberRule } from '../kernel/index.ts'
+import { readWholeNumber, wholeNumberRule } from '../../lib/kernel/whole-number.ts'
 
 export const DEFAULT_RESPONSE_TOKENS = 8_000
 /** Beneath it there is room for little more than the line that says how to go on. */

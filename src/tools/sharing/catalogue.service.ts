@@ -1,8 +1,8 @@
-import { type Actor, organizationIdsOf } from '../kernel/index.ts'
-import type { IdPage } from '../platform/http/index.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import type { Tool, ToolkitCard } from '../tool.ts'
+import { noToolkit, type ServerRef, type ToolkitServiceParts } from '../toolkits.service.ts'
 import * as store from './catalogue.store.ts'
-import type { Tool, ToolkitCard } from './tool.ts'
-import { noToolkit, type ServerRef, type ToolkitServiceParts } from './toolkits.service.ts'
 
 /** A page of tools in the order of their names. */
 export type NamePage = { limit: number; after: string | undefined }

@@ -1,8 +1,9 @@
-import { containing, type Database } from '../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../platform/http/index.ts'
-import type { Tool, ToolkitCard } from './tool.ts'
-import { toToolkit } from './toolkits.store.ts'
-import { toTool } from './tools.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { containing } from '../../lib/db/containing.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { Tool, ToolkitCard } from '../tool.ts'
+import { toToolkit } from '../toolkits.store.ts'
+import { toTool } from '../tools.store.ts'
 
 /** Whose toolkits: those of these organizations, or the public ones of all. */
 export type Shelf = { kind: 'own'; organizationIds: readonly string[] } | { kind: 'public' }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ToolDefinition } from './tool.ts'
-import { checkDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../tool.ts'
+import { checkDefinition } from '../tool-definition.ts'
 
 /** Scheme, host and port of a URL template as written, places and all; or the place that its base comes from. */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\{\{.*?\}\}|[^/?#])*/is

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { AppError, type JsonValue } from '../kernel/index.ts'
-import type { Transaction } from '../platform/db/index.ts'
-import { toStored } from './stored-definition.ts'
-import type { Snapshot, Tool, Toolkit } from './tool.ts'
-import { createSnapshot, renewSnapshot, touchToolkit } from './toolkits.store.ts'
-import { copyTools, listAllTools, removeTool, updateTool } from './tools.store.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { toStored } from '../stored-definition.ts'
+import type { Snapshot, Tool, Toolkit } from '../tool.ts'
+import { createSnapshot, renewSnapshot, touchToolkit } from '../toolkits.store.ts'
+import { copyTools, listAllTools, removeTool, updateTool } from '../tools.store.ts'
 
 /** What a field is and would be; null where there is none. */
 export type FieldChange = { field: string; from: JsonValue; to: JsonValue }

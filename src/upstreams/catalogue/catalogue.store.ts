@@ -1,6 +1,6 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
-import type { Transaction } from '../../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 import type { Upstream } from '../upstream.ts'
 import { Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { Upstream } from '../upstream.ts'
 
 const Declared = z.custom<JsonObject>(isJsonObject)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 /**
  * What nobody sees and a model reads: control characters but tab and line feed, marks of no width and of direction, tags,

@@ -1,5 +1,5 @@
-import type { Database } from '../../platform/db/index.ts'
-import type { Changes } from '../../platform/events/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
 import type { Upstream } from '../upstream.ts'
 import {
   findCatalogue,

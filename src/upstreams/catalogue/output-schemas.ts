@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Ajv } from 'ajv'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { CatalogueItem } from './catalogue.ts'
 import {
   MAX_OUTPUT_SCHEMA_CHARS,

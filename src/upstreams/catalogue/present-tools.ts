@@ -1,7 +1,8 @@
-import { type CatalogueItem, type KeptCatalogue, removeHidden } from './catalogue/index.ts'
+import type { Upstream } from '../upstream.ts'
+import type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
+import { removeHidden } from './hidden-text.ts'
 import { presentedName } from './presented-name.ts'
 import { isToolAllowed } from './tool-patterns.ts'
-import type { Upstream } from './upstream.ts'
 
 /** An upstream with what it was last heard to offer. */
 export type UpstreamSource = { upstream: Upstream; kept: KeptCatalogue }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { TOOL_NAME } from '../kernel/index.ts'
-import type { Upstream } from './upstream.ts'
+import { TOOL_NAME } from '../../lib/kernel/names.ts'
+import type { Upstream } from '../upstream.ts'
 
 const MAX_NAME_CHARS = 64
 /** Of the hash, enough that two names of one server do not meet. */

@@ -1,6 +1,6 @@
-import { UpstreamError } from '../connection/index.ts'
+import type { UpstreamConnections } from '../connection/upstream-connections.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Upstream } from '../upstream.ts'
-import type { UpstreamConnections } from '../upstream-connections.ts'
 import { type Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
 import { BURST_MS, MAX_FRESH_MS, MAX_SOON_IN_A_ROW, MIN_FRESH_MS } from './catalogue-limits.ts'
 import { fetchCatalogue } from './fetch-catalogue.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { keepingRules, ResponseRules, responseErrors, StoredResponse } from '../context/index.ts'
-import type { FieldError } from '../kernel/index.ts'
-import { MAX_NAMED_TOOLS } from './limits.ts'
-import type { ToolAnswers, Upstream } from './upstream.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { keepingRules } from '../../tools/response/keeping-rules.ts'
+import { ResponseRules, responseErrors, StoredResponse } from '../../tools/response/response-rules.ts'
+import { MAX_NAMED_TOOLS } from '../limits.ts'
+import type { ToolAnswers, Upstream } from '../upstream.ts'
 
 /** Of one upstream, as UTF-8 JSON: it is read with every mount. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024

@@ -1,8 +1,10 @@
-import { isJsonObject } from '../kernel/index.ts'
-import { type CatalogueItem, removeHidden, type UpstreamCatalogues } from './catalogue/index.ts'
+import { isJsonObject } from '../../lib/kernel/json.ts'
+import type { UpstreamReviews } from '../review/upstream-reviews.ts'
+import type { Upstream } from '../upstream.ts'
+import type { CatalogueItem } from './catalogue.ts'
+import type { UpstreamCatalogues } from './catalogues.ts'
+import { removeHidden } from './hidden-text.ts'
 import { listSkippedItems, presentTools, type SkippedItem } from './present-tools.ts'
-import type { UpstreamReviews } from './review/index.ts'
-import type { Upstream } from './upstream.ts'
 import type { ToolCounts } from './upstream-tool-counts.ts'
 
 export type UpstreamOffersParts = {

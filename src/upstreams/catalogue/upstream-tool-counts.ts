@@ -1,9 +1,10 @@
-import type { Database } from '../platform/db/index.ts'
-import { listCatalogueHashes, type UpstreamCatalogues } from './catalogue/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { UpstreamReviews } from '../review/upstream-reviews.ts'
+import type { Upstream } from '../upstream.ts'
+import { listEnabledUpstreams } from '../upstreams.store.ts'
+import { listCatalogueHashes } from './catalogue.store.ts'
+import type { UpstreamCatalogues } from './catalogues.ts'
 import { listAllowedTools } from './present-tools.ts'
-import type { UpstreamReviews } from './review/index.ts'
-import type { Upstream } from './upstream.ts'
-import { listEnabledUpstreams } from './upstreams.store.ts'
 
 type Parts = {
   db: Database

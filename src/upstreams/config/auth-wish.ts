@@ -1,5 +1,5 @@
-import type { FieldError } from '../kernel/index.ts'
-import type { UpstreamAuth, UpstreamTransport } from './upstream.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
 /** How an upstream is to be authorized at, as it is asked for. Of the secret: left out it stays, `null` takes it away. */
 export type AuthWish =

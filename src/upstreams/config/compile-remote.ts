@@ -1,8 +1,10 @@
-import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
-import { type CompiledTemplate, compileTemplate, type TemplateError } from '../templates/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { compileTemplate } from '../../templates/compile.ts'
+import type { CompiledTemplate, TemplateError } from '../../templates/template.ts'
+import type { RemoteConfig } from '../upstream.ts'
 import type { CompiledConfig, ResolutionFault } from './compiled-config.ts'
 import { withTypedBase } from './references.ts'
-import type { RemoteConfig } from './upstream.ts'
 
 /** What the protocol itself says with every request, in both eras (MCP, basic/transports). */
 const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([

@@ -1,9 +1,10 @@
 import { isAbsolute } from 'node:path'
-import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { MAX_ARGUMENT_CHARS, MAX_ARGUMENTS, MAX_PATH_CHARS, MAX_VARIABLE_NAME_CHARS, MAX_VARIABLES } from '../limits.ts'
+import type { StdioConfig } from '../upstream.ts'
 import type { CompiledConfig, ResolutionFault } from './compiled-config.ts'
-import { MAX_ARGUMENT_CHARS, MAX_ARGUMENTS, MAX_PATH_CHARS, MAX_VARIABLE_NAME_CHARS, MAX_VARIABLES } from './limits.ts'
 import { fillText, keysIn, parseReferences, type TextPart } from './references.ts'
-import type { StdioConfig } from './upstream.ts'
 
 /** As every shell and POSIX take it (IEEE Std 1003.1, 8.1). */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -1,5 +1,6 @@
-import type { FieldError, Result } from '../kernel/index.ts'
-import type { RemoteConfig, StdioConfig } from './upstream.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import type { Result } from '../../lib/kernel/result.ts'
+import type { RemoteConfig, StdioConfig } from '../upstream.ts'
 
 /** A global as a connection needs it: opened. */
 export type OpenGlobal = { value: string; isSecret: boolean }

@@ -1,6 +1,6 @@
+import type { RemoteConfig, UpstreamConfig } from '../upstream.ts'
 import { isLoopback } from './loopback.ts'
 import { globalsIn } from './resolve-config.ts'
-import type { RemoteConfig, UpstreamConfig } from './upstream.ts'
 
 /** What is called so is likely a secret, written out by its builder. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i

@@ -1,4 +1,4 @@
-import { failure, type Result, success } from '../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
 /** A text taken apart: what stands as written, and the keys of globals in between. */
 export type TextPart = { kind: 'text'; text: string } | { kind: 'global'; key: string }

@@ -1,8 +1,9 @@
-import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamConfig } from '../upstream.ts'
 import { compileRemote } from './compile-remote.ts'
 import { compileStdio } from './compile-stdio.ts'
 import type { CompiledConfig, OpenGlobals, ResolutionFault } from './compiled-config.ts'
-import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamConfig } from './upstream.ts'
 
 /** Understands a configuration; every error beside its field. */
 export const compileConfig = (

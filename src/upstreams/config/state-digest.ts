@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Upstream, UpstreamState } from './upstream.ts'
+import type { Upstream, UpstreamState } from '../upstream.ts'
 
 type Connections = {
   listHeld: () => readonly { upstream: Upstream }[]

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, AppError } from '../kernel/index.ts'
-import type { UpstreamConfig } from './upstream.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { UpstreamConfig } from '../upstream.ts'
 
 /** Refuses everybody who may not have a command run on this machine. */
 export const assertMayRunCommands = (actor: Actor, { allowStdio }: { allowStdio: boolean }): void => {

@@ -1,8 +1,9 @@
-import { type FieldError, failure, type Result, success } from '../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { DEFAULT_UPSTREAM_TIMEOUT_MS, MAX_UPSTREAM_CONFIG_BYTES } from '../limits.ts'
+import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamFeatures, UpstreamTransport } from '../upstream.ts'
 import { type AuthWish, checkAuth, toAuth } from './auth-wish.ts'
-import { DEFAULT_UPSTREAM_TIMEOUT_MS, MAX_UPSTREAM_CONFIG_BYTES } from './limits.ts'
 import { compileConfig } from './resolve-config.ts'
-import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamFeatures, UpstreamTransport } from './upstream.ts'
 
 /** What holds of a connection, as it is asked for: fields of all transports side by side. Left out: as it is by default. */
 export type UpstreamWish = {

@@ -1,6 +1,7 @@
 import type { RequestOptions } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../kernel/index.ts'
-import type { UpstreamClient, UpstreamConnection } from './connection/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { UpstreamConnection } from './connection.ts'
+import type { UpstreamClient } from './open-connection.ts'
 
 /** RFC 5424, as MCP names them: each is worth more than those before it. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const

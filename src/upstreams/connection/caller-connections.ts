@@ -1,6 +1,7 @@
-import { AccountError, type UpstreamConnection, UpstreamError } from './connection/index.ts'
-import { NAMELESS } from './oauth/account-words.ts'
-import type { UpstreamState } from './upstream.ts'
+import { NAMELESS } from '../oauth-client/account-words.ts'
+import type { UpstreamState } from '../upstream.ts'
+import type { UpstreamConnection } from './connection.ts'
+import { AccountError, UpstreamError } from './upstream-error.ts'
 
 /** Connections of callers at once, of all upstreams together; above it who called longest ago is let go. */
 const MAX_CALLER_CONNECTIONS = 500

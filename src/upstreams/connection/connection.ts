@@ -1,6 +1,6 @@
 import type { Notification, RequestOptions } from '@modelcontextprotocol/client'
-import { failure, success } from '../../kernel/index.ts'
-import type { Authorizer } from '../oauth/authorizer.ts'
+import { failure, success } from '../../lib/kernel/result.ts'
+import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts'
 import { createListeners } from './listeners.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { findPidScope, findStartTime, listProcessesWith } from '../../platform/proc.ts'
+import { findPidScope, findStartTime, listProcessesWith } from '../../lib/process/proc.ts'
 
 /** In the environment of every process: what it starts inherits it, and is known by it. */
 export const MARK = 'STARTED_BY_PATCHBAY'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 
 /** Takes the params of `notifications/progress` without the token. */
 export type OnProgress = (params: JsonObject) => void

@@ -1,4 +1,5 @@
-import { type GuardedFetch, OutboundError, type OutboundFault } from '../../platform/net/index.ts'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { OutboundError, type OutboundFault } from '../../lib/outbound/http-client.ts'
 import { isEventStream, watchStream } from './event-streams.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'

@@ -1,5 +1,5 @@
-import { OutboundError } from '../../platform/net/index.ts'
-import { type McpClient, mcpClient } from '../mcp-client.ts'
+import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { type McpClient, mcpClient } from './mcp-client.ts'
 import { toRemoteError } from './remote-fetch.ts'
 import { UpstreamError } from './upstream-error.ts'
 

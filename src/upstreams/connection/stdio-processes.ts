@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
-import { measureMemory } from '../../platform/proc.ts'
+import { measureMemory } from '../../lib/process/proc.ts'
 import { createProcessLedger, killMarked, MARK } from './process-ledger.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>

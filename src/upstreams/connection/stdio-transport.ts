@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
-import { createLineReader } from '../../kernel/index.ts'
+import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
 import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'

@@ -1,21 +1,16 @@
 import type { Notification } from '@modelcontextprotocol/client'
-import type { Result } from '../kernel/index.ts'
-import type { EventBus } from '../platform/events/index.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import type { Result } from '../../lib/kernel/result.ts'
+import type { ResolutionFault } from '../config/compiled-config.ts'
+import { EVERYBODY } from '../oauth-client/account.ts'
+import { NAMELESS } from '../oauth-client/account-words.ts'
+import type { Authorizer } from '../oauth-client/authorizer.ts'
+import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from '../upstream.ts'
 import { createCallerConnections } from './caller-connections.ts'
-import type { ResolutionFault } from './compiled-config.ts'
-import {
-  AccountError,
-  createUpstreamConnection,
-  type LogLine,
-  type UpstreamConnection,
-  UpstreamError,
-  type UpstreamOffer,
-  type UpstreamParts,
-} from './connection/index.ts'
-import { EVERYBODY } from './oauth/account.ts'
-import { NAMELESS } from './oauth/account-words.ts'
-import type { Authorizer } from './oauth/authorizer.ts'
-import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from './upstream.ts'
+import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
+import type { UpstreamOffer } from './open-connection.ts'
+import type { LogLine } from './output-log.ts'
+import { AccountError, UpstreamError } from './upstream-error.ts'
 
 /** An upstream with what its connection is made of at this moment, or why there can be none. */
 export type LoadedUpstream = {

@@ -1,5 +1,5 @@
-import type { EventBus } from '../platform/events/index.ts'
-import type { Upstream, UpstreamState } from './upstream.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import type { Upstream, UpstreamState } from '../upstream.ts'
 import type { UpstreamConnections } from './upstream-connections.ts'
 
 export type UpstreamOutagesOptions = {

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { hideSecrets } from '../catalogue/clean-items.ts'
-import { maskSecrets, type UpstreamConnection } from '../connection/index.ts'
-import { mcpClient } from '../mcp-client.ts'
+import type { UpstreamConnection } from '../connection/connection.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
+import { maskSecrets } from '../connection/output-log.ts'
 
 type Shown = { connection: Pick<UpstreamConnection, 'secrets'> }
 

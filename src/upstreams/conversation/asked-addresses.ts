@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import type { ClientPeer } from '../call-link.ts'
-import { mcpClient } from '../mcp-client.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { ClientPeer } from '../connection/call-link.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 import { INPUT_REQUIRED } from './ask-with-link.ts'
 import { toNewerRequest } from './asked-requests.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import { UpstreamError } from '../connection/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
 
 /** What a client may be asked, and the capability that it says so by. */
 const CAPABILITY_OF: Readonly<Record<string, string>> = {

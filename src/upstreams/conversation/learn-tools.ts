@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import { Anything } from '../anything.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { cleanItems, createFlags } from '../catalogue/clean-items.ts'
-import type { CatalogueItem } from '../catalogue/index.ts'
-import type { UpstreamConnection } from '../connection/index.ts'
+import { Anything } from '../connection/anything.ts'
+import type { UpstreamConnection } from '../connection/connection.ts'
 
 /** Pages of one client's list, and all of them as JSON, in characters; what is beyond stays unlisted. */
 const MAX_PAGES = 20

@@ -1,5 +1,5 @@
-import { LOG_LEVELS, type LogLevel } from '../call-link.ts'
-import type { UpstreamClient } from '../connection/index.ts'
+import { LOG_LEVELS, type LogLevel } from '../connection/call-link.ts'
+import type { UpstreamClient } from '../connection/open-connection.ts'
 
 /** What each connection of the older era was last asked for; a new connection has been asked for nothing. */
 const asked = new WeakMap<UpstreamClient, LogLevel>()

@@ -1,5 +1,5 @@
 import type { RequestOptions } from '@modelcontextprotocol/client'
-import { mcpClient } from '../mcp-client.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 
 /** A request that is kept up by progress, or by questions to its client, comes to an end after this all the same. */
 const MAX_REQUEST_MS = 30 * 60_000

@@ -1,5 +1,5 @@
-import { UpstreamError } from '../connection/index.ts'
-import type { UpstreamConnections } from '../upstream-connections.ts'
+import type { UpstreamConnections } from '../connection/upstream-connections.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
 import { createResourceWatch, type OnUpdated, type ResourceWatch } from './resource-watch.ts'
 
 /** Subscriptions to resources of upstreams, by the connections that all clients share. */

@@ -1,7 +1,9 @@
 import type { McpSubscription } from '@modelcontextprotocol/client'
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import { Anything } from '../anything.ts'
-import { type UpstreamClient, type UpstreamConnection, UpstreamError } from '../connection/index.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { Anything } from '../connection/anything.ts'
+import type { UpstreamConnection } from '../connection/connection.ts'
+import type { UpstreamClient } from '../connection/open-connection.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
 
 /** Takes the params of `notifications/resources/updated`. */
 export type OnUpdated = (params: JsonObject) => void

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import type { CallLink, LogLevel } from '../call-link.ts'
-import type { UpstreamConnections } from '../upstream-connections.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { CallLink, LogLevel } from '../connection/call-link.ts'
+import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { lowerLogLevel } from './log-levels.ts'
 
 type OnLog = (params: JsonObject) => void

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SealContext } from '../../platform/sealing.ts'
+import type { SealContext } from '../../lib/process/sealing.ts'
 import { AuthorizationServer } from './authorization-server.ts'
 
 /** Whose calls go by an account: a user's id, or `EVERYBODY` for the one account of an upstream that all share. */

@@ -1,6 +1,6 @@
-import type { Transaction } from '../../platform/db/index.ts'
-import { type IdPage, idPageQuery } from '../../platform/http/index.ts'
-import type { Sealed } from '../../platform/sealing.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
 import { type AccountMark, EVERYBODY, type Holder } from './account.ts'
 
 type MarkRow = { id: string; upstreamId: string; holder: string; connectedAt: Date; brokenAt: Date | null }

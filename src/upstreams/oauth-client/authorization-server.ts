@@ -1,8 +1,8 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { failure, type Result, success } from '../../kernel/index.ts'
-import { isLoopback } from '../loopback.ts'
-import { mcpClient } from '../mcp-client.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { isLoopback } from '../config/loopback.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 
 const MAX_URL_CHARS = 2_048
 const MAX_WORDS = 200

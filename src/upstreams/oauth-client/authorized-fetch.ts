@@ -1,6 +1,6 @@
-import type { GuardedFetch } from '../../platform/net/index.ts'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import { mcpClient } from '../mcp-client.ts'
 import type { Authorizer } from './authorizer.ts'
 
 export type AuthorizedFetchOptions = {

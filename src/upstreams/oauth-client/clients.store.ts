@@ -1,5 +1,5 @@
-import type { Transaction } from '../../platform/db/index.ts'
-import type { Sealed } from '../../platform/sealing.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Sealed } from '../../lib/process/sealing.ts'
 
 /** Who Patchbay is to the authorization server of an upstream. */
 export type StoredClient = {

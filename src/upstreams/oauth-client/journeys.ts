@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Sealed, Sealing } from '../../platform/sealing.ts'
+import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { Holder } from './account.ts'
 import { Journey } from './connecting.ts'
 

@@ -1,5 +1,5 @@
-import { OutboundError } from '../../platform/net/index.ts'
-import { mcpClient } from '../mcp-client.ts'
+import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 
 /** RFC 6749 §5.2 and its extensions have the registered ones; whatever else is there is not repeated. */
 const ERROR_CODE = /^[a-z_]{1,60}$/

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BoundedFetch } from '../../platform/net/index.ts'
+import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import type { AccountContent } from './account.ts'
 import type { StoredAccount } from './accounts.store.ts'
 import { revokeTokens } from './revoke.ts'

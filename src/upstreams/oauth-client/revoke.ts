@@ -1,5 +1,5 @@
-import type { BoundedFetch } from '../../platform/net/index.ts'
-import { mcpClient } from '../mcp-client.ts'
+import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 import type { AccountContent } from './account.ts'
 
 /** RFC 6749 §2.3.1: form-encoded before they are put together. */

@@ -1,5 +1,5 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client'
-import { failure, type Result, success } from '../../kernel/index.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tokens } from './account.ts'
 
 /** So long before its end a token is renewed. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
-import type { Transaction } from '../../platform/db/index.ts'
+import type { Transaction } from '../../lib/db/client.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { hashOfName } from './tool-review.ts'
 
 /** Rows of one statement: every database takes as many values. */

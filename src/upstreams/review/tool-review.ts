@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { CatalogueItem } from '../catalogue/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { CatalogueItem } from '../catalogue/catalogue.ts'
 
 /** A tool that waits for a builder. `before` is what is live meanwhile: undefined of one that never was. */
 export type WaitingTool = {

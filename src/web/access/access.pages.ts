@@ -1,33 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, assertMay, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  assertTypedName,
-  type FormPage,
-  formText,
-  idPageOf,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  toIdPage,
-  uuidParam,
-} from '../platform/http/index.ts'
-import {
-  ACCESS_TIERS,
-  getServerFrame,
-  type ServerFrame,
-  type ServerFrameParts,
-  type ServerService,
-  serverTabPath,
-} from '../servers/index.ts'
-import { AUTH_OPTIONS, type Looker, listTiers, toClientView, toGrantRow } from './access.view.ts'
-import type { GrantService } from './grants.service.ts'
-import { CreateOAuthClient } from './oauth-clients.schema.ts'
-import type { OAuthClientService } from './oauth-clients.service.ts'
-import { MAX_REDIRECTS } from './registration.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import { CreateOAuthClient } from '../../oauth/clients/oauth-clients.schema.ts'
+import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
+import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
+import type { GrantService } from '../../oauth/grants/grants.service.ts'
+import { ACCESS_TIERS } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { AUTH_OPTIONS, listTiers, toClientView, toGrantRow, type Viewer } from './access.view.ts'
 
 const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam })
@@ -37,33 +26,36 @@ const itemSchema = { params: ItemParams }
 
 const Query = z.object({ done: formText, cursor: formText })
 const TierForm = { access: formText }
-const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'is none of the three') })
+const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'must be public, organization or private') })
 const PersonForm = { email: formText }
-const PersonInput = z.object({ email: z.string().trim().min(1, 'is empty').max(254, 'is longer than 254 characters') })
+const PersonInput = z.object({ email: z.string().trim().min(1, 'is empty').max(254, 'must not exceed 254 characters') })
 const ClientForm = { name: formText, redirectUris: formText, tokenEndpointAuthMethod: formText }
 const RemovalForm = { sure: formText }
 
-/** The page's forms, and what each calls its fields where it says what is wrong. */
+/** The page's forms, with the name of each field in error messages. */
 const LABELS: Readonly<Record<string, FormPage['labels']>> = {
   none: {},
   tier: { access: 'tier' },
-  people: { email: 'address' },
+  people: { email: 'email' },
   clients: {
     name: 'name',
-    redirectUris: 'list of addresses',
-    tokenEndpointAuthMethod: 'kind',
+    redirectUris: 'list of redirect URIs',
+    tokenEndpointAuthMethod: 'type',
     ...Object.fromEntries(
-      Array.from({ length: MAX_REDIRECTS }, (_, index) => [`redirectUris[${index}]`, `address in line ${index + 1}`]),
+      Array.from({ length: MAX_REDIRECTS }, (_, index) => [
+        `redirectUris[${index}]`,
+        `redirect URI in line ${index + 1}`,
+      ]),
     ),
   },
 }
 
 const DONE: ReadonlyMap<string, string> = new Map([
-  ['tier', 'The tier is changed, for every client and at once.'],
-  ['allowed', 'Let in. They may use the server from now on.'],
-  ['disallowed', 'No longer let in, from now on.'],
-  ['revoked', 'Ended: its tokens are good for nothing from now on.'],
-  ['client-removed', 'The OAuth client is removed, with all that it could do.'],
+  ['tier', 'Tier changed. The change applies to all clients immediately.'],
+  ['allowed', 'User added. They can use the server now.'],
+  ['disallowed', 'User removed. They can no longer use the server.'],
+  ['revoked', 'Access revoked. Its tokens no longer work.'],
+  ['client-removed', 'OAuth client removed. It no longer has access to any server.'],
 ])
 
 export type AccessPagesParts = {
@@ -73,14 +65,17 @@ export type AccessPagesParts = {
   oauthClients: OAuthClientService
 }
 
-/** One address in each line; empty lines are none. */
+/** Splits text into its non-empty lines, trimmed. */
 const linesOf = (text: string): string[] =>
   text
     .split(/\r?\n/)
     .map(line => line.trim())
     .filter(line => line !== '')
 
-/** `/servers/:uuid/access`: who may use a server, which clients do in whose name, and OAuth clients made by hand. */
+/**
+ * Registers `/servers/:uuid/access`: who may use a server, the clients connected to it, and manually created OAuth
+ * clients.
+ */
 export const accessPages =
   ({ frames, servers, grants, oauthClients }: AccessPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -89,32 +84,32 @@ export const accessPages =
     const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
       getServerFrame(frames, actorOf(request), uuidOf(request), 'access')
 
-    const lookerOf = (actor: Actor, frame: ServerFrame): Looker => ({
+    const viewerOf = (actor: Actor, frame: ServerFrame): Viewer => ({
       userId: actor.userId,
-      maySay: frame.mayBuild && (frame.isOwner || frame.mayManage),
+      mayChangeAccess: frame.mayBuild && (frame.isOwner || frame.mayManage),
       mayBuild: frame.mayBuild,
       mayManage: frame.mayManage,
     })
 
-    /** Refuses who may not say who uses the server, before it is looked at what they sent. */
+    /** Throws `forbidden` for users who may not change access, before their input is examined. */
     const assertMaySay = async (request: FastifyRequest): Promise<void> => {
       const { organizationId, isOwner } = await frameOf(request)
       assertMay(actorOf(request), organizationId, isOwner ? 'build' : 'manage')
     }
 
-    const listGrants = async (actor: Actor, frame: ServerFrame, looker: Looker, cursor: string) => {
-      if (!looker.mayBuild) return { items: [], nextCursor: null }
+    const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string) => {
+      if (!viewer.mayBuild) return { items: [], nextCursor: null }
       const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
-      return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(looker))
+      return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(viewer))
     }
 
-    const listClients = async (actor: Actor, frame: ServerFrame, looker: Looker) => {
-      if (!looker.mayManage) return []
+    const listClients = async (actor: Actor, frame: ServerFrame, viewer: Viewer) => {
+      if (!viewer.mayManage) return []
       const page = { limit: MAX_PAGE_SIZE, afterId: undefined }
       return (await oauthClients.listClients(actor, frame.organizationId, page)).map(toClientView)
     }
 
-    /** `form`: which of the page's forms was sent, with what was typed into it. */
+    /** `form` is the submitted form, `typed` its values. */
     const accessPage = async (
       request: FastifyRequest,
       form: keyof typeof LABELS = 'none',
@@ -122,21 +117,21 @@ export const accessPages =
     ): Promise<FormPage> => {
       const actor = actorOf(request)
       const frame = await frameOf(request)
-      const looker = lookerOf(actor, frame)
+      const viewer = viewerOf(actor, frame)
       const { done, cursor } = Query.parse(request.query)
       const path = serverTabPath(frame.id, 'access')
       const [connected, people, clients] = await Promise.all([
-        listGrants(actor, frame, looker, cursor),
-        looker.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
-        listClients(actor, frame, looker),
+        listGrants(actor, frame, viewer, cursor),
+        viewer.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
+        listClients(actor, frame, viewer),
       ])
       return {
-        view: 'oauth/access',
+        view: 'access/access',
         data: {
           title: `Access to ${frame.name}`,
           server: frame,
           path,
-          looker,
+          viewer,
           tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
           people,
           grants: connected.items,
@@ -195,11 +190,11 @@ export const accessPages =
       return submitForm(reply, await accessPage(request, 'clients', typed), async () => {
         const input = parseInput(CreateOAuthClient, { ...typed, redirectUris: linesOf(typed.redirectUris) })
         const client = await oauthClients.createClient(actorOf(request), server.organizationId, input)
-        // No redirect: the secret is shown this once and kept nowhere that a page could read it from.
-        const title = `${client.name} is made`
+        // No redirect: the secret is shown only once and is not stored where another page could read it.
+        const title = `${client.name} created`
         const back = serverTabPath(server.id, 'access')
         const { clientId, clientSecret, name } = client
-        return reply.page('oauth/client-made', { title, server, back, clientId, clientSecret, name }, { status: 201 })
+        return reply.page('access/client-made', { title, server, back, clientId, clientSecret, name }, { status: 201 })
       })
     })
 
@@ -208,7 +203,7 @@ export const accessPages =
       const { id, name } = await oauthClients.getClient(actorOf(request), itemOf(request))
       const back = serverTabPath(server.id, 'access')
       return {
-        view: 'oauth/client-removal',
+        view: 'access/client-removal',
         data: { title: `Remove ${name}`, server, name, back, action: `${back}/clients/${id}/removal`, typed },
         labels: { sure: 'name' },
       }

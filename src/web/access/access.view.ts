@@ -1,34 +1,35 @@
-import { shownTime } from '../platform/http/index.ts'
-import { ACCESS_TIERS, type AccessTier, type ServerFrame } from '../servers/index.ts'
-import type { Grant } from './grant.ts'
-import type { AuthMethod, OAuthClient } from './oauth-client.ts'
-import { SCOPE_WORDS } from './scope-words.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import type { AuthMethod, OAuthClient } from '../../oauth/clients/oauth-client.ts'
+import type { Grant } from '../../oauth/grants/grant.ts'
+import { ACCESS_TIERS, type AccessTier } from '../../servers/server.ts'
+import type { ServerFrame } from '../frame/server-frame.ts'
+import { SCOPE_LABELS } from './scope-labels.ts'
 
-/** Who looks at the page, and what they may do on it. */
-export type Looker = {
+/** The user viewing the page, and what they may do on it. */
+export type Viewer = {
   userId: string
-  /** Who may use the server is for them to say. */
-  maySay: boolean
+  /** Whether they may change who can use the server. */
+  mayChangeAccess: boolean
   mayBuild: boolean
   mayManage: boolean
 }
 
-/** Who may use a server of each tier, and what a change to it does to the clients that are connected. */
+/** Who may use a server of each tier, and how switching to that tier affects connected clients. */
 const TIER_WORDS: Readonly<Record<AccessTier, { title: string; who: string; change: string }>> = {
   public: {
     title: 'Public',
-    who: 'Anyone who has the address, without signing in. Calls of strangers stand in the history without a name.',
-    change: 'Connected clients go on, and those who were refused are let in.',
+    who: 'Anyone with the address, without signing in. Anonymous calls appear in the history without a user.',
+    change: 'Connected clients stay connected, and previously rejected clients get access.',
   },
   organization: {
     title: 'Organization',
-    who: 'Members of the organization. Clients sign in by OAuth, by themselves; programs send a personal access token.',
-    change: 'Open connections of everybody else end at once, and clients without a token are asked to sign in.',
+    who: 'Members of the organization. Clients sign in with OAuth automatically; programs send a personal access token.',
+    change: 'Everyone else is disconnected immediately, and clients without a token have to sign in.',
   },
   private: {
     title: 'Private',
-    who: 'Its owner, and whom the owner lets in by name. Clients sign in as with an organization’s.',
-    change: 'Open connections of everybody else end at once, members’ too.',
+    who: 'The owner and the users they allow. Clients sign in as for an organization server.',
+    change: 'Everyone else is disconnected immediately, including members of the organization.',
   },
 }
 
@@ -41,23 +42,23 @@ export const listTiers = ({ tier }: Pick<ServerFrame, 'tier'>, chosen: string | 
   }))
 
 export const toGrantRow =
-  ({ userId, maySay }: Looker) =>
+  ({ userId, mayChangeAccess }: Viewer) =>
   (grant: Grant) => ({
     id: grant.id,
     client: grant.client.name,
     clientId: grant.client.id,
     email: grant.userEmail,
     isOwn: grant.userId === userId,
-    scopes: grant.scopes.map(scope => SCOPE_WORDS[scope].title),
+    scopes: grant.scopes.map(scope => SCOPE_LABELS[scope].title),
     since: shownTime(grant.createdAt),
     lastUsed: grant.lastUsedAt && shownTime(grant.lastUsedAt),
-    mayRevoke: maySay || grant.userId === userId,
+    mayRevoke: mayChangeAccess || grant.userId === userId,
   })
 
 const AUTH_WORDS: Readonly<Record<AuthMethod, string>> = {
-  none: 'Public: a program on somebody’s own machine, which can keep no secret',
-  client_secret_basic: 'With a secret, sent in the Authorization header',
-  client_secret_post: 'With a secret, sent in the body',
+  none: 'Public: runs on the user’s own machine and cannot keep a secret',
+  client_secret_basic: 'Confidential: secret sent in the Authorization header',
+  client_secret_post: 'Confidential: secret sent in the request body',
 }
 
 export const AUTH_OPTIONS = Object.entries(AUTH_WORDS).map(([value, text]) => ({ value, text }))

@@ -1,11 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { accountFrame } from '../accounts/index.ts'
-import { type Actor, DEFAULT_PAGE_SIZE, serverUrl } from '../kernel/index.ts'
-import { actorOf, formText, idPageOf, shownTime, toIdPage, uuidParam } from '../platform/http/index.ts'
-import type { Grant } from './grant.ts'
-import { type GrantService, mayUseServerOf } from './grants.service.ts'
-import { SCOPE_WORDS } from './scope-words.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Grant } from '../../oauth/grants/grant.ts'
+import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
+import { accountFrame } from '../account/account-tabs.ts'
+import { SCOPE_LABELS } from './scope-labels.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/applications'
@@ -16,15 +22,15 @@ const Params = z.object({ id: uuidParam })
 const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) => ({
   id: grant.id,
   name: grant.client.name,
-  // What it is called now is not for everybody to know who could use it once.
+  // Users who have lost access must not see the server's current name.
   serverName: mayUseServerOf(actor, grant) ? grant.server.name : undefined,
   serverUrl: serverUrl(baseUrl, grant.server.policy.serverId),
-  scopes: grant.scopes.map(scope => SCOPE_WORDS[scope].title),
+  scopes: grant.scopes.map(scope => SCOPE_LABELS[scope].title),
   since: shownTime(grant.createdAt),
   lastUsed: grant.lastUsedAt === undefined ? undefined : shownTime(grant.lastUsedAt),
 })
 
-/** The applications that act in one's own name, and taking that back. */
+/** Registers the page of applications that act on the user's behalf, where they can be revoked. */
 export const applicationPages =
   ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -37,12 +43,12 @@ export const applicationPages =
     app.get(PATH, { config }, async (request, reply) => {
       const { done, cursor } = Query.parse(request.query)
       const { items, nextCursor } = await listApplications(request, cursor)
-      return reply.page('oauth/applications', {
+      return reply.page('access/applications', {
         ...accountFrame('applications'),
         section: 'account',
         applications: items,
         next: nextCursor === null ? undefined : `${PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
-        done: done === 'removed' ? 'Taken back: its tokens are good for nothing from now on.' : undefined,
+        done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,
       })
     })
 

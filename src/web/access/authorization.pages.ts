@@ -1,33 +1,34 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Actor, AppError } from '../kernel/index.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { dropCookies, type ForwardToLibrary } from '../../oauth/forward-to-library.ts'
+import { AUTHORIZE_PATH, SESSION_COOKIE } from '../../oauth/paths.ts'
+import type { PendingAuthorization, PendingAuthorizations } from '../../oauth/pending-authorizations.ts'
+import type { RequestLimiter } from '../../oauth/request-limiter.ts'
 import { type ConsentPageParts, consentPages } from './consent.pages.ts'
-import type { FloodGate } from './flood-gate.ts'
-import { dropCookies, type HandOver } from './hand-over.ts'
-import { AUTHORIZE_PATH, SESSION_COOKIE } from './places.ts'
-import type { Visit, Visits } from './visits.ts'
 
-/** The whole request comes back as a parameter of the sign-in page's address, which must fit the headers. */
+/** The sign-in page's URL carries the whole request as a parameter, and must fit the header size limit. */
 const MAX_ADDRESS_CHARACTERS = 4_096
 
 const ANYONE = { access: 'anyone' } as const
 
-/** Who is signed in to the dashboard with this browser. */
+/** Returns the user who is signed in to the dashboard in this browser. */
 const browserUserOf = ({ signedInBy, actor }: FastifyRequest): Actor | undefined =>
   signedInBy === 'session' ? actor : undefined
 
 export type AuthorizationPagesParts = Omit<ConsentPageParts, 'browserUserOf'> & {
-  handOver: HandOver
-  visits: Visits
-  gate: FloodGate
+  forwardToLibrary: ForwardToLibrary
+  pendingAuthorizations: PendingAuthorizations
+  limiter: RequestLimiter
 }
 
-/** What people read whose application was refused; what they can do about it, where it is for them to do. */
+/** Explains to the user why their application was refused and what they can do about it. */
 const explainRefusal = ({ error, description }: { error: string; description: string }): string =>
   error === 'invalid_client'
-    ? `This Patchbay does not know the application, or does not any more (${error}). In the application, remove the server and add it anew: then it introduces itself again. If that does not help, tell who makes the application.`
-    : `It asked for access in a way that cannot be answered: ${description || error} (${error}).`
+    ? `The application is not registered here, or no longer is (${error}). Remove the server in the application and add it again so that it registers again. If that does not help, contact the developer of the application.`
+    : `The application sent an invalid request for access: ${description || error} (${error}).`
 
-const answerVisit = (reply: FastifyReply, { outcome }: Visit): FastifyReply => {
+const sendOutcome = (reply: FastifyReply, { outcome }: PendingAuthorization): FastifyReply => {
   if (outcome === undefined) return reply.hijack()
   if (outcome.kind === 'sign_in') {
     const returnTo = `${AUTHORIZE_PATH}?${outcome.parameters}`
@@ -38,14 +39,14 @@ const answerVisit = (reply: FastifyReply, { outcome }: Visit): FastifyReply => {
   return reply.page('errors/error', data, { status })
 }
 
-/** The authorization endpoint and its pages; for a scope that `configurePages` has prepared. */
+/** Registers the authorization endpoint and its pages. Needs a scope set up by `configurePages`. */
 export const authorizationPages =
   (parts: AuthorizationPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const { loadEngine, handOver, visits, gate } = parts
-    gate.guard(app)
+    const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
+    limiter.guard(app)
 
-    /** The library's session is a shadow of the dashboard's: another user's, from before, is not even shown to it. */
+    /** Drops the OAuth library's session cookie if it belongs to another user than the dashboard session. */
     const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
       const id = request.cookies[SESSION_COOKIE]
       if (id === undefined) return
@@ -61,9 +62,9 @@ export const authorizationPages =
       }
       const userId = browserUserOf(request)?.userId
       await dropForeignSession(request, userId)
-      const visit = visits.begin(request.raw, userId)
-      await handOver(request, reply)
-      return answerVisit(reply, visit)
+      const pending = pendingAuthorizations.begin(request.raw, userId)
+      await forwardToLibrary(request, reply)
+      return sendOutcome(reply, pending)
     }
 
     for (const url of [AUTHORIZE_PATH, `${AUTHORIZE_PATH}/:uid`]) {

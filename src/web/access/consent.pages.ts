@@ -1,17 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from 'oidc-provider'
 import { z } from 'zod'
-import { type Actor, AppError, MCP_SCOPES, type McpScope } from '../kernel/index.ts'
-import { toParameters } from './authorization-request.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import { toParameters } from '../../oauth/authorization-request.ts'
+import { formTargetOf } from '../../oauth/clients/redirects.ts'
+import { cleanName } from '../../oauth/clients/registration.ts'
+import type { Engine } from '../../oauth/engine.ts'
+import { type Consents, mayGrant } from '../../oauth/grants/consents.ts'
+import type { LoadEngine } from '../../oauth/load-engine.ts'
+import { AUTHORIZE_PATH, INTERACTION_PATH } from '../../oauth/paths.ts'
+import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
+import type { Resources } from '../../oauth/resources.ts'
 import { toConsentView } from './consent.view.ts'
-import { type Consents, mayGrant } from './consents.ts'
-import type { Engine } from './engine.ts'
-import type { LoadEngine } from './load-engine.ts'
-import { AUTHORIZE_PATH, INTERACTION_PATH } from './places.ts'
-import { formTargetOf } from './redirects.ts'
-import { cleanName } from './registration.ts'
-import type { ResourceServer } from './resource-servers.store.ts'
-import type { Resources } from './resources.ts'
 
 export type ConsentPageParts = {
   loadEngine: LoadEngine
@@ -25,10 +27,10 @@ type Interaction = NonNullable<Awaited<ReturnType<Engine['findInteraction']>>>
 
 const ANYONE = { access: 'anyone' } as const
 const Params = z.object({ uid: z.string() })
-/** What is not a plain yes is a no. */
+/** Anything but "yes" counts as "no". */
 const Answer = z.object({ answer: z.enum(['yes', 'no']).catch('no') }).catch({ answer: 'no' })
 
-/** What the application asks for, as the library has checked it. */
+/** The parameters of the authorization request, already validated by the OAuth library. */
 const Request = z.object({ client_id: z.string(), redirect_uri: z.string(), resource: z.string(), scope: z.string() })
 type Request = z.infer<typeof Request>
 
@@ -40,25 +42,25 @@ const scopesOf = ({ scope }: Request): McpScope[] => {
   return MCP_SCOPES.filter(known => named.includes(known))
 }
 
-/** For the audit log, which has no place for what a document's name may hold. */
+/** The client's name for the audit log, cleaned because a metadata document may contain any text. */
 const nameOf = ({ clientName = '', clientId }: Client): string => cleanName(clientName) || clientId
 
 const over = () =>
-  new AppError('invalid_request', 'This request to connect is over: start again from the application that made it.')
+  new AppError('invalid_request', 'This connection request has expired. Start again from the application.')
 
-/** The page that asks whether an application may use a server, and its answer. */
+/** Registers the page that asks whether an application may use a server, and handles the decision. */
 export const consentPages =
   ({ loadEngine, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
   async (app: FastifyInstance): Promise<void> => {
     const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
       const { findInteraction } = await loadEngine()
       const interaction = await findInteraction(raw, reply.raw)
-      // The library goes by the cookie alone: one that was set for another page's path answers nothing here.
+      // The library looks only at the cookie, which may belong to another page's interaction.
       if (interaction?.uid === Params.parse(params).uid) return interaction
       throw over()
     }
 
-    /** From the beginning: signed in meanwhile, or out, or as somebody else. */
+    /** Restarts the authorization because the signed-in user has changed in the meantime. */
     const restart = (reply: FastifyReply, { params }: Interaction): FastifyReply =>
       reply.redirect(`${AUTHORIZE_PATH}?${toParameters(params)}`, 303)
 
@@ -93,7 +95,7 @@ export const consentPages =
         scopes: scopesOf(request),
         email: actor.email,
       })
-      return reply.page('oauth/consent', view, { formTargets: [formTargetOf(request.redirect_uri)] })
+      return reply.page('access/consent', view, { formTargets: [formTargetOf(request.redirect_uri)] })
     }
 
     const agree = async (actor: Actor, params: unknown) => {
@@ -122,7 +124,7 @@ export const consentPages =
       const actor = browserUserOf(request)
       const interaction = await getInteraction(request, reply)
       if (actor === undefined || interaction.session?.accountId !== actor.userId) {
-        throw new AppError('forbidden', 'This was asked of somebody else: start again from the application.')
+        throw new AppError('forbidden', 'This request was made for another user. Start again from the application.')
       }
       if (interaction.prompt.name !== 'consent') throw over()
       const { answer } = Answer.parse(request.body)

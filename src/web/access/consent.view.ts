@@ -1,18 +1,18 @@
 import type { Client } from 'oidc-provider'
-import type { McpScope } from '../kernel/index.ts'
-import { checkRedirectUri, destinationOf } from './redirects.ts'
-import { cleanName } from './registration.ts'
-import type { ResourceServer } from './resource-servers.store.ts'
-import { SCOPE_WORDS } from './scope-words.ts'
+import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
+import { checkRedirectUri, destinationOf } from '../../oauth/clients/redirects.ts'
+import { cleanName } from '../../oauth/clients/registration.ts'
+import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
+import { SCOPE_LABELS } from './scope-labels.ts'
 
 export type ConsentFacts = {
-  /** Where the answer goes. */
+  /** Form action of the decision. */
   action: string
-  /** Where to come back to as somebody else. */
+  /** Where to return after signing in as another user. */
   returnTo: string
   client: Client
   redirectUri: string
-  /** Undefined where the user may not use it: then even its name is not theirs to know. */
+  /** Undefined if the user may not use it; then its name must not be shown either. */
   server: ResourceServer | undefined
   serverUrl: string
   scopes: readonly McpScope[]
@@ -20,9 +20,12 @@ export type ConsentFacts = {
 }
 
 const LOOPBACK_WARNING =
-  'It answers to a program on this computer, whichever listens there. Go on only if you have just started it yourself.'
+  'This application redirects to a program on your own computer. Continue only if you have just started it yourself.'
 
-/** The host of a client's metadata document, which nobody else can write to; undefined for one that says its own name. */
+/**
+ * Returns the host of the client's metadata document, which vouches for its name. Undefined for registered clients,
+ * which name themselves.
+ */
 const documentHostOf = ({ clientId }: Client): string | undefined =>
   clientId.startsWith('https://') ? new URL(clientId).host : undefined
 
@@ -31,15 +34,15 @@ const isOnMachine = (uri: string): boolean => {
   return checked.ok && checked.value === 'loopback'
 }
 
-/** As much as fits under the sockets of the drawing. */
+/** Characters that fit below the sockets in the drawing. */
 const MAX_LABELS = { client: 10, server: 14 } as const
 const shorten = (name: string, maxCharacters: number): string =>
   name.length <= maxCharacters ? name : `${name.slice(0, maxCharacters - 1).toWellFormed()}…`
 
-/** The page's own words. Whatever a client says of itself is a claim, and is shown as one. */
+/** Builds the data of the consent page. The client's own statements are shown as unverified. */
 export const toConsentView = (facts: ConsentFacts) => {
   const { action, returnTo, client, redirectUri, server, serverUrl, scopes, email } = facts
-  const name = cleanName(client.clientName ?? '') || 'An application without a name'
+  const name = cleanName(client.clientName ?? '') || 'An unnamed application'
   const target = server?.name ?? 'this server'
   return {
     title: server === undefined ? `${name} cannot use this server` : `Let ${name} use ${target}?`,
@@ -57,6 +60,6 @@ export const toConsentView = (facts: ConsentFacts) => {
       organizationName: server.organizationName,
     },
     serverUrl,
-    scopes: scopes.map(scope => SCOPE_WORDS[scope]),
+    scopes: scopes.map(scope => SCOPE_LABELS[scope]),
   }
 }

@@ -1,32 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { DEFAULT_PAGE_SIZE, SCOPES, type Scope } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  type FormPage,
-  formText,
-  idPageOf,
-  parseForm,
-  parseInput,
-  showForm,
-  shownTime,
-  submitForm,
-  toIdPage,
-  uuidParam,
-} from '../platform/http/index.ts'
-import type { AccessToken } from './account.ts'
+import type { AccessToken } from '../../identity/account.ts'
+import { NewToken } from '../../identity/accounts.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { accountFrame } from './account-tabs.ts'
-import { NewToken } from './accounts.schema.ts'
-import type { AccountService } from './accounts.service.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/tokens'
 
 const SCOPE_CHOICES: readonly { scope: Scope; title: string; text: string }[] = [
-  { scope: 'read', title: 'Read', text: 'See whatever you see: servers, tools, history.' },
-  { scope: 'write', title: 'Change', text: 'Build and change whatever you may.' },
-  { scope: 'mcp', title: 'Call MCP servers', text: 'Use the tools of servers that let you in.' },
+  { scope: 'read', title: 'Read', text: 'View everything you can view: servers, tools, history.' },
+  { scope: 'write', title: 'Write', text: 'Create and change everything you can.' },
+  { scope: 'mcp', title: 'Call MCP servers', text: 'Use the tools of servers you have access to.' },
 ]
 const EXPIRIES = [
   { value: '7', text: 'In 7 days' },
@@ -38,13 +32,13 @@ const FIRST_CHOICE = { name: '', scopes: ['read', 'mcp'], expiresInDays: '90' }
 
 const Query = z.object({ done: formText, cursor: formText })
 const Params = z.object({ id: uuidParam })
-/** One box that is ticked comes as a text, several as a list. */
+/** Checkbox values: a single checked box arrives as a string, several as a list. */
 const boxes = z.union([z.string().transform(text => [text]), z.array(z.string())]).catch([])
 const TokenForm = { name: formText, scopes: boxes, expiresInDays: formText }
 type Typed = z.infer<z.ZodObject<typeof TokenForm>>
-const Wish = z.object({
+const TokenInput = z.object({
   name: NewToken.shape.name,
-  scopes: z.array(z.enum(SCOPES)).min(1, 'is missing: tick at least one'),
+  scopes: z.array(z.enum(SCOPES)).min(1, 'are missing: select at least one'),
   expiresInDays: z.coerce.number().pipe(NewToken.shape.expiresInDays.unwrap()),
 })
 
@@ -56,7 +50,7 @@ const toTokenRow = (token: AccessToken) => ({
   expires: shownTime(token.expiresAt),
 })
 
-/** One's personal access tokens: listing them, making one, which is shown once, and revoking one. */
+/** Registers the pages that list, create and revoke the user's personal access tokens. */
 export const accessTokenPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -65,7 +59,7 @@ export const accessTokenPages =
       const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
       const { items, nextCursor } = toIdPage(await accounts.listTokens(actorOf(request), page), page, toTokenRow)
       return {
-        view: 'accounts/access-tokens',
+        view: 'account/access-tokens',
         data: {
           ...accountFrame('tokens'),
           section: 'account',
@@ -74,9 +68,9 @@ export const accessTokenPages =
           typed,
           scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
           expiries: EXPIRIES,
-          done: done === 'revoked' ? 'Revoked: whatever used it is turned away from now on.' : undefined,
+          done: done === 'revoked' ? 'Token revoked. It no longer works.' : undefined,
         },
-        labels: { name: 'name', scopes: 'choice', expiresInDays: 'end' },
+        labels: { name: 'name', scopes: 'scopes', expiresInDays: 'expiry' },
       }
     }
 
@@ -84,7 +78,7 @@ export const accessTokenPages =
       const { id } = Params.parse(request.params)
       const { name } = await accounts.getToken(actorOf(request), id)
       const data = { ...accountFrame('tokens'), section: 'account', id, name, typed } as const
-      return { view: 'accounts/access-token-removal', data, labels: { sure: 'name' }, name }
+      return { view: 'account/access-token-removal', data, labels: { sure: 'name' }, name }
     }
 
     app.get(PATH, { config }, async (request, reply) => showForm(reply, await tokensPage(request)))
@@ -92,10 +86,10 @@ export const accessTokenPages =
     app.post(PATH, { config }, async (request, reply) => {
       const form = parseForm(TokenForm, request.body)
       return submitForm(reply, await tokensPage(request, form), async () => {
-        const { name, token, expiresAt } = await accounts.createToken(actorOf(request), parseInput(Wish, form))
-        // No redirect: it is shown in this answer and nowhere else.
+        const { name, token, expiresAt } = await accounts.createToken(actorOf(request), parseInput(TokenInput, form))
+        // No redirect: the token is shown only in this response.
         const made = { name, token, expires: shownTime(expiresAt) }
-        return reply.page('accounts/access-token', { ...accountFrame('tokens'), section: 'account', made })
+        return reply.page('account/access-token', { ...accountFrame('tokens'), section: 'account', made })
       })
     })
 

@@ -1,7 +1,7 @@
-/** The pages of one's own account, in the order of their tabs; some stand in folders of a higher rank. */
+/** The account pages in tab order. Some are implemented in other folders. */
 const TABS = [
   { tab: 'profile', href: '/account', text: 'Profile' },
-  { tab: 'security', href: '/account/security', text: 'Password and second factor' },
+  { tab: 'security', href: '/account/security', text: 'Password and two-factor' },
   { tab: 'tokens', href: '/account/tokens', text: 'Access tokens' },
   { tab: 'applications', href: '/account/applications', text: 'Applications' },
   { tab: 'upstreams', href: '/account/upstreams', text: 'Connected accounts' },
@@ -13,7 +13,7 @@ const TABS = [
 
 export type AccountTab = (typeof TABS)[number]['tab']
 
-/** What a page of the account shows around its own: for views in the layout `layouts/account`. */
+/** Returns the title and tabs for views that use the layout `layouts/account`. */
 export const accountFrame = (current: AccountTab) => ({
   title: `${TABS.find(({ tab }) => tab === current)?.text ?? ''} · Account`,
   tabs: TABS.map(({ tab, href, text }) => ({ href, text, isCurrent: tab === current })),

@@ -1,37 +1,31 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import {
-  actorOf,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  uuidParam,
-} from '../platform/http/index.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { saveExternalSignIn } from '../../identity/external/external-sign-in.session.ts'
+import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { accountFrame } from './account-tabs.ts'
-import type { AccountService } from './accounts.service.ts'
-import { keepJourney } from './external-sign-in.session.ts'
-import { ownPassword } from './second-factor.schema.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/identities'
-/** Nobody has as many; who does sees the first. */
+/** Far more than anyone has; further identities are not shown. */
 const MAX_SHOWN = 100
 
 const Params = z.object({ id: uuidParam })
 const LinkForm = { password: formText }
 const Link = z.object({ password: ownPassword })
 
-/** Who one is at the external provider: linking and unlinking. */
+/** Registers the page where users link and unlink their identity at the external provider. */
 export const externalAccountPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
     const identitiesPage = async (request: FastifyRequest): Promise<FormPage> => {
       const identities = await accounts.listIdentities(actorOf(request), { limit: MAX_SHOWN, afterId: undefined })
       return {
-        view: 'accounts/external-identities',
+        view: 'account/external-identities',
         data: {
           ...accountFrame('identities'),
           section: 'account',
@@ -50,9 +44,9 @@ export const externalAccountPages =
       return submitForm(reply, await identitiesPage(request), async () => {
         const { password } = parseInput(Link, form)
         const { url, secrets } = await accounts.beginLinking(actorOf(request), password === '' ? undefined : password)
-        keepJourney(request, { ...secrets, returnTo: PATH, linkTo: actorOf(request).userId })
-        // No redirect: browsers hold those that follow a form to `form-action`, and the provider may send them on.
-        return reply.page('accounts/go-on', { title: 'One moment', path: url, refreshTo: url })
+        saveExternalSignIn(request, { ...secrets, returnTo: PATH, linkTo: actorOf(request).userId })
+        // No redirect: browsers apply `form-action` to redirects after a form, and the provider may redirect further.
+        return reply.page('account/redirecting', { title: 'Redirecting', path: url, refreshTo: url })
       })
     })
 

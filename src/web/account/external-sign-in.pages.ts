@@ -1,28 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import {
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  parseReturnTo,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   findWaitingLink,
-  type Journey,
-  keepJourney,
-  keepWaitingLink,
-  takeJourney,
+  type PendingExternalSignIn,
+  saveExternalSignIn,
+  saveWaitingLink,
+  takeExternalSignIn,
   type WaitingLink,
-} from './external-sign-in.session.ts'
-import { CALLBACK_PATH } from './external-sign-in.ts'
-import { goOn } from './go-on.ts'
-import { ownPassword } from './second-factor.schema.ts'
-import { leadOn } from './second-factor.session.ts'
+} from '../../identity/external/external-sign-in.session.ts'
+import { CALLBACK_PATH } from '../../identity/external/external-sign-in.ts'
+import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { redirectAfterForm } from './redirect-after-form.ts'
+import { continueSignIn } from './second-factor.session.ts'
 
 const ANYONE = { access: 'anyone' } as const
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
@@ -32,43 +26,43 @@ const Query = z.object({ return_to: z.unknown().optional() })
 const notBegun = (): AppError =>
   new AppError(
     'invalid_request',
-    'This sign-in was not begun in this browser, has been finished, or took more than ten minutes: begin it anew.',
+    'This sign-in was not started in this browser, is already complete, or took more than ten minutes. Please try again.',
   )
 
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
 
-/** The way to the external provider and back. */
+/** Registers the redirect to the external provider, its callback, and the page that links an existing account. */
 export const externalSignInPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
     const linkPage = ({ email }: WaitingLink): FormPage => ({
-      view: 'accounts/external-link',
+      view: 'account/external-link',
       data: { title: 'One more step', email, provider: accounts.externalProviderName ?? '' },
       labels: { password: 'password' },
     })
 
-    const finishLinking = async (request: FastifyRequest, reply: FastifyReply, journey: Journey) => {
+    const finishLinking = async (request: FastifyRequest, reply: FastifyReply, journey: PendingExternalSignIn) => {
       const { actor } = request
       if (actor === undefined || actor.userId !== journey.linkTo) throw notBegun()
       await accounts.finishLinking(actor, queryOf(request), journey)
-      return goOn(reply, journey.returnTo)
+      return redirectAfterForm(reply, journey.returnTo)
     }
 
     app.get('/sign-in/external', { config: ANYONE }, async (request, reply) => {
       const returnTo = parseReturnTo(Query.parse(request.query).return_to)
       if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
       const { url, secrets } = await accounts.beginExternalSignIn(request.ip)
-      keepJourney(request, { ...secrets, returnTo })
+      saveExternalSignIn(request, { ...secrets, returnTo })
       return reply.redirect(url, 303)
     })
 
     app.get(CALLBACK_PATH, { config: ANYONE }, async (request, reply) => {
-      const journey = await takeJourney(request)
+      const journey = await takeExternalSignIn(request)
       if (journey === undefined) throw notBegun()
       if (journey.linkTo !== undefined) return finishLinking(request, reply, journey)
       const back = await accounts.finishExternalSignIn(queryOf(request), journey, request.ip)
-      if (back.kind === 'signed_in') return leadOn(request, reply, back.first, { returnTo: journey.returnTo })
-      await keepWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
+      if (back.kind === 'signed_in') return continueSignIn(request, reply, back.first, { returnTo: journey.returnTo })
+      await saveWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
       return reply.redirect('/sign-in/link', 303)
     })
 
@@ -85,7 +79,7 @@ export const externalSignInPages =
         const { password } = parseInput(z.object({ password: ownPassword }), form)
         const first = await accounts.linkByPassword(waiting, password, request.ip)
         const { returnTo, identity } = waiting
-        return leadOn(request, reply, first, { returnTo, identity })
+        return continueSignIn(request, reply, first, { returnTo, identity })
       })
     })
   }

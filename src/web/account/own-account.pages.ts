@@ -1,17 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import {
-  actorOf,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { EmailChange, mailMessages } from '../../identity/mail/mail-flows.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { accountFrame } from './account-tabs.ts'
-import type { AccountService } from './accounts.service.ts'
-import { EmailChange, letterMessages } from './mail-flows.schema.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account'
@@ -19,11 +13,11 @@ const PATH = '/account'
 const Query = z.object({ done: formText })
 const EmailForm = { email: formText, password: formText }
 
-/** Who one is here: the address, whether it is confirmed, and changing it. */
+/** Registers the profile page: the user's email, whether it is confirmed, and the form that changes it. */
 export const ownAccountPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
-    const messages = letterMessages(accounts.isMailDelivered)
+    const messages = mailMessages(accounts.isMailDelivered)
     const notes: ReadonlyMap<string, string> = new Map([
       ['email', messages.emailChange],
       ['verification', messages.verification],
@@ -32,7 +26,7 @@ export const ownAccountPages =
     const profilePage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
       const { user } = await accounts.getMe(actorOf(request))
       return {
-        view: 'accounts/profile',
+        view: 'account/profile',
         data: {
           ...accountFrame('profile'),
           section: 'account',
@@ -45,7 +39,7 @@ export const ownAccountPages =
           typed,
           done: notes.get(Query.parse(request.query).done),
         },
-        labels: { email: 'new address', password: 'password' },
+        labels: { email: 'new email', password: 'password' },
       }
     }
 

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { actorOf, beginSession, formText, parseForm, parseInput, showForm, submitForm } from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
-import { PasswordChange } from './mail-flows.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { PasswordChange } from '../../identity/mail/mail-flows.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { beginSession } from '../../lib/http/sessions.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { SECURITY_PATH, securityPage } from './security-page.ts'
 
 const config = { access: 'user' } as const
 const PasswordForm = { currentPassword: formText, password: formText }
 
-/** Changing one's own password. */
+/** Registers the page where users change their password. */
 export const ownPasswordPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { actorOf, formText, sessionIdOf, shownTime, uuidParam } from '../platform/http/index.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { describeBrowser } from '../../identity/sign-in/describe-browser.ts'
+import type { OwnSession } from '../../identity/sign-in/sessions.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { sessionIdOf } from '../../lib/http/sessions.ts'
 import { accountFrame } from './account-tabs.ts'
-import type { AccountService } from './accounts.service.ts'
-import { describeBrowser } from './describe-browser.ts'
-import type { OwnSession } from './sessions.store.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/sessions'
-/** Sessions shown; who has more ends them all at once. */
+/** Sessions shown; further ones can only be ended all at once. */
 const MAX_SHOWN = 100
 
 const Query = z.object({ done: formText })
@@ -23,19 +27,19 @@ const toSessionView = (session: OwnSession) => ({
   began: shownTime(session.createdAt),
 })
 
-/** Where one is signed in, and ending that. */
+/** Registers the page that lists the user's sessions and ends them. */
 export const ownSessionPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get(PATH, { config }, async (request, reply) => {
       const page = { limit: MAX_SHOWN, afterId: undefined }
       const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
-      return reply.page('accounts/sessions', {
+      return reply.page('account/sessions', {
         ...accountFrame('sessions'),
         section: 'account',
         sessions: sessions.slice(0, MAX_SHOWN).map(toSessionView),
         hasOthers: sessions.some(({ isCurrent }) => !isCurrent),
-        done: Query.parse(request.query).done === 'ended' ? 'Ended.' : undefined,
+        done: Query.parse(request.query).done === 'ended' ? 'Signed out.' : undefined,
       })
     })
 

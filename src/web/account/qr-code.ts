@@ -1,9 +1,9 @@
 import { encode } from 'uqr'
 
-/** Empty modules around the code, without which cameras do not find it (ISO/IEC 18004 §9.1). */
+/** Width of the quiet zone in modules; scanners need it to find the code (ISO/IEC 18004 §9.1). */
 const QUIET_MODULES = 4
 
-/** A run of dark modules as a bar one module high. */
+/** Returns SVG path data that draws each run of dark modules as a bar one module high. */
 const toBars = (row: readonly boolean[], y: number): string =>
   row
     .map((isDark, x) =>
@@ -14,7 +14,7 @@ const toBars = (row: readonly boolean[], y: number): string =>
     )
     .join('')
 
-/** A QR code of the text, as the side of a square in modules and the path of what is dark in it. */
+/** Returns a QR code of the text: its side length in modules, and SVG path data of the dark modules. */
 export const drawQrCode = (text: string): { size: number; path: string } => {
   const { size, data } = encode(text, { ecc: 'M', border: QUIET_MODULES })
   return { size, path: data.map(toBars).join('') }

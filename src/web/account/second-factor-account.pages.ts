@@ -1,19 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import {
-  actorOf,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  sessionIdOf,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { isTotpSecret, totpUri } from '../../identity/second-factor/second-factor.codes.ts'
+import { Confirmation, NewSecondFactor, Proof } from '../../identity/second-factor/second-factor.schema.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { sessionIdOf } from '../../lib/http/sessions.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { accountFrame } from './account-tabs.ts'
-import type { AccountService } from './accounts.service.ts'
 import { drawQrCode } from './qr-code.ts'
-import { isTotpSecret, totpUri } from './second-factor.codes.ts'
-import { Confirmation, NewSecondFactor, Proof } from './second-factor.schema.ts'
 import { SECURITY_PATH, securityPage } from './security-page.ts'
 
 const config = { access: 'user' } as const
@@ -23,24 +17,24 @@ const PasswordForm = { password: formText }
 const ConfirmationForm = { code: formText, secret: formText }
 const ProofForm = { password: formText, code: formText }
 
-/** The secret comes back with the form: shown again by what is typed, not by what is stored. */
+/** The form carries the secret, so a second attempt shows it without storing it. */
 const confirmationPage = (secret: string, email: string): FormPage => {
   const uri = isTotpSecret(secret) ? totpUri(secret, email) : undefined
   return {
-    view: 'accounts/second-factor-confirm',
+    view: 'account/second-factor-confirm',
     data: { ...accountFrame('security'), section: 'account', secret, uri, qr: uri && drawQrCode(uri) },
     labels: { code: 'code' },
   }
 }
 
 const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): FastifyReply =>
-  reply.page('accounts/second-factor-recovery-codes', {
+  reply.page('account/second-factor-recovery-codes', {
     ...accountFrame('security'),
     section: 'account',
     recoveryCodes,
   })
 
-/** Putting one's own second factor in force, removing it, and making new recovery codes. */
+/** Registers the forms that turn the second factor on and off and create new recovery codes. */
 export const secondFactorAccountPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {

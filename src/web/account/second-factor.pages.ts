@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { beginSession, formText, parseForm, readTypedForm, showForm, submitForm } from '../platform/http/index.ts'
-import type { AccountService } from './accounts.service.ts'
-import { goOn } from './go-on.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { readTypedForm } from '../../lib/http/pages/typed-form.ts'
+import { beginSession } from '../../lib/http/sessions.ts'
+import { redirectAfterForm } from './redirect-after-form.ts'
 import { codePage, findWaitingSignIn } from './second-factor.session.ts'
 import { offerTyped, signInAgainPage } from './typed-form.pages.ts'
 
@@ -9,7 +11,7 @@ const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
 const CodeForm = { code: formText, typed: formText }
 
-/** Asks who has given the password for the code of their second factor. */
+/** Registers the page that asks for the second-factor code after the password. */
 export const secondFactorPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -28,7 +30,7 @@ export const secondFactorPages =
         const user = await accounts.finishSignIn(waiting, code, request.ip)
         if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
         await beginSession(request, reply, user.id)
-        return typed === undefined ? goOn(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
+        return typed === undefined ? redirectAfterForm(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
       })
     })
   }

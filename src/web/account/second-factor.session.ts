@@ -1,24 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { beginSession, type FormPage, showForm, type TypedForm, writeTypedForm } from '../platform/http/index.ts'
-import type { ExternalIdentity } from './external-provider.ts'
-import { goOn } from './go-on.ts'
-import type { SecondStep } from './second-factor.service.ts'
-import type { FirstStep } from './sign-in.ts'
+import type { ExternalIdentity } from '../../identity/external/external-provider.ts'
+import type { SecondStep } from '../../identity/second-factor/second-factor.service.ts'
+import type { FirstStep } from '../../identity/sign-in/sign-in.ts'
+import { type FormPage, showForm } from '../../lib/http/pages/forms.ts'
+import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
+import { beginSession } from '../../lib/http/sessions.ts'
+import { redirectAfterForm } from './redirect-after-form.ts'
 import { offerTyped } from './typed-form.pages.ts'
 
-/** How long a sign-in waits for its code: enough to find the phone. */
+/** How long a sign-in waits for its code: enough time to get the phone. */
 const SECOND_STEP_MS = 5 * 60 * 1_000
 
-/** What follows a sign-in. */
-export type Onward = {
+/** What happens after a sign-in. */
+export type AfterSignIn = {
   returnTo: string
-  /** Who the user is at the external provider, where the sign-in is to link them. */
+  /** The external identity to link to the user after the sign-in. */
   identity?: ExternalIdentity
 }
 
-/** What a session of nobody yet keeps while a sign-in waits for its code. */
+/** Stored in the anonymous session while a sign-in waits for its code. */
 export type WaitingSignIn = SecondStep &
-  Onward & {
+  AfterSignIn & {
     /** Milliseconds since 1970. */
     endsAt: number
   }
@@ -29,21 +31,21 @@ declare module 'fastify' {
   }
 }
 
-/** The sign-in of this browser that waits for its code, if there is one and its time is not over. */
+/** Returns this browser's sign-in that waits for a code, unless it has expired. */
 export const findWaitingSignIn = ({ session, server }: FastifyRequest): WaitingSignIn | undefined => {
   const { waitingSignIn } = session
   return waitingSignIn === undefined || waitingSignIn.endsAt <= server.sessionOptions.now() ? undefined : waitingSignIn
 }
 
-/** Where the code of the second factor is asked for. */
+/** Builds the page that asks for the second-factor code. */
 export const codePage = (typed: TypedForm | undefined): FormPage => ({
-  view: 'accounts/second-factor-code',
-  data: { title: 'Second step', typed: typed && writeTypedForm(typed) },
+  view: 'account/second-factor-code',
+  data: { title: 'Enter your code', typed: typed && writeTypedForm(typed) },
   labels: { code: 'code' },
 })
 
-/** Keeps a sign-in until its code comes, on a session of a new id. */
-const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onward: Onward): Promise<void> => {
+/** Stores the sign-in in a session with a new ID until the code arrives. */
+const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onward: AfterSignIn): Promise<void> => {
   const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
   await request.session.regenerate()
   request.session.waitingSignIn = { ...secondStep, ...onward, endsAt }
@@ -51,20 +53,20 @@ const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onwa
 }
 
 /**
- * After the first step: begins the session and leads on, or asks for the code. Either way on a session of a new id, so
- * that whoever planted the one before shares in nothing. A form that is taken along stays in the pages, between here
- * and the browser.
+ * Completes the first step of a sign-in: begins the session and redirects, or asks for the second-factor code. Either
+ * way the session gets a new ID, which prevents session fixation. A pending form (`typed`) travels in hidden form
+ * fields and is not stored on the server.
  */
-export const leadOn = async (
+export const continueSignIn = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { user, secondStep }: FirstStep,
-  onward: Onward,
+  onward: AfterSignIn,
   typed?: TypedForm,
 ): Promise<FastifyReply> => {
   if (secondStep === undefined) {
     await beginSession(request, reply, user.id)
-    return typed === undefined ? goOn(reply, onward.returnTo) : offerTyped(reply, typed, user.id)
+    return typed === undefined ? redirectAfterForm(reply, onward.returnTo) : offerTyped(reply, typed, user.id)
   }
   await waitForCode(request, secondStep, onward)
   return typed === undefined ? reply.redirect('/sign-in/code', 303) : showForm(reply.code(200), codePage(typed))

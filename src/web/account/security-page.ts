@@ -1,19 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { actorOf, type FormPage, formText } from '../platform/http/index.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { PASSWORD_HINT } from '../../identity/credentials.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText } from '../../lib/http/pages/forms.ts'
 import { accountFrame } from './account-tabs.ts'
-import type { AccountService } from './accounts.service.ts'
-import { PASSWORD_HINT } from './credentials.ts'
 
 export const SECURITY_PATH = '/account/security'
 
-/** Which of the page's forms was sent, and shows what is wrong. */
+/** The form that was submitted and shows its errors. */
 export type SecurityForm = 'none' | 'password' | 'begin' | 'remove' | 'renew'
 
 const Query = z.object({ done: formText })
 const NOTES: ReadonlyMap<string, string> = new Map([
-  ['password', 'Your password is changed, and your other sessions have ended.'],
-  ['removed', 'Your second factor is off: your password alone signs you in.'],
+  ['password', 'Password changed. You have been signed out everywhere else.'],
+  ['removed', 'Two-factor authentication is off. You sign in with your password only.'],
 ])
 
 const LABELS: Readonly<Record<SecurityForm, FormPage['labels']>> = {
@@ -24,7 +25,7 @@ const LABELS: Readonly<Record<SecurityForm, FormPage['labels']>> = {
   renew: { password: 'password', code: 'code' },
 }
 
-/** The page of one's password and second factor, whose forms several files answer. */
+/** Builds the password and two-factor page. Several files handle its forms. */
 export const securityPage = async (
   accounts: AccountService,
   request: FastifyRequest,
@@ -33,7 +34,7 @@ export const securityPage = async (
   const actor = actorOf(request)
   const [hasPassword, factor] = await Promise.all([accounts.hasPassword(actor), accounts.getSecondFactor(actor)])
   return {
-    view: 'accounts/security',
+    view: 'account/security',
     data: {
       ...accountFrame('security'),
       section: 'account',

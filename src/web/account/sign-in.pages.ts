@@ -1,29 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import {
-  beginSession,
-  endSession,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  parseReturnTo,
-  readTypedForm,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
-import { SignIn, SignUp } from './accounts.schema.ts'
-import type { AccountService } from './accounts.service.ts'
-import { PASSWORD_HINT } from './credentials.ts'
-import { goOn } from './go-on.ts'
-import { leadOn } from './second-factor.session.ts'
+import { SignIn, SignUp } from '../../identity/accounts.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
+import { PASSWORD_HINT } from '../../identity/credentials.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
+import { readTypedForm } from '../../lib/http/pages/typed-form.ts'
+import { beginSession, endSession } from '../../lib/http/sessions.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { redirectAfterForm } from './redirect-after-form.ts'
+import { continueSignIn } from './second-factor.session.ts'
 import { signInAgainPage } from './typed-form.pages.ts'
 
-/** Their forms do nothing in a session's name, and are sent by who has none. */
+/** These forms are sent without a session and act on no session's behalf. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 const ANYONE = { access: 'anyone' } as const
 
-const LABELS = { email: 'address', password: 'password', setupToken: 'setup token' }
+const LABELS = { email: 'email', password: 'password', setupToken: 'setup token' }
 
 const SignInForm = { email: formText, password: formText, return_to: formText, typed: formText }
 const SignUpForm = { ...SignInForm, setup_token: formText }
@@ -35,11 +28,11 @@ const withReturnTo = (path: string, returnTo: string): string =>
 
 const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
 
-/** Sign-in, sign-up and sign-out for people. */
+/** Registers the sign-in, sign-up and sign-out pages. */
 export const signInPages =
   ({ accounts }: { accounts: AccountService }) =>
   async (app: FastifyInstance): Promise<void> => {
-    /** The button of the external provider, if there is one. */
+    /** Data of the external provider's button; undefined without a provider. */
     const externalFor = (returnTo: string) => {
       const name = accounts.externalProviderName
       return name === undefined ? undefined : { name, href: withReturnTo('/sign-in/external', returnTo) }
@@ -47,19 +40,20 @@ export const signInPages =
 
     const signInPage = (returnTo: string, email = ''): FormPage => {
       const data = { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) }
-      return { view: 'accounts/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
+      return { view: 'account/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
     }
 
     const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
       const { closed, needsSetupToken } = await accounts.getSignUpTerms()
-      const data = { title: 'Sign up', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
+      const data = { title: 'Create account', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
       return {
-        view: 'accounts/sign-up',
+        view: 'account/sign-up',
         data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT, external: externalFor(returnTo) },
         labels: LABELS,
       }
     }
-    /** Who has a session already is sent on: another account takes signing out first. */
+
+    /** Shows the page, or redirects users who are already signed in. */
     const showToStrangers = async (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -79,7 +73,7 @@ export const signInPages =
       const page = typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email)
       return submitForm(reply, page, async () => {
         const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
-        return leadOn(request, reply, first, { returnTo }, typed)
+        return continueSignIn(request, reply, first, { returnTo }, typed)
       })
     })
 
@@ -89,10 +83,10 @@ export const signInPages =
       const { setup_token, ...form } = parseForm(SignUpForm, request.body)
       const returnTo = parseReturnTo(form.return_to)
       return submitForm(reply, await signUpPage(returnTo, form.email), async () => {
-        const wish = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
-        const user = await accounts.signUp({ ...wish, address: request.ip })
+        const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
+        const user = await accounts.signUp({ ...input, address: request.ip })
         await beginSession(request, reply, user.id)
-        return goOn(reply, returnTo)
+        return redirectAfterForm(reply, returnTo)
       })
     })
 
@@ -101,6 +95,6 @@ export const signInPages =
       const actor = request.signedInBy === 'session' ? request.actor : undefined
       await endSession(request, reply)
       if (actor !== undefined) await accounts.noteSignOut(actor)
-      return goOn(reply, parseReturnTo(return_to))
+      return redirectAfterForm(reply, parseReturnTo(return_to))
     })
   }

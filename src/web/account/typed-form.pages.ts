@@ -1,43 +1,39 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import {
-  type FormPage,
-  goOnSignedIn,
-  showForm,
-  type TypedForm,
-  type TypedFormPages,
-  writeTypedForm,
-} from '../platform/http/index.ts'
+import { goOnSignedIn } from '../../lib/http/access.ts'
+import { type FormPage, showForm } from '../../lib/http/pages/forms.ts'
+import type { TypedFormPages } from '../../lib/http/pages/pages.ts'
+import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
 
-/** Longest piece of a field that is shown; all of it is sent. */
+/** Characters of a field that are shown. The form still submits the whole value. */
 const MAX_SHOWN_CHARACTERS = 400
 
 const shorten = (text: string): string =>
   text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`
 
-/** What a page puts into its form for itself: nobody typed it, and nobody could read it. */
+/** Whether the page itself put this value into the form: a version or an ID, which means nothing to the user. */
 const isOfPage = (name: string, value: string): boolean => name === 'version' || z.uuid().safeParse(value).success
 
-/** `parameter:limit:maximum` as "parameter limit maximum", `expiresInDays` as "expires in days". */
+/** Turns `parameter:limit:maximum` into "parameter limit maximum", and `expiresInDays` into "expires in days". */
 const inWords = (name: string): string =>
   name
     .replaceAll(/[:_-]+/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
 
-/** The sign-in in the middle of something: it takes along what was typed. */
+/** Builds the sign-in page shown when a session ends during an edit. It carries the user's entries. */
 export const signInAgainPage = (typed: TypedForm, email = ''): FormPage => ({
-  view: 'accounts/sign-in-again',
+  view: 'account/sign-in-again',
   data: { title: 'Sign in again', email, typed: writeTypedForm(typed) },
-  labels: { email: 'address', password: 'password' },
+  labels: { email: 'email', password: 'password' },
 })
 
-/** Whoever is signed in now, and had typed it: one button sends it, and nothing else does. */
+/** Shows the pending form to the user who filled it in. Only its button submits it. */
 const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): FastifyReply => {
   const { path, fields, left } = typed
   return reply.page(
-    'accounts/typed-form',
+    'account/typed-form',
     {
-      title: 'Save what you typed',
+      title: 'Submit your entries',
       path,
       fields: fields.map(([name, value]) => ({ name, value })),
       typed: fields
@@ -49,24 +45,24 @@ const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): Fast
   )
 }
 
-/** After a sign-in that took a form along: only who typed it sees it again. */
+/** Offers the pending form after a sign-in, but only to the user who filled it in. */
 export const offerTyped = async (reply: FastifyReply, typed: TypedForm, userId: string): Promise<FastifyReply> => {
   await goOnSignedIn(reply.request)
   if (typed.userId === userId) return offerAgain(reply, typed, 200)
   return reply.page(
-    'accounts/done',
+    'account/done',
     {
-      title: 'Signed in as somebody else',
-      text: 'What was typed before belongs to another account. It has been dropped, and nothing was sent.',
-      next: { href: '/', text: 'Go on' },
+      title: 'Signed in as another user',
+      text: 'The pending changes belong to another account. They have been discarded, and nothing was saved.',
+      next: { href: '/', text: 'Continue' },
     },
     { status: 200 },
   )
 }
 
-/** For the scope of pages: what becomes of a form whose session is over. */
+/** Handlers for forms whose session has ended. */
 export const typedFormPages: TypedFormPages = {
   askToSignIn: (reply, typed) => showForm(reply.code(401), signInAgainPage(typed)),
-  // Nothing was done: the form's token was of the session before.
+  // Nothing was done: the form's CSRF token belonged to the previous session.
   offerAgain: (reply, typed) => offerAgain(reply, typed, 403),
 }

@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import { actorOf, formatCount, formText, listQuery, pageNumber, takePage } from '../platform/http/index.ts'
-import type { WantedBinding } from './binding-checks.ts'
-import type { GlobalService } from './globals.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { WantedBinding } from '../../servers/bindings/binding-checks.ts'
+import type { RewiringService, SocketAddress } from '../../servers/bindings/rewiring.service.ts'
+import { SOCKET_SOURCES } from '../../servers/bindings/sockets.ts'
+import type { GlobalService } from '../../servers/globals/globals.service.ts'
+import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
+import { type DoneTexts, doneNote, frameForChange, frameOf, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
 import { findCells, pickedSockets, toMatrix } from './matrix.ts'
 import { type Bulk, matrixAddress, NOTHING_PICKED, TOOLS_PER_PAGE, toMatrixPage } from './matrix.view.ts'
-import type { RewiringService, SocketAddress } from './rewiring.service.ts'
-import type { ServerFrame, ServerFrameParts } from './server-frame.ts'
-import { type DoneTexts, doneNote, frameForChange, frameOf, serverSchema, TAB_CONFIG } from './server-tab.ts'
 import { faultInWords } from './socket.view.ts'
-import { SOCKET_SOURCES } from './sockets.ts'
 
 const config = TAB_CONFIG
 /** Errors shown of one change: who reads these knows what is wrong with the rest. */
@@ -74,7 +78,7 @@ export const bindingsPages =
     app.get('/servers/:uuid/bindings', { config, schema: serverSchema }, async (request, reply) => {
       const server = await frameOf(frames, request, 'bindings')
       const page = await matrixFor(request, server, NOTHING_PICKED)
-      return reply.page('servers/bindings', { ...page, done: doneNote(request, server, DONE), faults: [] })
+      return reply.page('bindings/bindings', { ...page, done: doneNote(request, server, DONE), faults: [] })
     })
 
     /** The sockets that a form has picked: rows are those of what its page shows, or of all that its search finds. */
@@ -102,7 +106,7 @@ export const bindingsPages =
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'internal') throw error
         const page = await matrixFor(request, server, bulk)
-        return reply.page('servers/bindings', { ...page, ...describeRefusal(error) }, { status: error.status })
+        return reply.page('bindings/bindings', { ...page, ...describeRefusal(error) }, { status: error.status })
       }
     })
   }

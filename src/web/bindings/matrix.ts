@@ -1,5 +1,5 @@
-import type { SocketAddress, WiredPanel } from './rewiring.service.ts'
-import type { Socket, SocketSource } from './sockets.ts'
+import type { SocketAddress, WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
 /** `missing`: what reads a global that is not there. */
 export type SourceFilter = SocketSource | 'missing'

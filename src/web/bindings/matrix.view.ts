@@ -1,4 +1,10 @@
-import { addressOf, formatCount, takePage } from '../platform/http/index.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { takePage } from '../../lib/http/pages/pager.ts'
+import type { WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { Global } from '../../servers/server.ts'
+import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
+import { instancePath } from '../server-tools/tools.pages.ts'
 import {
   cellKeyOf,
   findCells,
@@ -8,11 +14,7 @@ import {
   type SourceFilter,
   toMatrix,
 } from './matrix.ts'
-import type { WiredPanel } from './rewiring.service.ts'
-import type { Global } from './server.ts'
-import { type ServerFrame, serverTabPath } from './server-frame.ts'
 import { toChip } from './socket.view.ts'
-import { instancePath } from './tools.pages.ts'
 
 /** Tools side by side; more are on further pages. */
 export const TOOLS_PER_PAGE = 20

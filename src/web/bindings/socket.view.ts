@@ -1,4 +1,4 @@
-import type { Socket, SocketSource } from './sockets.ts'
+import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
 /** Characters of a value that a chip shows. */
 const MAX_CHIP_CHARACTERS = 32

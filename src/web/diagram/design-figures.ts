@@ -1,7 +1,7 @@
-import { formatDuration, formatNumber } from '../platform/http/index.ts'
-import { toConnectPanel } from './connect.ts'
-import { toCallChart, toDurationChart } from './hour-chart.ts'
-import { toSpark } from './spark.ts'
+import { formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { toConnectPanel } from '../overview/connect.ts'
+import { toCallChart, toDurationChart } from '../overview/hour-chart.ts'
+import { toSpark } from '../overview/spark.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const SERVER_ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'

@@ -1,5 +1,5 @@
 import { EMPTY_PATCH, LANDING_PATCH } from './landing-patch.ts'
-import type { Patch, PatchParameter, PatchTool } from './patch/patch.ts'
+import type { Patch, PatchParameter, PatchTool } from './patch.ts'
 
 const asked = (name: string): PatchParameter => ({ name, source: 'exposed' })
 const base: PatchParameter = { name: 'base', source: 'global', key: 'finance_url' }

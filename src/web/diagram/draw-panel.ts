@@ -1,4 +1,4 @@
-import { formatNumber } from '../../platform/http/index.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
 import { PANEL, rightOf } from './measures.ts'
 import type { Placed, PlacedPanel } from './rows.ts'
 import { box, circle, cutWords, jack, lamp, link, path, type Shape, words } from './shapes.ts'

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../platform/http/index.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
 import { RACK, rightOf } from './measures.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { PlacedRack } from './rack.ts'

@@ -1,4 +1,4 @@
-import { formatCount } from '../../platform/http/index.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
 import { arrange } from './arrange.ts'
 import { draw } from './draw.ts'
 import { drawEmpty } from './draw-empty.ts'

@@ -1,4 +1,4 @@
-import type { Patch } from './patch/patch.ts'
+import type { Patch } from './patch.ts'
 
 const wired = [
   { name: 'base', source: 'global', key: 'carrier_url' },

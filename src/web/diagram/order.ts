@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../platform/http/index.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { MAX_GLOBALS } from './detail.ts'
 import type { PatchGlobal, PatchGroup, PatchLinks, PatchState } from './patch.ts'
 import { placeSources } from './rows.ts'

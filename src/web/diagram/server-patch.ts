@@ -1,7 +1,8 @@
-import { formatCount } from '../platform/http/index.ts'
-import { type BoundParameter, type ServerWiring, serverTabPath } from '../servers/index.ts'
-import type { Patch, PatchCaller, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from './patch/patch.ts'
-import { failedInWords, type ToolFigures, toHealth } from './server-health.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { failedInWords, type ToolFigures, toHealth } from '../live/server-health.ts'
+import type { Patch, PatchCaller, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from './patch.ts'
 import { toUpstreamGroups, type UpstreamWiring } from './upstream-patch.ts'
 
 /** What a server's patch is made of besides its wiring. */

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../platform/http/index.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { Detail } from './detail.ts'
 import type { PatchGroup, PatchLinks, PatchTool } from './patch.ts'
 import { type ExposedRow, isExposed, isWired, type Panel, type Row, type WiredRow } from './sheet.ts'

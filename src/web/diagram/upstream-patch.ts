@@ -1,7 +1,10 @@
-import { formatCount, timeText } from '../platform/http/index.ts'
-import { type PresentedUpstream, type UpstreamState, upstreamPath } from '../upstreams/index.ts'
-import type { PatchGroup, PatchState, PatchTool } from './patch/patch.ts'
-import { failedInWords, type ToolFigures, toHealth } from './server-health.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamState } from '../../upstreams/upstream.ts'
+import { failedInWords, type ToolFigures, toHealth } from '../live/server-health.ts'
+import { upstreamPath } from '../upstreams/upstream-path.ts'
+import type { PatchGroup, PatchState, PatchTool } from './patch.ts'
 
 export type UpstreamWiring = PresentedUpstream & { state: UpstreamState }
 

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../platform/http/index.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
 import { valueInWords } from './draw-rack.ts'
 import type { PatchState } from './patch.ts'
 import type { Panel, Row, Sheet } from './sheet.ts'

@@ -1,24 +1,27 @@
-import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
-import { addressOf, formText, idPageOf, parseForm, timeText, toIdPage } from '../http/index.ts'
-import { AuditQuery, filterOf } from './audit.schema.ts'
-import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from './audit-entry.ts'
-import type { AuditLog } from './audit-log.ts'
+import { AuditQuery, filterOf } from '../../identity/audit/audit.schema.ts'
+import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/audit/audit-entry.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 const ENTRIES_PER_PAGE = 50
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** Of one value in the column of changes; the file has all of it. */
+/** Characters of a value shown in the change column. The download has the whole value. */
 const MAX_VALUE_CHARACTERS = 120
 
 const Typed = { action: formText, actorId: formText, from: formText, to: formText, cursor: formText }
-/** What is said beside a field of the filter. */
+/** Error messages of the filter fields. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
-  ['action', 'There is nothing of this kind: choose one of the list.'],
-  ['from', 'This is no date such as 2026-11-22.'],
-  ['to', 'This is no date such as 2026-11-22.'],
+  ['action', 'Choose an action from the list.'],
+  ['from', 'Enter a date such as 2026-11-22.'],
+  ['to', 'Enter a date such as 2026-11-22.'],
 ])
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** `role_changed` as people say it. */
+/** Turns an identifier such as `role_changed` into words: "role changed". */
 const inWords = (name: string): string =>
   name
     .replaceAll(/[._]/g, ' ')
@@ -35,7 +38,7 @@ const valueText = (value: JsonValue | undefined): string => {
   return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1).toWellFormed()}…` : text
 }
 
-/** `role: viewer → builder; serversTo: …` as a line. */
+/** Formats a change as one line: `role: viewer → builder; servers to: …`. */
 const changeText = (change: JsonValue | undefined): string | undefined => {
   if (change === undefined || change === null) return undefined
   if (!isJsonObject(change)) return valueText(change)
@@ -47,15 +50,17 @@ const changeText = (change: JsonValue | undefined): string | undefined => {
   return parts.join('; ')
 }
 
-/** Kinds of things that something was done to, as options of a filter. */
+/** Returns the kinds of audit targets as filter options. */
 const kindOptions = (kinds: readonly string[] | undefined) => [
-  { value: '', text: 'everything' },
+  { value: '', text: 'All' },
   ...[...new Set(AUDIT_ACTIONS.map(action => action.slice(0, action.indexOf('.') + 1)))]
     .filter(kind => kinds === undefined || kinds.includes(kind.slice(0, -1)))
     .map(kind => ({ value: kind, text: `${inWords(kind.slice(0, -1))}s` })),
 ]
 
-/** The day after, since people mean the whole of the day up to which they want to see. */
+/**
+ * Returns the start of the next day, so that the filter includes the whole end day. Other text is returned unchanged.
+ */
 const untilEndOf = (day: string): string => {
   const time = DATE.test(day) ? Date.parse(day) : Number.NaN
   return Number.isNaN(time) ? day : new Date(time + DAY_MS).toISOString()
@@ -66,32 +71,32 @@ const given = (values: Readonly<Record<string, string>>): Record<string, string>
 
 export type AuditTableOptions = {
   scope: AuditScope
-  /** What the page's address says. */
+  /** The page's query parameters. */
   query: unknown
-  /** Where the page is, and the route of the API that gives the same as a file. */
+  /** Path of the page; `filePath` is the API route that returns the log as a file. */
   path: string
   filePath: string
-  /** Kinds that can be in it, as `member`; undefined: all. */
+  /** Kinds that the log can contain, such as `member`; undefined means all. */
   kinds?: readonly string[]
 }
 
-/** The log as a page shows it, filtered as its address says; what is no filter is said beside its field. */
+/** Reads one page of the audit log for display, filtered by the query. Invalid filters are reported per field. */
 export const readAuditTable = async (log: AuditLog, { scope, query, path, filePath, kinds }: AuditTableOptions) => {
   const typed = parseForm(Typed, query)
   const { cursor, ...filters } = typed
-  const wish = { ...filters, to: untilEndOf(filters.to) }
-  const parsed = AuditQuery.safeParse(given({ ...wish, cursor }))
+  const criteria = { ...filters, to: untilEndOf(filters.to) }
+  const parsed = AuditQuery.safeParse(given({ ...criteria, cursor }))
   const shown = { typed, kinds: kindOptions(kinds), path }
   if (!parsed.success) {
     const names = new Set(parsed.error.issues.map(({ path: [name] }) => String(name)))
-    const errors = Object.fromEntries([...names].map(name => [name, REFUSALS.get(name) ?? 'This is not of this list.']))
+    const errors = Object.fromEntries([...names].map(name => [name, REFUSALS.get(name) ?? 'Invalid value.']))
     return { ...shown, isBad: true, errors, entries: [], next: undefined, fileHref: undefined, who: undefined }
   }
   const page = idPageOf({ ...parsed.data, limit: ENTRIES_PER_PAGE })
   const toRow = (entry: AuditEntry) => ({
     at: timeText(entry.at),
     atIso: entry.at.toISOString(),
-    who: entry.actorEmail ?? (entry.actorId === undefined ? undefined : 'somebody'),
+    who: entry.actorEmail ?? (entry.actorId === undefined ? undefined : 'Unknown user'),
     whoHref: entry.actorId && addressOf(path, { ...filters, actorId: entry.actorId }),
     address: entry.address,
     what: capitalized(inWords(entry.action)),
@@ -108,11 +113,11 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     errors: {},
     entries: items,
     next: nextCursor === null ? undefined : addressOf(path, { ...filters, cursor: nextCursor }),
-    fileHref: addressOf(filePath, { ...wish, format: 'ndjson' }),
-    /** Who alone is shown, and the way back to all. */
+    fileHref: addressOf(filePath, { ...criteria, format: 'ndjson' }),
+    /** The user that the list is filtered by, and the link that removes the filter. */
     who:
       typed.actorId === ''
         ? undefined
-        : { name: items[0]?.who ?? 'this person', allHref: addressOf(path, { ...filters, actorId: '' }) },
+        : { name: items[0]?.who ?? 'this user', allHref: addressOf(path, { ...filters, actorId: '' }) },
   }
 }

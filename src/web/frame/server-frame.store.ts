@@ -1,6 +1,6 @@
-import type { Database } from '../platform/db/index.ts'
+import type { Database } from '../../lib/db/client.ts'
 
-/** What the frame of a server's page says of it; undefined where it is none of these organizations'. */
+/** Returns the server data shown in the page frame; undefined if the server is not in one of these organizations. */
 export const findServerFrame = async (db: Database, id: string, organizationIds: readonly string[]) => {
   const row = await db.server.findFirst({
     where: { id, organizationId: { in: [...organizationIds] }, removedAt: null },

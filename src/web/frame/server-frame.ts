@@ -1,7 +1,9 @@
-import { type Actor, AppError, mayRole, organizationIdsOf } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import { formatCount, formatNumber } from '../platform/http/index.ts'
-import type { AccessTier } from './server.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import type { AccessTier } from '../../servers/server.ts'
 import { findServerFrame } from './server-frame.store.ts'
 
 const TABS = [
@@ -17,48 +19,49 @@ const TABS = [
 ] as const
 export type ServerTab = (typeof TABS)[number][0]
 
-/** What stands around each tab of a server's page. */
+/** Data of the frame around each tab of a server's page. */
 export type ServerFrame = {
   id: string
   name: string
   description: string | undefined
   tier: AccessTier
-  /** Requests go on to its one MCP server as they are: of what that offers nothing is known here. */
+  /** Whether this is a passthrough server, which forwards requests to one MCP server; its tools are not known here. */
   passesOn: boolean
   organizationId: string
   organizationName: string
-  /** What the one who looks may do with it. */
+  /** The viewer's permissions. */
   mayBuild: boolean
   mayManage: boolean
   isOwner: boolean
-  /** How many connections are open, in words, and the sign beside it. */
+  /** Number of open connections as text; `liveState` selects the status icon. */
   liveText: string
   liveState: 'good' | 'idle'
   upstreamStates: string
-  /** `tools` are its own; `sources` are toolkits and upstreams together. */
+  /** `tools` counts only the server's own tools; `sources` counts toolkits and upstreams. */
   counts: { tools: number; sources: number; upstreams: number; globals: number }
   tabs: readonly { href: string; text: string; count?: string; isCurrent: boolean }[]
 }
 
 export type ServerFrameParts = {
   db: Database
-  /** Connections that clients hold open to a server, in this process. */
+  /** Number of open client connections to a server, in this process. */
   openStreams: (serverId: string) => number
-  /** A text that is another once an upstream of the server is in another state. */
+  /** Fingerprint of the states of the server's upstreams: differs after any change. */
   upstreamStates: (serverId: string) => string
-  /** By server, how many tools its upstreams let through; those without any are left out. */
+  /** Number of tools offered through upstreams, by server ID. Servers without any are omitted. */
   countUpstreamTools: (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }
 
-/** Where a tab of a server's page is. */
+/** Returns the path of a tab of a server's page. */
 export const serverTabPath = (serverId: string, tab: ServerTab): string =>
   tab === 'overview' ? `/servers/${serverId}` : `/servers/${serverId}/${tab}`
 
-/** "Live on 3 open connections", also where there is none. */
-export const liveTextOf = (openStreams: number): string =>
-  openStreams === 0 ? 'Live, no open connection' : `Live on ${formatCount(openStreams, 'open connection')}`
+/** Formats the number of open connections: "Online · 3 connections". */
+export const liveTextOf = (openStreams: number): string => `Online · ${formatCount(openStreams, 'connection')}`
 
-/** The frame of the server's page for who looks at it; `not_found` where it is none of theirs. */
+/**
+ * Returns the frame of a server's page. Throws `not_found` if the server is not in one of the actor's organizations.
+ */
 export const getServerFrame = async (
   { db, openStreams, upstreamStates, countUpstreamTools }: ServerFrameParts,
   actor: Actor,

@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { assertMay } from '../kernel/index.ts'
-import { actorOf, addressOf, formText, uuidParam } from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
 import {
   getServerFrame,
   type ServerFrame,
@@ -16,11 +19,11 @@ const ServerParams = z.object({ uuid: uuidParam })
 export const serverSchema = { params: ServerParams }
 export const serverIdOf = (request: FastifyRequest): string => ServerParams.parse(request.params).uuid
 
-/** The frame of the tab that is asked for, for who asks. */
+/** Returns the frame of the requested tab for the requesting user. */
 export const frameOf = (frames: ServerFrameParts, request: FastifyRequest, tab: ServerTab): Promise<ServerFrame> =>
   getServerFrame(frames, actorOf(request), serverIdOf(request), tab)
 
-/** As `frameOf`, for who wants to change something: refused here, before it is looked at what they sent. */
+/** Like `frameOf`, for changes. Throws `forbidden` for users who may not build, before their input is examined. */
 export const frameForChange = async (
   frames: ServerFrameParts,
   request: FastifyRequest,
@@ -31,15 +34,15 @@ export const frameForChange = async (
   return frame
 }
 
-/** Where a change leads: the page that shows it, which says by `done` what was done, and to how many. */
+/** Redirects after a change. `done` and `count` select the message that the page shows. */
 export const redirectDone = (reply: FastifyReply, path: string, done: string, count?: number): FastifyReply =>
   reply.redirect(addressOf(path, { done, count: count?.toString() }), 303)
 
 const DoneQuery = z.object({ done: formText, count: z.coerce.number().int().min(1).catch(1) })
-/** By the name in `done`: what was done, as a sentence without its full stop; `count` is how many. */
+/** Messages by the name in `done`: sentences without the full stop; `count` is the number of changed items. */
 export type DoneTexts = Readonly<Record<string, (count: number) => string>>
 
-/** What the note says after a change, and that it is live. */
+/** Returns the message shown after a change, followed by the number of open connections. */
 export const doneNote = (
   request: FastifyRequest,
   { liveText }: Pick<ServerFrame, 'liveText'>,
@@ -50,11 +53,11 @@ export const doneNote = (
   return text === undefined ? undefined : `${text(count)}. ${liveText}.`
 }
 
-/** Where a global of this key is added: the form is filled in so far. */
+/** Returns the path of the form that adds a global, with the key filled in. */
 export const newGlobalPath = (serverId: string, key: string): string =>
   `${serverTabPath(serverId, 'globals')}?${new URLSearchParams({ key })}#key`
 
-/** A tab of a server's page for pages of other folders to stand in. */
+/** Bundles the frame functions for pages of other folders that show a tab of a server. */
 export const createServerTab = (frames: ServerFrameParts, tab: ServerTab) => ({
   frameOf: (request: FastifyRequest): Promise<ServerFrame> => frameOf(frames, request, tab),
   frameForChange: (request: FastifyRequest): Promise<ServerFrame> => frameForChange(frames, request, tab),

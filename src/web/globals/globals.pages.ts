@@ -1,22 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError, MAX_GLOBALS_PER_SERVER } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  type FormPage,
-  formatCount,
-  formText,
-  parseForm,
-  showForm,
-  submitForm,
-  uuidParam,
-} from '../platform/http/index.ts'
-import type { GlobalService } from './globals.service.ts'
-import { globalPath, isUsed, toGlobalRow, toUseList, usesInWords, usesOfKey } from './globals.view.ts'
-import type { GlobalUses, RewiringService } from './rewiring.service.ts'
-import type { Global } from './server.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { MAX_GLOBALS_PER_SERVER } from '../../lib/kernel/limits.ts'
+import type { GlobalUses, RewiringService } from '../../servers/bindings/rewiring.service.ts'
+import type { GlobalService } from '../../servers/globals/globals.service.ts'
+import type { Global } from '../../servers/server.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import {
   type DoneTexts,
   doneNote,
@@ -27,7 +21,8 @@ import {
   serverIdOf,
   serverSchema,
   TAB_CONFIG,
-} from './server-tab.ts'
+} from '../frame/server-tab.ts'
+import { globalPath, isUsed, toGlobalRow, toUseList, usesInWords, usesOfKey } from './globals.view.ts'
 
 const config = TAB_CONFIG
 const Params = z.object({ uuid: uuidParam, key: z.string().max(100) })
@@ -73,7 +68,7 @@ export const globalsPages =
       const keys = new Set(all.map(({ key }) => key))
       const path = serverTabPath(server.id, 'globals')
       return {
-        view: 'servers/globals',
+        view: 'globals/globals',
         data: {
           title: `Globals of ${server.name}`,
           server,
@@ -125,7 +120,7 @@ export const globalsPages =
     ): Promise<FormPage> => {
       const uses = await usesOf(request, global.key)
       return {
-        view: 'servers/global',
+        view: 'globals/global',
         data: {
           title: `${global.key} in ${server.name}`,
           server,
@@ -183,7 +178,7 @@ export const globalsPages =
       const uses = await usesOf(request, key)
       const list = toUseList(server.id, uses)
       return {
-        view: 'servers/removal',
+        view: 'settings/removal',
         data: {
           title: `Remove ${key}`,
           server,

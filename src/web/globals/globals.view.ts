@@ -1,9 +1,10 @@
-import { formatCount, formatNumber, timeText } from '../platform/http/index.ts'
-import { upstreamPath } from '../upstreams/index.ts'
-import type { GlobalUses } from './rewiring.service.ts'
-import type { Global } from './server.ts'
-import { serverTabPath } from './server-frame.ts'
-import { instancePath } from './tools.pages.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import type { GlobalUses } from '../../servers/bindings/rewiring.service.ts'
+import type { Global } from '../../servers/server.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { instancePath } from '../server-tools/tools.pages.ts'
+import { upstreamPath } from '../upstreams/upstream-path.ts'
 
 /** Characters of a value that the table shows. */
 const MAX_VALUE_CHARACTERS = 60

@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { StoredExecution } from '../history/index.ts'
-import { AppError, DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
-import { actorOf, addressOf, formText, uuidParam } from '../platform/http/index.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../servers/index.ts'
-import { calledText } from './called-text.ts'
-import type { ExecutionService } from './execution.service.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import { calledText } from '../../runtime/call/called-text.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { toCallView, toHistoryRows } from './history.view.ts'
 
 const config = { access: 'user' } as const
@@ -95,7 +99,7 @@ export const historyPages =
           again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
         },
       }
-      return reply.page('execution/history', data, { status: isWrong ? 400 : 200 })
+      return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
     }
 
     app.get('/servers/:uuid/history', { config, schema: { params: Params } }, async (request, reply) => {

@@ -1,7 +1,8 @@
-import type { ExecutionGap, MaskedRequest, StoredExecution } from '../history/index.ts'
-import { formatBytes, formatCount, formatDuration, formatNumber } from '../platform/http/index.ts'
-import { calledText } from './called-text.ts'
-import { toCurl } from './curl.ts'
+import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { calledText } from '../../runtime/call/called-text.ts'
+import { toCurl } from '../../runtime/try/curl.ts'
 
 /** Whom the reader may know of the callers, by id. */
 export type Names = ReadonlyMap<string, string>

@@ -1,15 +1,7 @@
-import {
-  describeJsonFault,
-  failure,
-  findJsonFault,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  type Result,
-  success,
-} from '../kernel/index.ts'
-import { formatNumber } from '../platform/http/index.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
 /** One argument of a tool as a field that people fill. */
 export type ArgumentField = {

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, AppError, isJsonObject, type JsonObject, organizationIdsOf } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  formatCount,
-  formText,
-  isFragmentRequest,
-  signalOf,
-  uuidParam,
-} from '../platform/http/index.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../servers/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { BodyLimits } from '../../mcp/body.ts'
+import type { InProcessClient, InProcessConnection, ListedTool } from '../../mcp/in-process-client.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
-import type { BodyLimits } from './body.ts'
-import type { InProcessClient, InProcessConnection, ListedTool } from './in-process-client.ts'
 import { toAnswerView, toFieldView, toMessageViews, toRowView, toToolView } from './inspector.view.ts'
 
 /** Using a server is what it is for: a token that comes to this page needs the scope that it would need there. */
@@ -143,7 +143,7 @@ export const inspectorPages =
 
     const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
       reply.page(
-        'mcp/inspector',
+        'inspector/inspector',
         { title: `Inspector of ${server.name}`, server, path, query, refusal: undefined, ...data },
         { status },
       )
@@ -197,7 +197,7 @@ export const inspectorPages =
         }
         // The form itself is shown anew only where something is wrong with what was typed.
         if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
-        return reply.fragment(hasErrors ? 'mcp/inspected' : 'mcp/outcome', data, status)
+        return reply.fragment(hasErrors ? 'inspector/inspected' : 'inspector/outcome', data, status)
       },
     )
   }

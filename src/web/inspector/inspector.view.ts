@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, parseJson } from '../kernel/index.ts'
-import { formatBytes, formatDuration, formatNumber } from '../platform/http/index.ts'
+import { formatBytes, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
-import type { ExchangedMessage, ListedTool, RpcError } from './in-process-client.ts'
 
 /** Characters of one block or message that a page shows: more than that nobody reads in a browser. */
 const MAX_SHOWN_CHARACTERS = 20_000

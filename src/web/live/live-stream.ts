@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify'
 
-/** Bytes a reader may be behind before the stream is cut: it would hold them in our memory. */
+/** Unsent bytes after which a slow reader's stream is closed, because they are buffered in memory. */
 const MAX_UNSENT_BYTES = 256 * 1_024
-/** A browser waits so long before it comes back after the stream broke. */
+/** How long browsers wait before they reconnect. */
 const RETRY_MS = 3_000
 
 export type LiveStream = {
-  /** An event of this name, with `data` as JSON. */
+  /** Sends an event with `data` as JSON. */
   send: (event: string, data: object) => void
-  /** A comment, so that nobody between takes the connection for dead. */
+  /** Sends a comment that keeps proxies from closing an idle connection. */
   beat: () => void
   end: () => void
 }
 
-/** Answers with server-sent events (HTML, §9.2). `onClose` is called once, whichever side ends it. */
+/** Responds with server-sent events (HTML, §9.2). `onClose` is called once, whichever side closes the stream. */
 export const openLiveStream = (reply: FastifyReply, onClose: () => void): LiveStream => {
   const { raw } = reply
   reply.hijack()
-  // Whoever left while they were asked for closes nothing any more.
+  // If the client has already disconnected, no further close event follows.
   if (raw.destroyed || raw.closed) queueMicrotask(onClose)
   else raw.once('close', onClose)
   for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -26,7 +26,7 @@ export const openLiveStream = (reply: FastifyReply, onClose: () => void): LiveSt
   raw.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store, no-transform',
-    // Proxies such as nginx would hold events back otherwise.
+    // Keeps proxies such as nginx from buffering events.
     'x-accel-buffering': 'no',
   })
   const write = (text: string): void => {

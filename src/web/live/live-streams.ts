@@ -1,24 +1,24 @@
-import { AppError } from '../kernel/index.ts'
-import type { EventBus } from '../platform/events/index.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import type { LiveStream } from './live-stream.ts'
 
-/** Pages that one browser, or one token, keeps up to date at once. */
+/** Open streams per session or token. */
 const MAX_PER_SIGN_IN = 8
-/** Of one user, by however many sign-ins: each server that is watched is read of once a second. */
+/** Open streams per user across all sessions: each watched server costs a database read per second. */
 const MAX_PER_USER = 32
-/** Of one server, by all who look at it. */
+/** Open streams per server across all viewers. */
 const MAX_PER_SERVER = 200
-/** Well within the 60 s after which proxies give up on a silent connection. */
+/** Well below the 60 s after which proxies close idle connections. */
 const BEAT_EVERY_MS = 15_000
-/** How often it is asked whether who looks still may: a session that ends is announced to nobody. */
+/** How often access is checked again, because the end of a session raises no event. */
 const CHECK_EVERY_MS = 5_000
 
 export type Viewer = {
   serverId: string
   userId: string
-  /** Of the session or token. */
+  /** ID of the session or token. */
   signInId: string
-  /** Whether who looks may see the server still. */
+  /** Whether the viewer may still see the server. */
   mayStay: () => Promise<boolean>
 }
 
@@ -27,8 +27,8 @@ type Entry = Viewer & { stream: LiveStream }
 export type LiveStreamsParts = { bus: EventBus; onChanged: (serverId: string, send: LiveStream['send']) => void }
 
 /**
- * The open streams of pages: bounded in number, kept alive, and ended with the access of who looks, with the server
- * and with the process.
+ * Manages the open streams of pages. Limits their number, keeps them alive, and closes them when the viewer loses
+ * access, the server is deleted, or the process stops.
  */
 export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
   const entries = new Set<Entry>()
@@ -37,14 +37,14 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
   const countOf = (isOne: (entry: Entry) => boolean): number => [...entries].filter(isOne).length
 
-  /** Tells the page not to come back, and lets it go. */
+  /** Closes the stream and tells the page not to reconnect. */
   const dismiss = ({ stream }: Entry): void => {
     stream.send('over', {})
     stream.end()
   }
 
   const check = async (entry: Entry): Promise<void> => {
-    // Whoever cannot be asked for now is not sent away: they are asked for again.
+    // A failed check does not close the stream; the next check decides.
     const mayStay = await entry.mayStay().catch(() => true)
     if (!mayStay && entries.has(entry)) dismiss(entry)
   }
@@ -77,17 +77,17 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
   }
 
   return {
-    /** Throws where one more would be too many, or Patchbay stops. */
+    /** Throws `rate_limited` if a limit is reached, or `unavailable` while Patchbay is stopping. */
     assertRoom: ({ serverId, signInId, userId }: Omit<Viewer, 'mayStay'>): void => {
-      if (isClosing) throw new AppError('unavailable', 'Patchbay stops.')
+      if (isClosing) throw new AppError('unavailable', 'Patchbay is stopping.')
       const isFull =
         countOf(entry => entry.signInId === signInId) >= MAX_PER_SIGN_IN ||
         countOf(entry => entry.userId === userId) >= MAX_PER_USER ||
         countOf(entry => entry.serverId === serverId) >= MAX_PER_SERVER
-      if (isFull) throw new AppError('rate_limited', 'Too many pages are kept up to date at once: close some.')
+      if (isFull) throw new AppError('rate_limited', 'Too many pages with live updates are open. Close some of them.')
     },
 
-    /** Keeps the stream from here on; answers what forgets it. */
+    /** Adds a stream. Returns a function that removes it. */
     add: (viewer: Viewer, stream: LiveStream): (() => void) => {
       const entry = { ...viewer, stream }
       if (entries.size === 0) startTimers()
@@ -100,7 +100,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
     openCount: (): number => entries.size,
 
-    /** Ends every stream; browsers come back once there is somebody to come back to. */
+    /** Closes every stream. Browsers reconnect once a process accepts them again. */
     close: (): void => {
       isClosing = true
       for (const unsubscribe of subscriptions) unsubscribe()

@@ -1,9 +1,12 @@
 import { promisify } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, AppError } from '../kernel/index.ts'
-import { actorOf, bearerOf, type SessionStore, sessionIdOf, uuidParam } from '../platform/http/index.ts'
-import type { ServerService } from '../servers/index.ts'
+import { actorOf, bearerOf } from '../../lib/http/access.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { type SessionStore, sessionIdOf } from '../../lib/http/sessions.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
 import type { Live } from './live.ts'
 import { openLiveStream } from './live-stream.ts'
 
@@ -16,13 +19,13 @@ type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: 
 const Params = z.object({ uuid: uuidParam })
 const SessionOfUser = z.looseObject({ userId: z.string() })
 
-/** `GET /servers/:uuid/live`: what happens on a server, for its pages while they are open. */
+/** Registers `GET /servers/:uuid/live`, which streams events of a server to its open pages. */
 export const livePages =
   ({ live, servers, accounts, sessionStore }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const readSession = promisify(sessionStore.get.bind(sessionStore))
 
-    /** Who sent the request, asked for anew: signed out since, or without the token, it is nobody. */
+    /** Looks up the user of the request again; undefined if they have signed out or the token was revoked. */
     const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
       const sessionId = sessionIdOf(request)
       if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')

@@ -1,10 +1,11 @@
-import { createCallFigureStore, createExecutionStore } from '../history/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import type { EventBus } from '../platform/events/index.ts'
-import { liveTextOf } from '../servers/index.ts'
+import { createCallFigureStore } from '../../history/call-figures.store.ts'
+import { createExecutionStore } from '../../history/executions.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import { liveTextOf } from '../frame/server-frame.ts'
+import { firstCallText, toCallView, toFigureTexts } from '../overview/overview.view.ts'
 import type { LiveStream } from './live-stream.ts'
 import { createLiveStreams, type Viewer } from './live-streams.ts'
-import { firstCallText, toCallView, toFigureTexts } from './overview.view.ts'
 import { createServerWatches, type WatchEvent } from './server-watch.ts'
 
 export type LiveParts = {
@@ -15,10 +16,10 @@ export type LiveParts = {
   onTrouble: (error: unknown, serverId: string) => void
 }
 
-/** The newest calls that are looked at each time: more within a second show in the history alone. */
+/** Calls read each time. If more arrive within a second, the rest appear only in the history. */
 const NEWEST = 20
 
-/** What pages are told while they are open: calls, figures, open connections, changes. */
+/** Sends live updates to open pages: calls, figures, open connections and changes. */
 export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
   const executions = createExecutionStore(db)
   const figures = createCallFigureStore(db)
@@ -63,7 +64,7 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
     openCount: streams.openCount,
     watchedCount: watches.watchedCount,
     close: streams.close,
-    /** Tells the stream what happens on the server, until it is closed. Answers what is to be done then. */
+    /** Sends the server's events to the stream. Returns a function to call when the stream closes. */
     attach: (viewer: Viewer, stream: LiveStream): (() => void) => {
       const forget = streams.add(viewer, stream)
       const stop = watches.watch(viewer.serverId, event => tell(stream, event))

@@ -1,22 +1,22 @@
-import { formatDuration, formatNumber } from '../platform/http/index.ts'
-import type { PatchState } from './patch/patch.ts'
+import { formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import type { PatchState } from '../diagram/patch.ts'
 
-/** Calls of one tool within the time that a page speaks of, such as the last day. */
+/** Call statistics of one tool over the period a page covers, such as the last 24 hours. */
 export type ToolFigures = {
   /** The MCP tool name. */
   tool: string
   calls: number
   errors: number
-  /** Half of the calls took so long or less. */
+  /** Median duration. */
   p50Ms: number
   /** Whether the last call failed. */
   isFailing: boolean
 }
 
-/** From this on a source is called slow: people wait for a model that waits for it. */
+/** Median duration from which a source counts as slow; people are waiting for the model meanwhile. */
 const SLOW_MS = 1_500
 
-/** Half of all calls took so long or less, as near as that can be told from the tools' own medians. */
+/** Estimates the median duration of all calls from the medians of the tools, weighted by calls. */
 const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
   let passed = 0
   for (const { p50Ms, calls: of } of [...figures].sort((a, b) => a.p50Ms - b.p50Ms)) {
@@ -26,11 +26,11 @@ const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
   return 0
 }
 
-/** "3 of 61 calls failed". */
+/** Formats failures: "3 of 61 calls failed". */
 export const failedInWords = (errors: number, calls: number): string =>
   `${formatNumber(errors)} of ${formatNumber(calls)} ${calls === 1 ? 'call' : 'calls'} failed`
 
-/** How a source does, by the calls of its tools: the state, and the same in words. */
+/** Derives the health of a source from the calls of its tools: a state, and its description. */
 export const toHealth = (figures: readonly ToolFigures[]): { state: PatchState; health: string } => {
   const calls = figures.reduce((sum, figure) => sum + figure.calls, 0)
   const errors = figures.reduce((sum, figure) => sum + figure.errors, 0)
@@ -39,5 +39,5 @@ export const toHealth = (figures: readonly ToolFigures[]): { state: PatchState; 
   const medianMs = medianOf(figures, calls)
   return medianMs >= SLOW_MS
     ? { state: 'slow', health: `slow, ${formatDuration(medianMs)}` }
-    : { state: 'good', health: `answering, ${formatDuration(medianMs)}` }
+    : { state: 'good', health: `healthy, ${formatDuration(medianMs)}` }
 }

@@ -1,17 +1,18 @@
-import type { ServerCallFigures, StoredExecution } from '../history/index.ts'
+import type { ServerCallFigures } from '../../history/call-figures.store.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
 
-/** What happens on a server that somebody looks at. */
+/** An event on a watched server. */
 export type WatchEvent =
-  /** Newest first. */
+  /** New calls, newest first. */
   | { type: 'calls'; calls: readonly StoredExecution[] }
-  /** Calls came since the figures were last read. */
+  /** Updated figures, sent after new calls. */
   | { type: 'figures'; figures: ServerCallFigures }
   | { type: 'connections'; openStreams: number }
-  /** Another text once an upstream is in another state. */
+  /** Fingerprint of the upstreams' states, sent when it changes. */
   | { type: 'upstreams'; states: string }
 
 export type ServerWatchParts = {
-  /** The newest calls in the history, whichever process recorded them; newest first. */
+  /** Lists the newest calls in the history, from all processes, newest first. */
   listNewest: (serverId: string) => Promise<readonly StoredExecution[]>
   readFigures: (serverId: string) => Promise<ServerCallFigures>
   openStreams: (serverId: string) => number
@@ -21,9 +22,9 @@ export type ServerWatchParts = {
 
 type Listener = (event: WatchEvent) => void
 
-/** The history is read anew so often, once for all who watch a server. */
+/** How often the history is read, once for all listeners of a server. */
 const READ_EVERY_MS = 1_000
-/** Figures are read over thousands of calls: not so often. */
+/** Figures are computed from thousands of calls, so they are read less often. */
 const FIGURES_EVERY_MS = 5_000
 
 type Watch = {
@@ -37,8 +38,8 @@ type Watch = {
 }
 
 /**
- * Watches servers for as long as somebody listens: one reading of the history a second for each of them, however many
- * listen, and none where nobody does.
+ * Watches servers while they have listeners. The history of each is read once a second, regardless of the number of
+ * listeners.
  */
 export const createServerWatches = ({
   listNewest,
@@ -93,7 +94,7 @@ export const createServerWatches = ({
       tellUpstreams(watch, serverId)
       await tellFigures(watch, serverId)
     } catch (error) {
-      // The database may be back by the next time.
+      // Keeps polling: the database may be available again next time.
       onTrouble(error, serverId)
     }
     if (watch.listeners.size === 0) return
@@ -117,8 +118,8 @@ export const createServerWatches = ({
 
   return {
     /**
-     * Tells the listener of the open connections, the upstreams and the newest calls at once, as the page may have been rendered before
-     * the last of them, then of each that comes. Answers what ends that.
+     * Subscribes a listener. It immediately receives the current connections, upstream states and newest calls, because
+     * the page may have been rendered earlier, and then every change. Returns a function that unsubscribes it.
      */
     watch: (serverId: string, listener: Listener): (() => void) => {
       const known = watches.get(serverId)

@@ -1,14 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { countAllUsers, listAllUsers } from '../accounts/index.ts'
-import type { CallLedger } from '../execution/index.ts'
-import type { Recorder } from '../history/index.ts'
-import { type AuditLog, readAuditTable } from '../platform/audit/index.ts'
-import { adviseOnBaseUrl } from '../platform/base-url-advice.ts'
-import { type Database, measureDatabase } from '../platform/db/index.ts'
-import { addressOf, idPageOf, listQuery, toIdPage } from '../platform/http/index.ts'
-import { watchLoopDelay } from '../platform/loop-delay.ts'
-import type { Settings } from '../platform/settings.ts'
-import { countAllServers } from '../servers/index.ts'
+import type { Recorder } from '../../history/execution-record.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { measureDatabase } from '../../lib/db/measure.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
+import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
+import type { Settings } from '../../lib/process/settings.ts'
+import type { CallLedger } from '../../results/ledger/call-ledger.ts'
+import { countAllServers } from '../../servers/server-names.store.ts'
+import { readAuditTable } from '../frame/audit-table.ts'
 import { toHealthView, toUserRow } from './operator.view.ts'
 
 type Parts = {
@@ -18,7 +21,7 @@ type Parts = {
   audit: AuditLog
   settings: Settings
   version: string
-  /** Of this process. */
+  /** Counts of this process only. */
   streams: { openStreamCount: () => number; mountedCount: () => number }
 }
 
@@ -39,13 +42,13 @@ const frameOf = (path: OperatorPath) => {
   return { title: `${current?.text ?? ''} · Operator`, section: 'operator', tabs } as const
 }
 
-/** Who may not measure it, such as a role of PostgreSQL without the right, still sees the page. */
+/** Returns the database size in bytes; undefined if it cannot be measured, e.g. for lack of PostgreSQL privileges. */
 const sizeOf = (db: Database): Promise<number | undefined> => measureDatabase(db).catch(() => undefined)
 
-/** What the browser asked, as an origin. */
+/** Returns the origin that the browser requested. */
 const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
-/** How this installation does, who has an account, and how it is set up: to be looked at by its operator. */
+/** Registers the operator's read-only pages: health, accounts, settings and audit log. */
 export const operatorPages =
   ({ db, recorder, callLedger, audit, settings, version, streams }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -66,14 +69,14 @@ export const operatorPages =
         mountedServers: streams.mountedCount(),
         baseUrl: { url: settings.baseUrl, advice: adviseOnBaseUrl(settings), askedAt: askedAt(request) },
       })
-      return reply.page('dashboard/operator', { ...frameOf('/operator'), health })
+      return reply.page('operator/operator', { ...frameOf('/operator'), health })
     })
 
     app.get('/operator/users', { config }, async (request, reply) => {
       const { q, cursor } = listQuery.parse(request.query)
       const page = idPageOf({ limit: USERS_PER_PAGE, cursor })
       const { items, nextCursor } = toIdPage(await listAllUsers(db, q, page), page, toUserRow)
-      return reply.page('dashboard/operator-users', {
+      return reply.page('operator/operator-users', {
         ...frameOf('/operator/users'),
         users: items,
         search: q,
@@ -82,7 +85,7 @@ export const operatorPages =
     })
 
     app.get('/operator/settings', { config }, async (_request, reply) =>
-      reply.page('dashboard/operator-settings', {
+      reply.page('operator/operator-settings', {
         ...frameOf('/operator/settings'),
         settings: settings.origins,
         unknown: settings.unknown,
@@ -97,6 +100,6 @@ export const operatorPages =
         filePath: '/api/v1/audit',
       })
       const data = { ...frameOf('/operator/audit'), audit: table }
-      return reply.page('dashboard/operator-audit', data, table.isBad ? { status: 400 } : {})
+      return reply.page('operator/operator-audit', data, table.isBad ? { status: 400 } : {})
     })
   }

@@ -1,14 +1,15 @@
-import type { ListedUser } from '../accounts/index.ts'
-import type { CallLedger } from '../execution/index.ts'
-import type { Recorder } from '../history/index.ts'
-import { formatBytes, formatDuration, formatNumber, timeText } from '../platform/http/index.ts'
-import type { LoopDelay } from '../platform/loop-delay.ts'
+import type { Recorder } from '../../history/execution-record.ts'
+import type { ListedUser } from '../../identity/user-list.store.ts'
+import { formatBytes, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import type { LoopDelay } from '../../lib/process/loop-delay.ts'
+import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 60 * MINUTE_S
 const DAY_S = 24 * HOUR_S
 
-/** `3 d 4 h`, `5 h 12 min`, `12 min`, `40 s`. */
+/** Formats an uptime: `3 d 4 h`, `5 h 12 min`, `12 min`, `40 s`. */
 const upFor = (seconds: number): string => {
   if (seconds < MINUTE_S) return `${Math.floor(seconds)} s`
   const minutes = Math.floor((seconds % HOUR_S) / MINUTE_S)
@@ -36,12 +37,12 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
   const startedAt = new Date(Date.now() - upSeconds * 1_000)
   return {
     figures: [
-      { name: 'Up for', value: upFor(upSeconds) },
-      { name: 'Memory', value: formatBytes(rss), besides: `${formatBytes(heapUsed)} of it JavaScript’s` },
+      { name: 'Uptime', value: upFor(upSeconds) },
+      { name: 'Memory', value: formatBytes(rss), besides: `${formatBytes(heapUsed)} JavaScript heap` },
       {
         name: 'Event loop delay, p99',
         value: formatDuration(loop.p99Ms),
-        besides: `at most ${formatDuration(loop.maxMs)}`,
+        besides: `max ${formatDuration(loop.maxMs)}`,
       },
       { name: 'Open connections', value: formatNumber(health.openStreams) },
       {
@@ -56,7 +57,7 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
       { name: 'Missing', value: formatNumber(records.missing), isBad: records.missing > 0 },
     ],
     tokens: [
-      { name: 'Answers counted', value: formatNumber(ledger.counted) },
+      { name: 'Results counted', value: formatNumber(ledger.counted) },
       { name: 'Waiting to be counted', value: formatNumber(ledger.waiting) },
       { name: 'Not counted', value: formatNumber(ledger.notCounted) },
       { name: 'Tokens sent', value: formatNumber(ledger.tokensSent) },
@@ -69,7 +70,7 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
       {
         name: 'Database',
         value: `${health.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${
-          health.database.bytes === undefined ? 'its size is not known' : formatBytes(health.database.bytes)
+          health.database.bytes === undefined ? 'size unknown' : formatBytes(health.database.bytes)
         }`,
       },
       { name: 'Accounts', value: formatNumber(health.users) },

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { listServerUsage, type ServerUsage } from '../history/index.ts'
-import { countMembers, getOrganizationFrame, type OrganizationService } from '../organizations/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import { actorOf, formatNumber, uuidParams } from '../platform/http/index.ts'
-import { listServerNames } from '../servers/index.ts'
-import type { ToolkitCatalogue } from '../toolkits/index.ts'
+import { listServerUsage, type ServerUsage } from '../../history/usage.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { listServerNames } from '../../servers/server-names.store.ts'
+import { countMembers } from '../../tenancy/members.store.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
+import { getOrganizationFrame } from '../organizations/organization-frame.ts'
 
 type Parts = { db: Database; organizations: OrganizationService; toolkitCatalogue: ToolkitCatalogue }
 
-/** Servers in the table, those called most first. */
+/** Rows in the table of servers, which is sorted by calls, highest first. */
 const MAX_SERVERS_SHOWN = 50
 
 const NEVER = { day: { calls: 0, errors: 0 }, month: { calls: 0, errors: 0 }, isCut: false }
@@ -16,7 +20,7 @@ const NEVER = { day: { calls: 0, errors: 0 }, month: { calls: 0, errors: 0 }, is
 const sum = (usage: readonly ServerUsage[], of: (one: ServerUsage) => number): number =>
   usage.reduce((total, one) => total + of(one), 0)
 
-/** `1,204`, or `1,204+` where more was not looked at. */
+/** Formats a count: `1,204`, or `1,204+` if counting stopped there. */
 const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
 const toFigures = (usage: readonly ServerUsage[]) => {
@@ -36,7 +40,7 @@ const toFigures = (usage: readonly ServerUsage[]) => {
   }
 }
 
-/** What an organization has, and how much it was used lately. */
+/** Registers the page with an organization's contents and recent usage. */
 export const organizationUsagePages =
   ({ db, organizations, toolkitCatalogue }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -61,7 +65,7 @@ export const organizationUsagePages =
         const rows = servers
           .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
           .sort((one, other) => other.month.calls - one.month.calls)
-        return reply.page('dashboard/organization-usage', {
+        return reply.page('operator/organization-usage', {
           title: `Usage of ${frame.name}`,
           section: 'organizations',
           organization: frame,

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { type Database, isAnswering } from '../platform/db/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { isAnswering } from '../../lib/db/probe.ts'
 
-/** `/status`: whether Patchbay takes requests, for anybody; `/readyz` says the same to programs. */
+/**
+ * Registers `/status`, a public page that shows whether Patchbay accepts requests. `/readyz` is its counterpart for
+ * programs.
+ */
 export const statusPages =
   ({ db, isStopping }: { db: Database; isStopping: () => boolean }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -15,6 +19,6 @@ export const statusPages =
         isDatabaseWell,
         isStopping: isStopping(),
       } as const
-      return reply.page('dashboard/status', data, { status: isWell ? 200 : 503 })
+      return reply.page('operator/status', data, { status: isWell ? 200 : 503 })
     })
   }

@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { formText, keepTheme, parseForm, parseReturnTo } from '../platform/http/index.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
+import { keepTheme } from '../../lib/http/pages/views.ts'
 
 const ThemeForm = { theme: formText, return_to: formText }
 
-/** The switch of colours in the bar of every page. */
+/** Registers the color theme switch shown in the header of every page. */
 export const themePages =
   ({ isHttps }: { isHttps: boolean }) =>
   async (app: FastifyInstance): Promise<void> => {
-    // Nothing is done in anybody's name: it is remembered in the browser alone.
+    // No session needed: the theme is stored only in the browser.
     app.post('/theme', { config: { access: 'anyone', isForStrangers: true } }, async (request, reply) => {
       const { theme, return_to } = parseForm(ThemeForm, request.body)
       keepTheme(reply, theme, isHttps)

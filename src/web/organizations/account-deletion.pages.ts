@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, AppError } from '../kernel/index.ts'
-import { actorOf, endSession, formText, parseForm, parseInput, showForm, submitForm } from '../platform/http/index.ts'
-import type { AccountDeletion, DeletionPreview } from './account-deletion.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { endSession } from '../../lib/http/sessions.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
 import { type DeletionTyped, decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
 
-/** What deleting an account asks of accounts. */
+/** The account operations that deleting an account needs. */
 type Accounts = {
   hasPassword: (actor: Actor) => Promise<boolean>
   proveSelf: (actor: Actor, proof: { password?: string | undefined; confirm?: string | undefined }) => Promise<void>
@@ -13,7 +17,7 @@ type Accounts = {
 
 const config = { access: 'user' } as const
 const PATH = '/account/deletion'
-/** Longer than any password that can be set: it is hashed to be compared. */
+/** The bounds exceed any password that can be set; they limit the work of hashing. */
 const Proof = z.object({ password: z.string().max(1_024), confirm: z.string().max(1_024) })
 const NOTHING_TYPED: DeletionTyped = { decisions: {}, confirm: '' }
 
@@ -28,11 +32,15 @@ const readDecisions = (preview: DeletionPreview, body: unknown): Record<string, 
 const assertDecided = (decisions: Readonly<Record<string, string>>): void => {
   const errors = Object.entries(decisions)
     .filter(([, decision]) => decision === '')
-    .map(([id]) => ({ path: decisionPath(id), message: 'is missing: say what becomes of it' }))
-  if (errors.length > 0) throw new AppError('invalid_request', 'Say what becomes of your organizations.', { errors })
+    .map(([id]) => ({ path: decisionPath(id), message: 'is missing: choose what should happen to it' }))
+  if (errors.length > 0)
+    throw new AppError('invalid_request', 'Choose what should happen to your organizations.', { errors })
 }
 
-/** The end of one's account: what becomes of things, then the proof that it is oneself. */
+/**
+ * Registers the page that deletes the user's account, after they decide what happens to their organizations and
+ * confirm.
+ */
 export const accountDeletionPages =
   ({ accountDeletion, accounts }: { accountDeletion: AccountDeletion; accounts: Accounts }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -56,7 +64,7 @@ export const accountDeletionPages =
         await accounts.proveSelf(actor, parseInput(Proof, form))
         await accountDeletion.deleteAccount(actor, decisions)
         if (request.signedInBy === 'session') await endSession(request, reply)
-        return reply.page('organizations/account-deleted', { title: 'Your account is deleted', email: actor.email })
+        return reply.page('organizations/account-deleted', { title: 'Account deleted', email: actor.email })
       })
     })
   }

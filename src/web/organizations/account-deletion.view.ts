@@ -1,11 +1,12 @@
-import { accountFrame } from '../accounts/index.ts'
-import { type FormPage, formatCount } from '../platform/http/index.ts'
-import type { DeletionPreview } from './account-deletion.service.ts'
-import { REMOVE } from './deletion-plan.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import type { FormPage } from '../../lib/http/pages/forms.ts'
+import type { DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
+import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
+import { accountFrame } from '../account/account-tabs.ts'
 
 type Previewed = DeletionPreview['organizations'][number]
 
-/** Where errors say what becomes of an organization; the field of the form for it has another name. */
+/** Error path of the decision about an organization. The form field has a different name. */
 export const decisionPath = (organizationId: string): string => `organizations.${organizationId}`
 export const decisionField = (organizationId: string): string => `organization-${organizationId}`
 
@@ -22,15 +23,15 @@ const toDecision = (organization: Previewed, typed: string) => ({
     { value: '', text: 'Choose…' },
     ...organization.otherMembers.map(({ userId, email, role }) => ({
       value: userId,
-      text: `${email} owns it from then on (${role} now)`,
+      text: `Transfer to ${email} (${role})`,
     })),
-    { value: REMOVE, text: `It is deleted, with ${holdingsOf(organization)}` },
+    { value: REMOVE, text: `Delete it with ${holdingsOf(organization)}` },
   ],
 })
 
 export type DeletionTyped = { decisions: Readonly<Record<string, string>>; confirm: string }
 
-/** What goes with an account, what stays, and what has to be said first. */
+/** Builds the account deletion page: what is deleted, what is transferred, and what the user must decide. */
 export const toDeletionPage = (
   { organizations, servers, refusal }: DeletionPreview,
   { hasPassword, email, typed }: { hasPassword: boolean; email: string; typed: DeletionTyped },
@@ -54,7 +55,7 @@ export const toDeletionPage = (
     },
     labels: {
       password: 'password',
-      confirm: 'address',
+      confirm: 'email',
       ...Object.fromEntries(undecided.map(({ id }) => [decisionPath(id), 'choice'])),
     },
   }

@@ -1,42 +1,37 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { PASSWORD_HINT, SignUp } from '../accounts/index.ts'
-import {
-  actorOf,
-  beginSession,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
-import { invitationPath } from './invitation-link.ts'
-import type { InvitationService } from './invitations.service.ts'
+import { SignUp } from '../../identity/accounts.schema.ts'
+import { PASSWORD_HINT } from '../../identity/credentials.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { beginSession } from '../../lib/http/sessions.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { invitationPath } from '../../tenancy/invitations/invitation-link.ts'
+import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
 
 const ANYONE = { access: 'anyone' } as const
 const USER = { access: 'user' } as const
-/** Its form does nothing in a session's name, and is sent by who has none. */
+/** This form is sent without a session and acts on no session's behalf. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: z.string().catch('') })
 const JoinForm = { token: formText }
 const SignUpForm = { token: formText, password: formText }
 
-/** What this page asks of accounts. */
+/** The account operations that this page needs. */
 type Accounts = {
   signUp: (input: { email: string; password: string; invitation: string; address: string }) => Promise<{ id: string }>
 }
 
 type Parts = { invitations: InvitationService; accounts: Accounts }
 
-/** Who opened the link: nobody yet, who it is for, or somebody who is signed in with another address. */
+/** Tells who opened the link: a visitor without a session, the invited user, or someone signed in as another user. */
 const standingOf = ({ actor, signedInBy }: FastifyRequest, email: string): 'stranger' | 'invited' | 'other' => {
   if (actor === undefined || signedInBy !== 'session') return 'stranger'
   return actor.email === email ? 'invited' : 'other'
 }
 
-/** What the link in an invitation's letter opens. Looking at it uses nothing up. */
+/** Registers the page that the link in an invitation email opens. Viewing it does not use up the invitation. */
 export const invitationPages =
   ({ invitations, accounts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -55,7 +50,7 @@ export const invitationPages =
           path,
           signInHref: `/sign-in?${new URLSearchParams({ return_to: path })}`,
           standing: standingOf(request, email),
-          passwordHint: `Of your new account: ${PASSWORD_HINT}`,
+          passwordHint: `For your new account: ${PASSWORD_HINT}`,
         },
         labels: { password: 'password' },
       }
@@ -77,10 +72,10 @@ export const invitationPages =
       const { token, password } = parseForm(SignUpForm, request.body)
       const page = await pageFor(request, token)
       return submitForm(reply, page, async () => {
-        // The address is the invited one: no other could take the invitation up.
+        // Uses the invited address, because no other can accept the invitation.
         const { email } = await invitations.getOpenInvitation(token)
-        const wish = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
-        const user = await accounts.signUp(wish)
+        const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
+        const user = await accounts.signUp(input)
         await beginSession(request, reply, user.id)
         return reply.redirect('/', 303)
       })

@@ -1,33 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, assertMay, mayRole, permissionOver } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formText,
-  idPageOf,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  timeText,
-  toIdPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { MemberService } from './members.service.ts'
-import type { Member } from './organization.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { mayRole, permissionOver } from '../../lib/kernel/roles.ts'
+import type { MemberService } from '../../tenancy/members.service.ts'
+import type { Member } from '../../tenancy/organization.ts'
+import { ChangeRole, RemoveMember } from '../../tenancy/organizations.schema.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import {
   getOrganizationFrame,
   memberRemovalPath,
   type OrganizationFrame,
   organizationPath,
 } from './organization-frame.ts'
-import { ChangeRole, RemoveMember } from './organizations.schema.ts'
-import type { OrganizationService } from './organizations.service.ts'
-import { roleOptionsFor } from './role-words.ts'
+import { roleOptionsFor } from './role-options.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService }
 
@@ -39,10 +31,10 @@ const Query = listQuery.extend({ done: formText })
 const RoleForm = { role: formText }
 const RemovalForm = { serversTo: formText }
 const DONE: ReadonlyMap<string, string> = new Map([
-  ['role', 'The role is changed.'],
-  ['removed', 'They are not a member any more.'],
+  ['role', 'Role changed.'],
+  ['removed', 'Member removed.'],
   ['left', 'You have left the organization.'],
-  ['given', 'The organization has another owner now, and you are an admin.'],
+  ['given', 'Ownership transferred. You are now an admin.'],
 ])
 
 const memberOf = ({ params }: FastifyRequest) => memberParams.parse(params)
@@ -63,7 +55,7 @@ const toRow = (actor: Actor, frame: OrganizationFrame, { userId, email, role, cr
   }
 }
 
-/** Who belongs to an organization: their roles, and how they leave it. */
+/** Registers the pages that list members, change their roles and remove them. */
 export const memberPages =
   ({ organizations, members }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -147,8 +139,8 @@ export const memberPages =
         return submitForm(reply, await removalPage(request, serversTo), async () => {
           const actor = actorOf(request)
           const { id, userId } = memberOf(request)
-          const wish = parseInput(RemoveMember, { serversTo: serversTo || undefined })
-          await members.removeMember(actor, id, userId, wish?.serversTo)
+          const input = parseInput(RemoveMember, { serversTo: serversTo || undefined })
+          await members.removeMember(actor, id, userId, input?.serversTo)
           const isSelf = userId === actor.userId
           return reply.redirect(
             isSelf ? '/organizations?done=left' : `${organizationPath(id, 'members')}?done=removed`,

@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { assertMay } from '../kernel/index.ts'
-import { type AuditLog, readAuditTable } from '../platform/audit/index.ts'
-import { actorOf, uuidParams } from '../platform/http/index.ts'
+import type { AuditLog } from '../../identity/audit/audit-log.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { readAuditTable } from '../frame/audit-table.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
-import type { OrganizationService } from './organizations.service.ts'
 
-/** What stands in an organization's own log, and not in the installation's alone. */
+/** Kinds of entries in an organization's audit log; others appear only in the installation's. */
 const KINDS = ['organization', 'member', 'invitation', 'toolkit', 'server', 'global', 'secret', 'oauth_client', 'grant']
 
-/** What was done in an organization, for those who manage it. */
+/** Registers an organization's audit log page, for its admins and owners. */
 export const organizationAuditPages =
   ({ organizations, audit }: { organizations: OrganizationService; audit: AuditLog }) =>
   async (app: FastifyInstance): Promise<void> => {

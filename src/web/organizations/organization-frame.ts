@@ -1,7 +1,8 @@
-import { type Actor, mayRole, type Role } from '../kernel/index.ts'
-import type { OrganizationService } from './organizations.service.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 
-/** `manages`: for those alone who manage the organization. */
+/** `manages`: shown only to users who can manage the organization. */
 const TABS = [
   { tab: 'members', text: 'Members' },
   { tab: 'invitations', text: 'Invitations', manages: true },
@@ -11,12 +12,12 @@ const TABS = [
 ] as const
 export type OrganizationTab = (typeof TABS)[number]['tab']
 
-/** What stands around each tab of an organization's page. */
+/** Data of the frame around each tab of an organization's page. */
 export type OrganizationFrame = {
   id: string
   path: string
   name: string
-  /** Of who looks. */
+  /** The viewer's role. */
   role: Role
   mayManage: boolean
   mayOwn: boolean
@@ -26,11 +27,11 @@ export type OrganizationFrame = {
 
 export const organizationPath = (id: string, tab: OrganizationTab): string => `/organizations/${id}/${tab}`
 
-/** Where a member is removed; of oneself, where one leaves. */
+/** Path of the page that removes a member, or lets the user leave if it is their own ID. */
 export const memberRemovalPath = (id: string, userId: string): string =>
   `${organizationPath(id, 'members')}/${userId}/removal`
 
-/** The frame for who looks at it; `not_found` where they do not belong to it. */
+/** Returns the frame for the actor. Throws `not_found` if they are not a member. */
 export const getOrganizationFrame = async (
   organizations: Pick<OrganizationService, 'getOrganization'>,
   actor: Actor,

@@ -1,33 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { assertMay, mayRole, permissionOver } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formText,
-  idPageOf,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  timeText,
-  toIdPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { InvitationService } from './invitations.service.ts'
-import type { Invitation } from './organization.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
+import { mayRole, permissionOver } from '../../lib/kernel/roles.ts'
+import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
+import type { Invitation } from '../../tenancy/organization.ts'
+import { CreateInvitation } from '../../tenancy/organizations.schema.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { getOrganizationFrame, type OrganizationFrame, organizationPath } from './organization-frame.ts'
-import { CreateInvitation } from './organizations.schema.ts'
-import type { OrganizationService } from './organizations.service.ts'
-import { roleOptionsFor } from './role-words.ts'
+import { roleOptionsFor } from './role-options.ts'
 
 type Parts = {
   organizations: OrganizationService
   invitations: InvitationService
-  /** Whether letters reach people, or only the outbox folder. */
+  /** Whether emails are delivered, or only saved to the outbox folder. */
   mailer: { isDelivering: boolean }
 }
 
@@ -51,17 +43,17 @@ const toRow = (frame: OrganizationFrame, { id, email, role, updatedAt, expiresAt
   mayChange: mayRole(frame.role, permissionOver(role)),
 })
 
-/** Invitations of an organization: sent, sent again and withdrawn by who manages it. */
+/** Registers the pages where admins send, resend and withdraw invitations. */
 export const organizationInvitationPages =
   ({ organizations, invitations, mailer }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const sent = mailer.isDelivering
-      ? 'The invitation is on its way.'
-      : 'The invitation is written. Its letter lies in the folder outbox/ beside the database, with the link.'
+      ? 'Invitation sent.'
+      : 'Invitation created. The email with the link was saved to the outbox/ folder next to the database.'
     const notes: ReadonlyMap<string, string> = new Map([
-      ['made', 'The organization is made. Invite whom you work with.'],
+      ['made', 'Organization created. Invite the people you work with.'],
       ['sent', sent],
-      ['withdrawn', 'The invitation is withdrawn: its link is worth nothing any more.'],
+      ['withdrawn', 'Invitation withdrawn. Its link no longer works.'],
     ])
 
     const listPage = async (
@@ -91,7 +83,7 @@ export const organizationInvitationPages =
           isMailDelivered: mailer.isDelivering,
           done: notes.get(done),
         },
-        labels: { email: 'e-mail address', role: 'role' },
+        labels: { email: 'email', role: 'role' },
       }
     }
     const doneAt = (id: string, done: string): string => `${organizationPath(id, 'invitations')}?done=${done}`

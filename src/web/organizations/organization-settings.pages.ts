@@ -1,29 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { assertMay } from '../kernel/index.ts'
-import {
-  actorOf,
-  type FormPage,
-  formatCount,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { MemberService } from './members.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
+import type { Tenancy } from '../../tenancy/deletion/removal.ts'
+import type { MemberService } from '../../tenancy/members.service.ts'
+import { CreateOrganization, RemoveOrganization } from '../../tenancy/organizations.schema.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
-import { CreateOrganization, RemoveOrganization } from './organizations.schema.ts'
-import type { OrganizationService } from './organizations.service.ts'
-import type { Tenancy } from './removal.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService; tenancy: Tenancy }
 
 const config = { access: 'user' } as const
 const schema = { params: uuidParams }
-/** Members to choose the next owner from. */
+/** Members offered as the next owner. */
 const MAX_HEIRS_SHOWN = 200
 
 const Query = { done: formText }
@@ -34,7 +27,7 @@ const RemovalForm = { sure: formText }
 
 const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 
-/** An organization's name, its next owner, its end. */
+/** Registers the pages that rename, transfer and delete an organization. */
 export const organizationSettingsPages =
   ({ organizations, members, tenancy }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -57,7 +50,7 @@ export const organizationSettingsPages =
             .filter(({ userId }) => userId !== actor.userId)
             .map(({ userId, email, role }) => ({ value: userId, text: `${email}, ${role}` })),
           mayMakeAnother: tenancy === 'multi',
-          done: done === 'renamed' ? 'The organization is renamed.' : undefined,
+          done: done === 'renamed' ? 'Organization renamed.' : undefined,
         },
         labels: { name: 'name', userId: 'member' },
       }

@@ -1,34 +1,28 @@
 import type { FastifyInstance } from 'fastify'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  uuidParams,
-} from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { Tenancy } from '../../tenancy/deletion/removal.ts'
+import { CreateOrganization } from '../../tenancy/organizations.schema.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { organizationPath } from './organization-frame.ts'
-import { CreateOrganization } from './organizations.schema.ts'
-import type { OrganizationService } from './organizations.service.ts'
-import type { Tenancy } from './removal.ts'
 
 type Parts = { organizations: OrganizationService; tenancy: Tenancy }
 
 const config = { access: 'user' } as const
-/** Nobody belongs to many more than a hundred. */
+/** More than enough: users can create at most 100 organizations. */
 const MAX_SHOWN = 500
 
 const Query = { done: formText }
 const NewForm = { name: formText }
 const DONE: ReadonlyMap<string, string> = new Map([
   ['left', 'You have left the organization.'],
-  ['removed', 'The organization is deleted.'],
+  ['removed', 'Organization deleted.'],
 ])
 
-/** The organizations that one belongs to, and the form that makes another. */
+/** Registers the list of the user's organizations and the form that creates one. */
 export const organizationsPages =
   ({ organizations, tenancy }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { accountFrame } from '../accounts/index.ts'
-import { DEFAULT_PAGE_SIZE } from '../kernel/index.ts'
-import { actorOf, formText, idPageOf, toIdPage } from '../platform/http/index.ts'
-import type { Organization } from './organization.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import type { Organization } from '../../tenancy/organization.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { accountFrame } from '../account/account-tabs.ts'
 import { memberRemovalPath } from './organization-frame.ts'
-import type { OrganizationService } from './organizations.service.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/organizations'
@@ -21,7 +23,7 @@ const toRow =
     leaveHref: memberRemovalPath(id, userId),
   })
 
-/** The organizations that one belongs to; leaving one is the removal of oneself as a member. */
+/** Registers the account page that lists the user's organizations. Leaving one removes the user as a member. */
 export const ownOrganizationPages =
   ({ organizations }: { organizations: OrganizationService }) =>
   async (app: FastifyInstance): Promise<void> => {

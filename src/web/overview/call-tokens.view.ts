@@ -1,9 +1,9 @@
-import type { CallTokens } from '../execution/index.ts'
-import type { TokenSums } from '../history/index.ts'
-import { formatCount, formatNumber } from '../platform/http/index.ts'
+import type { TokenSums } from '../../history/tool-days.store.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import type { CallTokens } from '../../results/ledger/call-tokens.ts'
 import { type Spark, toSpark } from './spark.ts'
 
-/** Tools on the page; all of them are in the API. */
+/** Tools on the page. The API returns all of them. */
 const MAX_TOOLS = 50
 const DAY_MS = 24 * 60 * 60 * 1_000
 
@@ -12,15 +12,15 @@ const NONE = '–'
 
 type Row = { name: string; calls: string; counted: string; before: string; sent: string; saved: string }
 
-/** What answers cost, and what was left out of them, as the overview of a server shows it. */
+/** What results cost and how much shaping saved, as shown on a server's overview. */
 export type CallTokensPage = {
   encoding: string
-  /** Undefined where nothing has been counted yet. */
+  /** Undefined if nothing has been counted yet. */
   figures: readonly { label: string; text: string; note: string; spark: Spark }[] | undefined
   counted: string
   days: readonly Row[]
   tools: readonly Row[]
-  /** How many more tools there are. */
+  /** Number of tools not shown; undefined if all are. */
   moreTools: string | undefined
 }
 
@@ -41,7 +41,7 @@ const toRow = (name: string, sums: TokenSums): Row => {
 const shareText = (sums: TokenSums): string =>
   sums.tokensBefore === 0 ? '' : PERCENT.format(savedOf(sums) / sums.tokensBefore)
 
-/** The value of each day from the first to the last, also of those without a call. */
+/** Returns one value per day in the range, 0 for days without calls. */
 const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => number): number[] => {
   const known = new Map(days.map(day => [day.day, amountOf(day)]))
   const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
@@ -53,8 +53,8 @@ const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => nu
 
 const countedText = ({ calls, counted }: TokenSums): string =>
   calls === counted
-    ? `Counted: all of ${formatCount(calls, 'call')} to tools.`
-    : `Counted: ${formatNumber(counted)} of ${formatCount(calls, 'call')} to tools; nothing is claimed of the others.`
+    ? `All ${formatCount(calls, 'tool call')} measured.`
+    : `${formatNumber(counted)} of ${formatCount(calls, 'tool call')} measured; the others are not included in these figures.`
 
 export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
   const { all, days, tools } = tokens
@@ -74,7 +74,7 @@ export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
             {
               label: 'Tokens sent',
               text: formatNumber(all.tokensSent),
-              note: `${formatNumber(average)} a call`,
+              note: `${formatNumber(average)} per call`,
               spark: toSpark(byDay(tokens, ({ tokensSent }) => tokensSent)),
             },
           ],

@@ -1,11 +1,12 @@
-import { type AccessTier, clientNameOf } from '../servers/index.ts'
+import { clientNameOf } from '../../servers/client-name.ts'
+import type { AccessTier } from '../../servers/server.ts'
 
-/** A text to be copied into a client. */
+/** Text to copy into a client. */
 export type Snippet = { label: string; code: string }
 
-/** How one client is told of the server. */
+/** How to add the server to one client. */
 export type ClientGuide = {
-  /** Of its place on the page, which buttons lead to. */
+  /** Anchor on the page that buttons link to. */
   id: string
   title: string
   steps: readonly string[]
@@ -14,9 +15,9 @@ export type ClientGuide = {
 
 export type ConnectPanel = {
   buttons: readonly { text: string; href: string; icon: 'add' | 'terminal' }[]
-  /** Who is let in, and what a client has to show for it. */
+  /** Who has access, and how clients authenticate. */
   access: string
-  /** Where a token is made for clients that cannot sign in; undefined where nobody has to. */
+  /** Page that creates tokens for clients without OAuth; undefined if the server is public. */
   tokensHref: string | undefined
   clients: readonly ClientGuide[]
 }
@@ -25,7 +26,7 @@ export type ConnectInput = { id: string; name: string; tier: AccessTier; url: st
 
 const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
 
-/** Claude's own servers connect to what is added on its pages: they reach neither this machine nor plain http. */
+/** Whether Claude's servers, which connect to its connectors, can reach the URL: https, and not a local host. */
 const isReachableFromAfar = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' && !LOCAL_HOST.test(hostname)
@@ -33,14 +34,14 @@ const isReachableFromAfar = (url: string): boolean => {
 
 const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-const SIGN_IN = 'It opens a page of this Patchbay, where you sign in and allow it.'
+const SIGN_IN = 'It opens a Patchbay page where you sign in and allow access.'
 
 const ACCESS: Readonly<Record<AccessTier, string>> = {
-  public: 'Public: whoever has the address may call. Clients need nothing else.',
+  public: 'Public: anyone with the address can call it. Clients need nothing else.',
   organization:
-    'For members of the organization: clients sign in by OAuth, by themselves. One that cannot sends a personal access token.',
+    'For members of the organization. Clients sign in with OAuth automatically; clients without OAuth send a personal access token.',
   private:
-    'For its owner, and whom the owner names: clients sign in by OAuth, by themselves. One that cannot sends a personal access token.',
+    'For the owner and the users they allow. Clients sign in with OAuth automatically; clients without OAuth send a personal access token.',
 }
 
 type Known = ConnectInput & { slug: string; isOpen: boolean }
@@ -65,7 +66,7 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
     id,
     title,
     steps: [
-      'Claude’s connectors are reached over the internet and by https: this address is not. Set PATCHBAY_BASE_URL to one that is, or let Claude Desktop reach it from this machine:',
+      'Claude’s connectors need an https address that is reachable from the internet, and this one is not. Set PATCHBAY_BASE_URL to such an address, or let Claude Desktop connect from this machine:',
       `In Claude Desktop open Settings, Developer, Edit Config, add this and restart it.${isOpen ? '' : ` ${SIGN_IN}`}`,
     ],
     snippets: [
@@ -125,20 +126,20 @@ const anyOther = ({ slug, url, isOpen }: Known): ClientGuide => ({
   id: 'connect-other',
   title: 'Any other client',
   steps: [
-    'It takes the address, as a server of the kind “Streamable HTTP”. One that only knows SSE takes the address with /sse at its end.',
+    'Add the address as a “Streamable HTTP” server. For a client that supports only SSE, append /sse to the address.',
     ...(isOpen
       ? []
       : [
-          'One that knows OAuth finds out the rest by itself. One that does not sends a personal access token with the scope mcp.',
+          'Clients with OAuth discover the rest automatically. Others send a personal access token with the mcp scope.',
         ]),
   ],
   snippets: [
-    { label: 'As most configuration files have it', code: toJson({ mcpServers: { [slug]: { type: 'http', url } } }) },
+    { label: 'For most configuration files', code: toJson({ mcpServers: { [slug]: { type: 'http', url } } }) },
     ...(isOpen
       ? []
       : [
           {
-            label: 'The same with a token',
+            label: 'With a token',
             code: toJson({
               mcpServers: { [slug]: { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } } },
             }),
@@ -152,7 +153,7 @@ const claudeLink = ({ name, url }: Known): string =>
     ? `https://claude.ai/customize/connectors?${new URLSearchParams({ modal: 'add-custom-connector', connectorName: name, connectorUrl: url })}`
     : '#connect-claude'
 
-/** How clients are told of a server, as its tier has it: what to press, and what to paste where there is nothing to. */
+/** Builds the instructions for connecting clients to a server: buttons, and snippets for clients without one. */
 export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
   const known = { ...input, slug: clientNameOf(input), isOpen: input.tier === 'public' }
   return {

@@ -1,19 +1,22 @@
-import { findJsonFault } from '../kernel/index.ts'
+import { findJsonFault } from '../../lib/kernel/json-fault.ts'
 
-/** A piece of a formatted text; keys are told apart from the rest. */
+/** A piece of formatted JSON text, marked if it is an object key. */
 export type JsonSegment = { text: string; isKey: boolean }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 const INDENT = '  '
-/** Deeper, a text is no easier to read for being indented further. */
+/** Nesting depth beyond which the indentation stops growing. */
 const MAX_DEPTH = 40
-/** An array or object without others inside stays on one line up to this length, in characters. */
+/** Longest array or object, in characters, that is kept on one line. It must not contain others. */
 const ONE_LINE_CHARACTERS = 64
 
 const isOpening = (token: string | undefined): boolean => token === '{' || token === '['
 const isClosing = (token: string | undefined): boolean => token === '}' || token === ']'
 
-/** Where the array or object that begins at `from` ends, if it is short and holds no other; else undefined. */
+/**
+ * Returns the index of the token that closes the array or object opened at `from`, if it is short and contains no
+ * other.
+ */
 const endOfShort = (tokens: readonly string[], from: number): number | undefined => {
   let characters = 0
   for (let at = from + 1; at < tokens.length && characters <= ONE_LINE_CHARACTERS; at++) {
@@ -26,8 +29,8 @@ const endOfShort = (tokens: readonly string[], from: number): number | undefined
 }
 
 /**
- * A JSON text laid out for reading; undefined where it is none. Numbers and texts stay as they were written, however
- * long: nothing is parsed into a value.
+ * Formats JSON text for reading; returns undefined if it is not valid JSON. Works on tokens instead of parsed values,
+ * so numbers and strings keep their exact spelling.
  */
 export const formatJson = (json: string): JsonSegment[] | undefined => {
   if (findJsonFault(json) !== undefined) return undefined
@@ -35,7 +38,7 @@ export const formatJson = (json: string): JsonSegment[] | undefined => {
   const segments: JsonSegment[] = []
   let text = ''
   let depth = 0
-  /** Up to here all stands on one line. */
+  /** Index of the token up to which everything stays on one line. */
   let lineEnd = -1
   const breakLine = (at: number): void => {
     text += at < lineEnd ? ' ' : `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`

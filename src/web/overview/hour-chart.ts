@@ -1,22 +1,22 @@
 const WIDTH = 960
-/** Where the drawing begins, right of the labels of the axis. */
+/** Left edge of the plot; the axis labels are to its left. */
 const LEFT = 56
 const FLOOR = 166
 const TOP = 18
 const VIEW_BOX = `0 -8 ${WIDTH} 200`
-/** A bar leaves this much of its hour to the gap beside it. */
+/** Share of an hour's width that its bar takes up; the rest is the gap. */
 const BAR_SHARE = 0.8
-/** Every so many hours one is named below the axis. */
+/** Hours between two labels below the axis. */
 const NAMED_EVERY = 4
 
 type Tick = { y: string; text: string }
 
-/** What `views/parts/hour-chart.eta` draws: an axis with labels, and bars or lines over hours. */
+/** Data of `views/parts/hour-chart.eta`: a labeled axis, and bars or lines over hours. */
 export type HourChart = {
   viewBox: string
-  /** What the picture shows, in words. */
+  /** Text alternative of the chart. */
   label: string
-  /** What its axis counts. */
+  /** What the axis measures. */
   caption: string
   left: number
   right: number
@@ -28,7 +28,7 @@ export type HourChart = {
 
 const place = (value: number): string => value.toFixed(1)
 
-/** The least of 1, 2, 5, 10, 20, … of which three steps reach `most`. */
+/** Returns the smallest step of 1, 2, 5, 10, 20, … for which three steps reach `most`. */
 const stepFor = (most: number): number => {
   const rough = Math.max(most, 1) / 3
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -55,7 +55,7 @@ const namesOf = (startsAt: readonly Date[], slot: number): HourChart['hours'] =>
 
 type Words = { label: string; caption: string; toText: (value: number) => string }
 
-/** Calls of each hour as bars, with the failed ones on top. */
+/** Builds a bar chart of the calls per hour, with failed calls on top. */
 export const toCallChart = (
   hours: readonly { startsAt: Date; calls: number; errors: number }[],
   { label, caption, toText }: Words,
@@ -87,7 +87,7 @@ export const toCallChart = (
   }
 }
 
-/** A line that is broken where an hour has no value; an hour alone is a short stroke. */
+/** Returns a line with gaps for hours without a value. An isolated hour becomes a short stroke. */
 const lineOf = (values: readonly (number | undefined)[], { slot, yOf }: Frame): string =>
   values
     .flatMap((value, index) => {
@@ -98,7 +98,7 @@ const lineOf = (values: readonly (number | undefined)[], { slot, yOf }: Frame): 
     })
     .join('')
 
-/** How long calls took, by hour: the median, and the slowest of a hundred. */
+/** Builds a line chart of call durations per hour: the median and the 99th percentile. */
 export const toDurationChart = (
   hours: readonly { startsAt: Date; p50Ms?: number; p99Ms?: number }[],
   { label, caption, toText }: Words,

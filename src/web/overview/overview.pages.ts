@@ -1,25 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { FindCatalogueReport } from '../context/index.ts'
-import type { CallTokensOf, ExecutionService } from '../execution/index.ts'
-import { createCallFigureStore } from '../history/index.ts'
-import { serverUrl } from '../kernel/index.ts'
-import { actorOf, formText, uuidParam } from '../platform/http/index.ts'
-import {
-  createServerWiring,
-  findReportSoon,
-  getServerFrame,
-  type ServerFrameParts,
-  type ServerService,
-  serverTabPath,
-  toCatalogueSentence,
-} from '../servers/index.ts'
-import type { Upstream, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
+import { createCallFigureStore } from '../../history/call-figures.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { CallTokensOf } from '../../results/ledger/call-tokens.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import { createServerWiring } from '../../servers/bindings/server-wiring.ts'
+import { findReportSoon } from '../../servers/find-report-soon.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { toPatchFigure } from '../diagram/figure.ts'
+import { buildServerPatch } from '../diagram/server-patch.ts'
+import { getServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { toCatalogueSentence } from '../sources/catalogue.view.ts'
 import { toCallTokensPage } from './call-tokens.view.ts'
 import { toConnectPanel } from './connect.ts'
 import { historyPath, toCallView, toHealthView, toPatchCallers } from './overview.view.ts'
-import { toPatchFigure } from './patch/figure.ts'
-import { buildServerPatch } from './server-patch.ts'
 
 type Parts = {
   frames: ServerFrameParts
@@ -28,7 +28,7 @@ type Parts = {
   upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassedOn'>
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
-  /** How an upstream's connection is. */
+  /** Returns the connection state of an upstream. */
   stateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
 }
@@ -37,19 +37,19 @@ const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ done: formText })
 
-/** The newest calls that the overview shows; all of them are in the history. */
+/** Recent calls shown on the overview. The history has all of them. */
 const RECENT_CALLS = 8
-/** How long the page waits for the tokens of the tools to be counted, in milliseconds. */
+/** How long the page waits for the tools' tokens to be counted, in milliseconds. */
 const REPORT_WAIT_MS = 150
 
 const NOTES = new Map([
-  ['made', 'Made. Its address answers already; give it a tool next.'],
-  ['sample', 'Plugged in: four tools of the sample API. Copy the address into a client, and call one.'],
-  ['offered', 'The tool is plugged in. Copy the address into a client, and call it.'],
+  ['made', 'Server created. Add a tool next.'],
+  ['sample', 'Sample API added with four tools. Copy the address into a client and call one.'],
+  ['offered', 'Tool added. Copy the address into a client and call it.'],
   ['saved', 'Saved. It is live for the next call.'],
 ])
 
-/** What one sees first of a server: its address, what it is wired to, how it does. */
+/** Registers a server's overview page: its address, wiring and health. */
 export const overviewPages =
   ({ frames, execution, callTokens, upstreamOffers, servers, catalogueReports, stateOf, baseUrl }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -60,7 +60,7 @@ export const overviewPages =
       const actor = actorOf(request)
       const { uuid } = Params.parse(request.params)
       const { done } = Query.parse(request.query)
-      // First of all: what follows asks for whatever server it is told.
+      // Must come first: the calls below do not check access to the server.
       const server = await getServerFrame(frames, actor, uuid, 'overview')
       const now = new Date()
       const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
@@ -77,7 +77,7 @@ export const overviewPages =
       const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))
       const callers = toPatchCallers(clients)
       const url = serverUrl(baseUrl, uuid)
-      return reply.page('dashboard/overview', {
+      return reply.page('overview/overview', {
         title: server.name,
         server,
         note: NOTES.get(done),
@@ -86,7 +86,7 @@ export const overviewPages =
         connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
         patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
         health: toHealthView(health),
-        // Requests that are passed on call no tool.
+        // A passthrough server runs no tools itself, so it has no token counts.
         tokens: presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
         tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
         calls: recent.items.map(toCallView),

@@ -1,23 +1,25 @@
-import { calledText } from '../execution/index.ts'
-import type { ClientCalls, HourFigures, ServerCallFigures, StoredExecution } from '../history/index.ts'
-import { formatCount, formatDuration, formatNumber, timeText } from '../platform/http/index.ts'
-import { serverTabPath } from '../servers/index.ts'
+import type { ClientCalls, HourFigures, ServerCallFigures } from '../../history/call-figures.store.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
+import { formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { calledText } from '../../runtime/call/called-text.ts'
+import type { PatchCaller } from '../diagram/patch.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
-import type { PatchCaller } from './patch/patch.ts'
 import { type Spark, toSpark } from './spark.ts'
 
-/** A figure of the last day as text; live updates bring the same by its name. */
+/** A figure of the last 24 hours as text. Live updates refer to it by `name`. */
 export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
 
 export type Health = {
   figures: readonly (FigureText & { label: string; spark: Spark })[]
-  /** Where more calls came than are looked at. */
+  /** Note shown if there were more calls than are evaluated. */
   cut: string | undefined
   charts: readonly HourChart[]
   hours: readonly { hour: string; calls: string; errors: string; p50: string; p99: string }[]
 }
 
-/** The page where all calls of a server are. */
+/** Path of the page that lists all calls of a server. */
 export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
 
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 2 })
@@ -52,32 +54,32 @@ const describeCalls = ({ calls, errors, hours }: ServerCallFigures): string => {
     startsAt: new Date(0),
     calls: 0,
   })
-  if (calls === 0) return 'Calls by hour: none in the last day'
-  const peak = `most in the hour from ${hourText(busiest.startsAt)}, ${formatCount(busiest.calls, 'call')}`
-  return `Calls by hour: ${formatNumber(calls)} in the last day, ${formatCount(errors, 'error')}; ${peak}`
+  if (calls === 0) return 'Calls by hour: none in the last 24 hours'
+  const peak = `busiest hour from ${hourText(busiest.startsAt)} with ${formatCount(busiest.calls, 'call')}`
+  return `Calls by hour: ${formatNumber(calls)} in the last 24 hours,  ${formatCount(errors, 'error')}; ${peak}`
 }
 
 const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [
   toCallChart(figures.hours, {
     label: describeCalls(figures),
-    caption: 'calls an hour, errors in red on top',
+    caption: 'Calls per hour, errors in red',
     toText: formatNumber,
   }),
   toDurationChart(figures.hours, {
-    label: `Durations by hour: in all, half of the calls took ${durationText(figures.p50Ms)} or less, 99 of a hundred ${durationText(figures.p99Ms)} or less`,
-    caption: 'duration of a call: median as a line, p99 dashed',
+    label: `Call duration by hour: overall median ${durationText(figures.p50Ms)}, 99th percentile ${durationText(figures.p99Ms)}`,
+    caption: 'Call duration: median solid, p99 dashed',
     toText: formatDuration,
   }),
 ]
 
-/** How a server did in the last day: four figures, and the same by hour as charts and as a table. */
+/** Builds the health section of a server's overview: figures of the last 24 hours, plus charts and a table by hour. */
 export const toHealthView = (figures: ServerCallFigures): Health => ({
   figures: toFigureTexts(figures).map(figure => {
     const { label, of } = FIGURES[figure.name]
     return { ...figure, label, spark: toSpark(figures.hours.map(of)) }
   }),
   cut: figures.isCut
-    ? `This server is busy: the figures are those of its newest ${formatNumber(figures.calls)} calls, since ${timeText(figures.since)}.`
+    ? `This server is busy: the figures cover only its ${formatNumber(figures.calls)} most recent calls, since ${timeText(figures.since)}.`
     : undefined,
   charts: figures.calls === 0 ? [] : chartsOf(figures),
   hours: figures.hours.map(hour => ({
@@ -89,12 +91,12 @@ export const toHealthView = (figures: ServerCallFigures): Health => ({
   })),
 })
 
-/** A call in the list of the newest ones, on the page and as it comes in. */
+/** A row in the list of recent calls, rendered on the page and sent by live updates. */
 export type CallView = {
   id: string
-  /** Of the page that shows all of it. */
+  /** Page with the details of the call. */
   href: string
-  /** ISO 8601, and in words. */
+  /** Start of the call in ISO 8601; `time` is the same for display. */
   at: string
   time: string
   tool: string
@@ -106,7 +108,7 @@ export type CallView = {
 
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (outcome === 'error') return `failed${status === undefined ? '' : `, ${status}`}`
-  return request?.answerAgeMs === undefined ? 'answered' : 'answered again'
+  return request?.answerAgeMs === undefined ? 'succeeded' : 'cached'
 }
 
 export const toCallView = (call: StoredExecution): CallView => ({
@@ -121,11 +123,13 @@ export const toCallView = (call: StoredExecution): CallView => ({
   client: call.client ?? NONE,
 })
 
-/** "convert_currency answered in 12 ms, to claude-code/2.1". */
+/**
+ * Describes a server's first call: "First call received: convert_currency succeeded in 12 ms, from claude-code/2.1."
+ */
 export const firstCallText = ({ tool, outcome, duration, client }: CallView): string =>
-  `The first call has come: ${tool} ${outcome} in ${duration}${client === NONE ? '' : `, for ${client}`}.`
+  `First call received: ${tool} ${outcome} in ${duration}${client === NONE ? '' : `, from ${client}`}.`
 
-/** Who called in the last day, for the patch diagram. */
+/** Converts the clients of the last 24 hours into callers of the wiring diagram. */
 export const toPatchCallers = (clients: readonly ClientCalls[]): PatchCaller[] =>
   clients.map(({ client, calls }) => ({
     name: client ?? 'unnamed client',

@@ -1,37 +1,47 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError, organizationIdsOf, serverUrl } from '../kernel/index.ts'
-import type { InProcessClient } from '../mcp/index.ts'
-import { addressOf, FOR_PERSON, formatCount, uuidParam } from '../platform/http/index.ts'
-import { checkUserAccess, policyOf, type Server, type ServerService, serverTabPath } from '../servers/index.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { FOR_PERSON } from '../../lib/http/reader.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { InProcessClient } from '../../mcp/in-process-client.ts'
+import { checkUserAccess, policyOf } from '../../servers/access/access.ts'
+import type { Server } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 import { toConnectPanel } from './connect.ts'
 
 const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ page: z.coerce.number().int().min(1).catch(1) })
 
 const TOOLS_SHOWN = 100
-/** Of a description, which is written for models and may be long. */
+/** Characters of a tool description shown; descriptions are written for models and may be long. */
 const MAX_DESCRIPTION_CHARACTERS = 600
 
 const shorten = (text: string): string =>
   text.length <= MAX_DESCRIPTION_CHARACTERS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARACTERS - 1).toWellFormed()}…`
 
-/** What its tier says to people who came by its address. */
+/** Explains the tier to people who open the server's address in a browser. */
 const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
-  public: 'It is public: anyone may use it, without signing in.',
-  organization: 'It is for the members of its organization.',
-  private: 'It is private: for its owner, and whom the owner lets in.',
+  public: 'This server is public: anyone can use it without signing in.',
+  organization: 'This server is for members of its organization.',
+  private: 'This server is private: only its owner and the users they allow can use it.',
 }
 
 const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
   public: '',
-  organization: 'Ask whoever gave you the address for an invitation to the organization.',
-  private: 'Ask whoever gave you the address to let you in, by the e-mail address of your account here.',
+  organization: 'To get access, ask the person who gave you the address for an invitation to the organization.',
+  private: 'To get access, ask the person who gave you the address to add the email of your account here.',
 }
 
 export type PublicServerParts = { servers: ServerService; client: InProcessClient; baseUrl: string }
 
-/** `GET /s/:uuid` in a browser: what the server is and how to connect, for who may use it; for others that it is there. */
+/**
+ * Registers `GET /s/:uuid` for browsers: the server's tools and how to connect, or a notice for users without access.
+ */
 export const publicServerPages =
   ({ servers, client, baseUrl }: PublicServerParts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -81,11 +91,11 @@ export const publicServerPages =
         if (!checkUserAccess(policyOf(server), userOf(request)).ok) {
           const signInHref = `/sign-in?${new URLSearchParams({ return_to: `/s/${server.id}` })}`
           const who = { isSignedIn: actor !== undefined, email: actor?.email, signInHref }
-          const data = { title: 'An MCP server', tier, url, who, about: TIER_WORDS[tier], how: HOW_TO_GET_IN[tier] }
-          return reply.page('dashboard/closed-server', { ...data, width: 'narrow' }, { status: 403 })
+          const data = { title: 'MCP server', tier, url, who, about: TIER_WORDS[tier], how: HOW_TO_GET_IN[tier] }
+          return reply.page('overview/closed-server', { ...data, width: 'narrow' }, { status: 403 })
         }
         const { id, name, description } = server
-        return reply.page('dashboard/public-server', {
+        return reply.page('overview/public-server', {
           title: name,
           server: { name, description, tier, about: TIER_WORDS[tier] },
           url,

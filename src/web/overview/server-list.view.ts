@@ -1,10 +1,11 @@
-import type { ServerCallCounts } from '../history/index.ts'
-import { serverUrl } from '../kernel/index.ts'
-import { formatCount, formatNumber } from '../platform/http/index.ts'
-import { type ServerCard, serverTabPath } from '../servers/index.ts'
+import type { ServerCallCounts } from '../../history/call-figures.store.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { ServerCard } from '../../servers/server-cards.store.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 import { type Spark, toSpark } from './spark.ts'
 
-/** Jacks in the row of a card; the others are counted. */
+/** Jacks drawn on a card; the remaining tools are shown as a number. */
 const MAX_JACKS = 16
 
 type JackState = 'failed' | 'called' | 'idle'
@@ -14,7 +15,7 @@ export type ServerCardView = {
   name: string
   description: string | undefined
   tier: ServerCard['tier']
-  /** Where the list holds servers of several organizations. */
+  /** Set if the list contains servers of several organizations. */
   organizationName: string | undefined
   address: string
   addressLead: string
@@ -28,10 +29,10 @@ export type ServerCardView = {
   hasErrors: boolean
 }
 
-/** `3,000+` where more were not looked at. */
+/** Formats a count: `3,000`, or `3,000+` if counting stopped there. */
 const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
-/** Names of tools that are gone since were called too: there are never more jacks than tools. */
+/** Builds one jack per tool. Call counts may include tools that have since been removed, so they are capped. */
 const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts): ServerCardView['jacks'] => {
   if (tools === 0) return undefined
   const failing = Math.min(failingTools, tools)
@@ -54,9 +55,9 @@ const stateOf = (
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): ServerCardView['state'] => {
-  // Nobody is helped by how its calls went as long as what answers them is away.
+  // An unreachable upstream matters more than the results of past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
-  if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tool yet' }
+  if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tools yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
   const failing = Math.min(failingTools, tools)
   return failing === 0
@@ -82,7 +83,7 @@ export const toServerCardView = (
   tools: formatCount(card.tools, 'tool'),
   state: stateOf(card, counts, upstreamsDown),
   calls: atLeast(counts.calls, counts.isCut),
-  callsLabel: 'Calls, last day',
+  callsLabel: 'Calls, last 24 h',
   spark: toSpark(
     counts.hours.map(({ calls }) => calls),
     index => (counts.hours[index]?.errors ?? 0) > 0,
@@ -91,7 +92,7 @@ export const toServerCardView = (
   hasErrors: counts.errors > 0,
 })
 
-/** "5 addresses, 61 tools, 3,212 calls in the last day.", of a list that is shown whole. */
+/** Summarizes a complete list: "5 servers, 61 tools, 3,212 calls in the last 24 hours." */
 export const summarizeServers = (
   cards: readonly ServerCard[],
   counts: ReadonlyMap<string, ServerCallCounts>,
@@ -100,5 +101,5 @@ export const summarizeServers = (
   const all = [...counts.values()]
   const calls = all.reduce((sum, one) => sum + one.calls, 0)
   const some = all.some(({ isCut }) => isCut) ? 'more than ' : ''
-  return `${formatCount(cards.length, 'address', 'addresses')}, ${formatCount(tools, 'tool')}, ${some}${formatCount(calls, 'call')} in the last day.`
+  return `${formatCount(cards.length, 'server')}, ${formatCount(tools, 'tool')}, ${some}${formatCount(calls, 'call')} in the last 24 hours.`
 }

@@ -1,24 +1,24 @@
 import type { FastifyInstance } from 'fastify'
-import { type CallFigureStore, createCallFigureStore } from '../history/index.ts'
-import { type Actor, AppError, mayRole, organizationIdsOf } from '../kernel/index.ts'
-import type { OrganizationService } from '../organizations/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formText,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
-import { CreateServer, listServerCards, type ServerCard, type ServerService, serverTabPath } from '../servers/index.ts'
-import type { Upstream, UpstreamConnections, UpstreamOffers, UpstreamState } from '../upstreams/index.ts'
-import { EMPTY_PATCH } from './landing-patch.ts'
-import { toPatchFigure } from './patch/figure.ts'
-import { createSampleServer, type SampleParts } from './sample-server.ts'
+import { type CallFigureStore, createCallFigureStore } from '../../history/call-figures.store.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import { listServerCards, type ServerCard } from '../../servers/server-cards.store.ts'
+import { CreateServer } from '../../servers/servers.schema.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
+import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { toPatchFigure } from '../diagram/figure.ts'
+import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { createSampleServer, type SampleParts } from '../start/sample-server.ts'
 import { summarizeServers, toServerCardView } from './server-list.view.ts'
 
 type Parts = SampleParts & {
@@ -27,31 +27,31 @@ type Parts = SampleParts & {
   organizations: Pick<OrganizationService, 'listOrganizations'>
   upstreamOffers: Pick<UpstreamOffers, 'countTools'>
   upstreamConnections: Pick<UpstreamConnections, 'listHeld'>
-  /** How an upstream's connection is. */
+  /** Returns the connection state of an upstream. */
   upstreamStateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
 }
 
 const config = { access: 'user' } as const
 
-/** Cards on one page. */
+/** Cards per page. */
 const PAGE_SIZE = 12
-/** From here on one looks for a server rather than at all of them. */
+/** Number of servers from which the list shows a search field. */
 const SEARCHABLE_FROM = 7
-/** Of one person, more than anybody may make: see organizations. */
+/** More than the 100 organizations a user can create; see `tenancy/organizations.service.ts`. */
 const MAX_ORGANIZATIONS = 200
 
 const NewServerForm = { name: formText, description: formText, access: formText, organizationId: formText }
 const LABELS = { name: 'name', description: 'description', access: 'tier', organizationId: 'organization' }
-const NOTES = new Map([['removed', 'The server is gone: its address answers nobody any more.']])
+const NOTES = new Map([['removed', 'Server deleted. Its address no longer works.']])
 
 const TIERS = [
-  { value: 'private', text: 'Only me, and whom I name', hint: 'Clients sign in with OAuth, in a browser.' },
-  { value: 'organization', text: 'Everybody in the organization', hint: 'Clients sign in with OAuth, in a browser.' },
+  { value: 'private', text: 'Only me and users I allow', hint: 'Clients sign in with OAuth, in a browser.' },
+  { value: 'organization', text: 'Everyone in the organization', hint: 'Clients sign in with OAuth, in a browser.' },
   {
     value: 'public',
-    text: 'Anybody who has the address',
-    hint: 'Nobody signs in. Do not put secrets to work here that strangers may not use.',
+    text: 'Anyone with the address',
+    hint: 'No sign-in. Anyone can make calls that use your secrets, so add only those that may be used publicly.',
   },
 ] as const
 
@@ -64,7 +64,7 @@ const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
     new Date(),
   )
 
-/** The list of servers, and making one. */
+/** Registers the list of servers and the form that creates one. */
 export const serversPages =
   (parts: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -72,7 +72,7 @@ export const serversPages =
     const figures = createCallFigureStore(db)
     const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
-    /** By server, its upstreams that could not be reached, in this process. */
+    /** Returns the upstreams that this process could not reach, grouped by server ID. */
     const findUpstreamsDown = () => {
       const down = upstreamConnections.listHeld().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
       return Map.groupBy(down, ({ upstream }) => upstream.serverId)
@@ -90,7 +90,7 @@ export const serversPages =
       const isFirst = isWhole && cards.length === 0
       const isOfSeveral = actor.memberships.size > 1
       const down = findUpstreamsDown()
-      return reply.page('dashboard/servers', {
+      return reply.page('overview/servers', {
         title: 'Servers',
         section: 'servers',
         search,
@@ -117,7 +117,7 @@ export const serversPages =
       const data = { title: 'New server', section: 'servers', width: 'narrow', tiers: TIERS } as const
       const isOfSeveral = buildable.length > 1
       return {
-        view: 'dashboard/new-server',
+        view: 'overview/new-server',
         data: { ...data, typed, tier: typed.access ?? 'private', organizations: isOfSeveral ? buildable : [] },
         labels: LABELS,
       }
@@ -132,8 +132,11 @@ export const serversPages =
       const { organizationId, ...form } = parseForm(NewServerForm, request.body)
       return submitForm(reply, await newServerPage(actor, { ...form, organizationId }), async () => {
         const [only] = buildableIdsOf(actor)
-        const named = organizationId === '' ? only : organizationId
-        const server = await servers.createServer(actor, parseInput(CreateServer, { ...form, organizationId: named }))
+        const chosenId = organizationId === '' ? only : organizationId
+        const server = await servers.createServer(
+          actor,
+          parseInput(CreateServer, { ...form, organizationId: chosenId }),
+        )
         return reply.redirect(`${serverTabPath(server.id, 'overview')}?done=made`, 303)
       })
     })

@@ -1,16 +1,16 @@
 const WIDTH = 96
 const HEIGHT = 28
-/** Room for the line's own width. */
+/** Padding for the line width. */
 const EDGE = 2
-/** How far a mark of a failure rises from the floor. */
+/** Height of a failure mark above the baseline. */
 const MARK = 4
 
-/** What `views/parts/spark.eta` draws: a line, marks on the floor, and a point at the end. */
+/** Data of `views/parts/spark.eta`: a line, marks on the baseline, and a dot at the end. */
 export type Spark = { path: string; marks: string; last: { x: string; y: string } }
 
 const place = (value: number): string => value.toFixed(1)
 
-/** The small chart beside a figure: `values` from the first to the last; `isMarked` says where something failed. */
+/** Builds a sparkline of `values` in chronological order. `isMarked` tells which of them had a failure. */
 export const toSpark = (values: readonly number[], isMarked: (index: number) => boolean = () => false): Spark => {
   const most = Math.max(...values, 0)
   const xOf = (index: number): number => (values.length < 2 ? WIDTH : (index / (values.length - 1)) * WIDTH)

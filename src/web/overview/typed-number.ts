@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import { type FieldError, readWholeNumber } from '../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 
-/** A number as it is typed, or nothing; with what its schema says of one that cannot be. */
+/** Parses a number from a text field; an empty field is undefined. Returns the schema's errors for invalid input. */
 export const readTypedNumber = (
   schema: z.ZodType<number | undefined>,
   path: string,

@@ -1,6 +1,7 @@
-import type { TokenCounter } from '../context/index.ts'
-import type { AppError } from '../kernel/index.ts'
-import { timeText } from '../platform/http/index.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import type { AppError } from '../../lib/kernel/errors.ts'
+import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
 import {
   byParameter,
   compareTyped,
@@ -13,7 +14,6 @@ import {
   toSeen,
 } from './instance.view.ts'
 import type { TypedInstance } from './instance-form.ts'
-import { type ServerFrame, serverTabPath } from './server-frame.ts'
 import { instancePath } from './tools.pages.ts'
 
 /** What the form shows besides what is typed. */

@@ -1,20 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  type FormPage,
-  formText,
-  parseForm,
-  showForm,
-  submitForm,
-  uuidParam,
-} from '../platform/http/index.ts'
-import type { InstanceService } from './instances.service.ts'
-import type { Instance } from './server.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
-import { frameForChange, redirectDone, TAB_CONFIG } from './server-tab.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { Instance } from '../../servers/server.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { frameForChange, redirectDone, TAB_CONFIG } from '../frame/server-tab.ts'
 import { instancePath } from './tools.pages.ts'
 
 export const instanceParams = z.object({ uuid: uuidParam, instanceId: uuidParam })
@@ -38,7 +32,7 @@ export const instanceRemovalPages =
   ({ frames, instances }: { frames: ServerFrameParts; instances: InstanceService }) =>
   async (app: FastifyInstance): Promise<void> => {
     const removalPage = (server: ServerFrame, instance: Instance, typed: string): FormPage => ({
-      view: 'servers/removal',
+      view: 'settings/removal',
       data: {
         title: `Remove ${instance.name}`,
         server,

@@ -1,9 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type TokenCounter, typedResponseTokens } from '../context/index.ts'
-import { AppError } from '../kernel/index.ts'
-import { actorOf, isFragmentRequest, parseInput, parseVersion } from '../platform/http/index.ts'
-import { assertDefinition } from '../toolkits/index.ts'
-import type { GlobalService } from './globals.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { parseVersion } from '../../lib/http/versions.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { RewiringService } from '../../servers/bindings/rewiring.service.ts'
+import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
+import type { GlobalService } from '../../servers/globals/globals.service.ts'
+import { UpdateInstance } from '../../servers/servers.schema.ts'
+import { CHANGED_MEANWHILE, type InstanceService } from '../../servers/tools/instances.service.ts'
+import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
+import { assertDefinition } from '../../tools/tool-definition.ts'
+import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
+import { type DoneTexts, doneNote, frameForChange, frameOf, redirectDone, TAB_CONFIG } from '../frame/server-tab.ts'
 import type { OpenInstance } from './instance.view.ts'
 import {
   assertGlobalsChosen,
@@ -15,12 +25,6 @@ import {
 } from './instance-form.ts'
 import { placeErrors, type Shown, toInstancePage } from './instance-page.view.ts'
 import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
-import { CHANGED_MEANWHILE, type InstanceService } from './instances.service.ts'
-import type { RewiringService } from './rewiring.service.ts'
-import type { ServerFrame, ServerFrameParts } from './server-frame.ts'
-import { type DoneTexts, doneNote, frameForChange, frameOf, redirectDone, TAB_CONFIG } from './server-tab.ts'
-import { UpdateInstance } from './servers.schema.ts'
-import { knownGlobalsOf } from './sockets.ts'
 import { instancePath } from './tools.pages.ts'
 
 const schema = { params: instanceParams }
@@ -60,7 +64,7 @@ export const instancePages =
     ): Promise<FastifyReply> => {
       const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
       const page = await toInstancePage(server, opened, typed, { ...shown, ...draft }, countTokens)
-      return reply.page('servers/instance', page, { status })
+      return reply.page('server-tools/instance', page, { status })
     }
 
     app.get('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
@@ -126,7 +130,7 @@ export const instancePages =
       if (!isFragmentRequest(request))
         return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
       const page = await toInstancePage(server, opened, typed, {}, countTokens)
-      return reply.fragment('servers/instance-preview', page)
+      return reply.fragment('server-tools/instance-preview', page)
     })
 
     await app.register(instanceRemovalPages({ frames, instances }))

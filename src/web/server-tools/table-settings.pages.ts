@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { assertMay } from '../kernel/index.ts'
-import { actorOf, formText, parseForm, uuidParam } from '../platform/http/index.ts'
-import { serverTabPath } from './server-frame.ts'
-import type { ServerService } from './servers.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { assertMay } from '../../lib/kernel/actor.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 
 const Params = z.object({ uuid: uuidParam })
 const TablesForm = { tables: formText }

@@ -1,20 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formatCount,
-  listQuery,
-  pageNumber,
-  pagerOf,
-  showForm,
-  submitForm,
-} from '../platform/http/index.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
-import { frameForChange, redirectDone, serverSchema, TAB_CONFIG } from './server-tab.ts'
-import type { ToolAdding, ToolPick } from './tool-adding.service.ts'
-import type { OfferedTool, OfferedToolkit } from './tool-picks.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { type FormPage, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
+import type { ToolAdding, ToolPick } from '../../servers/tools/tool-adding.service.ts'
+import type { OfferedTool, OfferedToolkit } from '../../servers/tools/tool-picks.store.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { frameForChange, redirectDone, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
 
 /** Tools on a page to pick from. */
 const TOOLS_PER_PAGE = 100
@@ -76,7 +70,7 @@ export const toolAddingPages =
       const query = { q, toolkit: toolkit ?? '' }
       const counts = { page, perPage: TOOLS_PER_PAGE, total: offer.total, shown: offer.tools.length }
       return {
-        view: 'servers/tools-new',
+        view: 'server-tools/tools-new',
         data: {
           title: `Add tools to ${server.name}`,
           server,

@@ -1,23 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import type { FindCatalogueReport } from '../context/index.ts'
-import {
-  actorOf,
-  addressOf,
-  formatCount,
-  formatNumber,
-  listQuery,
-  pageNumber,
-  takePage,
-} from '../platform/http/index.ts'
-import { toCatalogueView, toToolCosts } from './catalogue.view.ts'
-import { findReportSoon } from './find-report-soon.ts'
-import type { RewiringService, WiredPanel } from './rewiring.service.ts'
-import type { Instance } from './server.ts'
-import type { ServerFrameParts } from './server-frame.ts'
-import { serverTabPath } from './server-frame.ts'
-import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from './server-tab.ts'
-import type { ServerService } from './servers.service.ts'
-import { toChip } from './socket.view.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import type { RewiringService, WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import { findReportSoon } from '../../servers/find-report-soon.ts'
+import type { Instance } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
+import { toChip } from '../bindings/socket.view.ts'
+import type { ServerFrameParts } from '../frame/server-frame.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
+import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 /** Tools on a page of the list. */
 const TOOLS_PER_PAGE = 50
@@ -97,7 +92,7 @@ export const serverToolsPages =
       const report = await findReportSoon(catalogueReports.find, server.id, REPORT_WAIT_MS)
       const costs = report && toToolCosts(report)
       const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
-      return reply.page('servers/tools', {
+      return reply.page('server-tools/tools', {
         title: `Tools of ${server.name}`,
         server,
         path,

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../context/index.ts'
-import { type FormPage, formatNumber, formText } from '../platform/http/index.ts'
-import { CACHE_ID_PLACE, contextShape } from './context-rules.ts'
-import type { Server } from './server.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText } from '../../lib/http/pages/forms.ts'
+import { CACHE_ID_PLACE, contextShape } from '../../servers/context-rules.ts'
+import type { Server } from '../../servers/server.ts'
+import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'
 
 /** The form that says how much of an answer is sent, as it is typed. */
 export const AnswersForm = { maxResponseTokens: formText, cutNotice: formText }

@@ -1,11 +1,12 @@
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { AppError, readWholeNumber } from '../kernel/index.ts'
-import { type FormPage, formText } from '../platform/http/index.ts'
-import { contextShape } from './context-rules.ts'
+import { type FormPage, formText } from '../../lib/http/pages/forms.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
+import { contextShape } from '../../servers/context-rules.ts'
+import { PRESENTATIONS, type Server } from '../../servers/server.ts'
+import { explainShownAs, type ShownAs } from '../../servers/settings/shown-as.ts'
 import { toPresentationChoices } from './presentation.view.ts'
-import { PRESENTATIONS, type Server } from './server.ts'
-import { explainShownAs, type ShownAs } from './shown-as.ts'
 
 /** The form that says how clients see the tools, as it is typed. */
 export const PresentationForm = { presentation: formText, pinnedTools: formText, maxFlatTokens: formText }

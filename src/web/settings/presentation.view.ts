@@ -1,4 +1,4 @@
-import type { Presentation } from './server.ts'
+import type { Presentation } from '../../servers/server.ts'
 
 const CHOICES = [
   {

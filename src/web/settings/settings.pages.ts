@@ -1,22 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, assertMay, mayRole, type Role } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  compareVersions,
-  type FormPage,
-  formatCount,
-  formatNumber,
-  formText,
-  parseForm,
-  parseInput,
-  parseVersion,
-  showForm,
-  submitForm,
-  timeText,
-  uuidParam,
-} from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import type { Server } from '../../servers/server.ts'
+import { CreateServer } from '../../servers/servers.schema.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
+import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
+import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { AnswersForm, AnswersInput, toAnswersForm, withTypedAnswers } from './answers-form.ts'
 import {
   assertToolNames,
@@ -25,12 +24,6 @@ import {
   toPresentationForm,
   withTypedPresentation,
 } from './presentation-form.ts'
-import type { Server } from './server.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
-import { CreateServer } from './servers.schema.ts'
-import type { ServerService } from './servers.service.ts'
-import { type FindShownAs, findShownAsOf } from './shown-as.ts'
-import type { ServerTransfer } from './transfer.service.ts'
 
 const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam })
@@ -125,7 +118,7 @@ export const settingsPages =
       const now = typedOf(saved)
       const isOverwritten = typed !== undefined && typed.version !== now.version && !isSame(typed, now)
       return {
-        view: 'servers/settings',
+        view: 'settings/settings',
         data: {
           title: `Settings of ${frame.name}`,
           server: frame,
@@ -232,7 +225,7 @@ export const settingsPages =
       const calls = await servers.countCalls(actorOf(request), frame.id, MAX_COUNTED_CALLS)
       const open = frames.openStreams(frame.id)
       return {
-        view: 'servers/settings-removal',
+        view: 'settings/settings-removal',
         data: {
           title: `Delete ${frame.name}`,
           server: frame,

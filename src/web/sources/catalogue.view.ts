@@ -1,7 +1,8 @@
-import { type CatalogueReport, type Finding, findCatalogueFindings, findListCost } from '../context/index.ts'
-import { formatCount, formatNumber } from '../platform/http/index.ts'
-import { toPresentationChoices } from './presentation.view.ts'
-import type { Presentation } from './server.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import type { Presentation } from '../../servers/server.ts'
+import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../tools/lint/catalogue-report.ts'
+import type { Finding } from '../../tools/lint/finding.ts'
+import { toPresentationChoices } from '../settings/presentation.view.ts'
 
 /** Findings that a page shows; all of them are in the API. */
 const MAX_SHOWN = 100

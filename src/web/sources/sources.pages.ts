@@ -1,32 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  assertTypedName,
-  type FormPage,
-  formText,
-  idPageOf,
-  listQuery,
-  pageNumber,
-  pagerOf,
-  parseForm,
-  showForm,
-  submitForm,
-  toPage,
-  uuidParam,
-} from '../platform/http/index.ts'
-import {
-  toUpstreamRow,
-  type Upstream,
-  type UpstreamOffers,
-  type UpstreamReviews,
-  type UpstreamService,
-  type UpstreamState,
-} from '../upstreams/index.ts'
-import type { RewiringService, WiredPanel } from './rewiring.service.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from './server-frame.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { toPage } from '../../lib/http/paging.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { RewiringService, WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { ToolkitUseService, UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
+import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import {
   type DoneTexts,
   doneNote,
@@ -35,9 +25,9 @@ import {
   redirectDone,
   serverSchema,
   TAB_CONFIG,
-} from './server-tab.ts'
+} from '../frame/server-tab.ts'
+import { toUpstreamRow } from '../upstreams/upstream-page.view.ts'
 import { sourcePath, toAddableRow, toAtWorkList, toDifference, toSourceRow } from './sources.view.ts'
-import type { ToolkitUseService, UsedToolkit } from './toolkit-uses.service.ts'
 
 const config = TAB_CONFIG
 const Params = z.object({ uuid: uuidParam, toolkitId: uuidParam })
@@ -104,7 +94,7 @@ export const sourcesPages =
       const page = toPage(used, window.limit, ({ useId }) => useId)
       const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
       const path = serverTabPath(server.id, 'sources')
-      return reply.page('servers/sources', {
+      return reply.page('sources/sources', {
         title: `Sources of ${server.name}`,
         server,
         sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
@@ -123,7 +113,7 @@ export const sourcesPages =
       const path = `${serverTabPath(server.id, 'sources')}/new`
       const counts = { page, perPage: TOOLKITS_PER_PAGE, total, shown: toolkits.length }
       return {
-        view: 'servers/sources-new',
+        view: 'sources/sources-new',
         data: {
           title: `Add a source to ${server.name}`,
           server,
@@ -168,7 +158,7 @@ export const sourcesPages =
     const sourcePage = async (request: FastifyRequest, server: ServerFrame): Promise<FormPage> => {
       const { used, atWork } = await open(request, server)
       return {
-        view: 'servers/source',
+        view: 'sources/source',
         data: {
           title: `${used.title} in ${server.name}`,
           server,
@@ -210,7 +200,7 @@ export const sourcesPages =
           ? ''
           : ' The copy that this server holds goes; adding it again takes it as it is by then.'
       return {
-        view: 'servers/removal',
+        view: 'settings/removal',
         data: {
           title: `Remove ${used.title}`,
           server,

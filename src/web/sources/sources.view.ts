@@ -1,10 +1,11 @@
-import type { JsonValue } from '../kernel/index.ts'
-import { formatCount, timeText } from '../platform/http/index.ts'
-import type { WiredPanel } from './rewiring.service.ts'
-import { serverTabPath } from './server-frame.ts'
-import type { AddableToolkit } from './tool-picks.store.ts'
-import type { UsedToolkit } from './toolkit-uses.service.ts'
-import { instancePath } from './tools.pages.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
+import type { AddableToolkit } from '../../servers/tools/tool-picks.store.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { instancePath } from '../server-tools/tools.pages.ts'
 
 /** Fields of a tool, in words. */
 const FIELD_WORDS: Readonly<Record<string, string>> = {

@@ -1,13 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { ExecutionService } from '../execution/index.ts'
-import { type Actor, AppError, serverUrl } from '../kernel/index.ts'
-import { actorOf, type FormPage, formText, parseForm, showForm, signalOf, submitForm } from '../platform/http/index.ts'
-import { type InstanceService, serverTabPath } from '../servers/index.ts'
-import { toConnectPanel } from './connect.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import { toPatchFigure } from '../diagram/figure.ts'
+import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { toConnectPanel } from '../overview/connect.ts'
 import type { FirstRun } from './first-run.ts'
-import { EMPTY_PATCH } from './landing-patch.ts'
-import { toPatchFigure } from './patch/figure.ts'
 
 type Parts = {
   firstRun: FirstRun
@@ -21,26 +26,26 @@ const config = { access: 'user' } as const
 const CallForm = { from: formText, to: formText, amount: formText }
 const TYPED = { from: 'EUR', to: 'JPY', amount: '100' }
 const LABELS = { from: 'currency', to: 'currency', amount: 'amount' }
-/** The tool of the sample that is called here. */
+/** The sample tool called on this page. */
 const TOOL = 'convert_currency'
 
 const Text = z.object({ type: z.literal('text'), text: z.string() })
 
-/** The three steps of the first minute, with the sample API: plug in, hand out, call. */
+/** Registers the first-run page: add the sample API, connect a client, call a tool. */
 export const firstRunPages =
   ({ firstRun, instances, execution, baseUrl }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const emptyPatch = toPatchFigure(EMPTY_PATCH)
-    const base = { title: 'Start', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
+    const base = { title: 'Get started', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
 
-    const startPage: FormPage = { view: 'dashboard/first-run', data: { ...base, isPlugged: false }, labels: {} }
+    const startPage: FormPage = { view: 'start/first-run', data: { ...base, isPlugged: false }, labels: {} }
 
     const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; answer?: string }): FormPage => {
       const url = serverUrl(baseUrl, serverId)
       const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
       const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
       return {
-        view: 'dashboard/first-run',
+        view: 'start/first-run',
         data: {
           ...base,
           isPlugged: true,
@@ -68,17 +73,17 @@ export const firstRunPages =
     })
 
     app.post('/first-run/sample', { config }, async (request, reply) => {
-      const serverId = await firstRun.plugIn(actorOf(request))
+      const serverId = await firstRun.addSample(actorOf(request))
       return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
     })
 
     const call = async (actor: Actor, serverId: string, typed: typeof TYPED, signal: AbortSignal): Promise<string> => {
       const all = await instances.listAllInstances(actor, serverId)
       const instance = all.find(({ name }) => name === TOOL)
-      if (instance === undefined) throw new AppError('not_found', `The server has no tool ${TOOL} any more.`)
+      if (instance === undefined) throw new AppError('not_found', `The server no longer has the tool ${TOOL}.`)
       const amount = Number(typed.amount)
       if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
-        throw new AppError('invalid_request', 'The amount is no number.', {
+        throw new AppError('invalid_request', 'The amount must be a number.', {
           errors: [{ path: 'amount', message: 'must be a number, such as 100' }],
         })
       }
@@ -100,7 +105,7 @@ export const firstRunPages =
       const typed = parseForm(CallForm, request.body)
       return submitForm(reply, pluggedPage(state.serverId, { typed }), async () => {
         const answer = await call(actor, state.serverId, typed, signalOf(reply))
-        await firstRun.noteAnswer(state.serverId)
+        await firstRun.recordCall(state.serverId)
         return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
       })
     })

@@ -1,36 +1,36 @@
 import { z } from 'zod'
-import type { Database, Transaction } from '../platform/db/index.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 
-/** Of the installation, not of a user: it is met once. */
+/** Key of the first-run state, which exists once per installation. */
 const NAME = 'first-run'
 
 const State = z.discriminatedUnion('step', [
-  /** The sample is plugged in, as this server, and was called or not. */
+  /** The sample has been added as this server. `isAnswered`: a call to it has completed. */
   z.object({ step: z.literal('plugged'), serverId: z.string(), isAnswered: z.boolean() }),
-  /** Skipped or finished: never shown again. */
+  /** Skipped or finished; never shown again. */
   z.object({ step: z.literal('over') }),
 ])
 export type FirstRunState = z.infer<typeof State>
 
-/** How far somebody got; undefined where nobody began. */
+/** Returns the progress of the first run; undefined if it has not started. */
 export const findFirstRun = async (tx: Transaction): Promise<FirstRunState | undefined> => {
   const row = await tx.installation.findUnique({ where: { name: NAME } })
   return row === null ? undefined : State.parse(JSON.parse(row.value))
 }
 
-export const keepFirstRun = async (db: Database, state: FirstRunState): Promise<void> => {
+export const saveFirstRun = async (db: Database, state: FirstRunState): Promise<void> => {
   const value = JSON.stringify(state)
   await db.installation.upsert({ where: { name: NAME }, create: { name: NAME, value }, update: { value } })
 }
 
-/** Whether nobody has made a server or a toolkit yet. */
+/** Whether the installation has no servers and no toolkits yet. */
 export const isUnused = async (tx: Transaction): Promise<boolean> => {
   const select = { id: true } as const
   const found = await Promise.all([tx.server.findFirst({ select }), tx.toolkit.findFirst({ select })])
   return found.every(row => row === null)
 }
 
-/** Whether a call of the server is in the history; true where the server is gone. */
+/** Whether the server has been called. Also true if the server no longer exists. */
 export const isCalled = async (tx: Transaction, serverId: string): Promise<boolean> => {
   const row = await tx.server.findFirst({
     where: { id: serverId, removedAt: null },

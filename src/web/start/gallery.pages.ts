@@ -1,28 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Actor, mayRole } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formatCount,
-  formatNumber,
-  formText,
-  idPageOf,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  timeText,
-  toIdPage,
-  uuidParam,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { Server, ServerService, ToolkitUseService } from '../servers/index.ts'
-import { TOOLS_PER_PAGE, type ToolkitCard, type ToolkitCatalogue, toToolPage, toToolRow } from '../toolkits/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import type { Server } from '../../servers/server.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
+import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
+import type { ToolkitCard } from '../../tools/tool.ts'
+import { TOOLS_PER_PAGE, toToolPage, toToolRow } from '../toolkits/tool-row.ts'
 
-/** What the gallery asks of accounts: the names of one's organizations. */
+/** The account operation that the gallery needs: the names of the user's organizations. */
 type Accounts = {
   getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string }[] }>
 }
@@ -37,7 +32,7 @@ type Parts = {
 const config = { access: 'user' } as const
 const schema = { params: uuidParams }
 const CARDS_PER_PAGE = 60
-/** Servers to choose from; who has more adds the toolkit on the server's own page. */
+/** Servers offered in the form. With more, users add the toolkit on the server's page. */
 const MAX_SERVERS_OFFERED = 500
 
 const Query = listQuery.extend({ after: formText, used: formText })
@@ -59,7 +54,7 @@ const mayBuildIn =
     return role !== undefined && mayRole(role, 'build')
   }
 
-/** The public toolkits of all organizations, and what puts one to use in a server of one's own. */
+/** Registers the gallery: the public toolkits of all organizations, and the form that adds one to a server. */
 export const galleryPages =
   ({ toolkitCatalogue, servers, toolkitUses, accounts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -67,7 +62,7 @@ export const galleryPages =
       const { q, cursor } = Query.parse(request.query)
       const page = idPageOf({ limit: CARDS_PER_PAGE, cursor })
       const { items, nextCursor } = toIdPage(await toolkitCatalogue.listPublic(q, page), page, toCard)
-      return reply.page('dashboard/gallery', {
+      return reply.page('start/gallery', {
         title: 'Gallery',
         section: 'toolkits',
         toolkits: items,
@@ -77,7 +72,7 @@ export const galleryPages =
       })
     })
 
-    /** As options, with their organizations where there are several. */
+    /** Returns the servers the user can build as options, with organization names if the user has several. */
     const listOwnServers = async (actor: Actor): Promise<{ value: string; text: string }[]> => {
       const page = { limit: MAX_SERVERS_OFFERED, afterId: undefined }
       const own = (await servers.listServers(actor, page)).filter(mayBuildIn(actor))
@@ -100,7 +95,7 @@ export const galleryPages =
       const own = await listOwnServers(actor)
       const path = `/gallery/${id}`
       return {
-        view: 'dashboard/gallery-toolkit',
+        view: 'start/gallery-toolkit',
         data: {
           title: toolkit.title,
           section: 'toolkits',

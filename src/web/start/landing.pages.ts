@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { actorOf } from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { toPatchFigure } from '../diagram/figure.ts'
+import { LANDING_PATCH } from '../diagram/landing-patch.ts'
 import type { FirstRun } from './first-run.ts'
-import { LANDING_PATCH } from './landing-patch.ts'
-import { toPatchFigure } from './patch/figure.ts'
 
 type Accounts = { getSignUpTerms: () => Promise<{ closed: string | undefined }> }
 type Parts = { accounts: Accounts; firstRun: FirstRun }
 
-/** `/`: what Patchbay is, for strangers; who is signed in is sent on to what is theirs. */
+/** Registers `/`: the landing page for visitors, and a redirect for signed-in users. */
 export const landingPages =
   ({ accounts, firstRun }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -18,7 +18,7 @@ export const landingPages =
         return reply.redirect((await firstRun.isDue(actorOf(request))) ? '/first-run' : '/servers', 303)
       }
       const { closed } = await accounts.getSignUpTerms()
-      return reply.page('dashboard/landing', {
+      return reply.page('start/landing', {
         title: 'Host your APIs as MCP servers',
         patch,
         mayJoin: closed === undefined,

@@ -1,10 +1,13 @@
-import type { Actor } from '../kernel/index.ts'
-import type { InstanceService, ServerService } from '../servers/index.ts'
-import type { ToolDefinition, ToolkitService, ToolService } from '../toolkits/index.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import type { ToolkitService } from '../../tools/toolkits.service.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
 
-/** What the sample is made of, and by whom. */
+/** What creating the sample server needs. */
 export type SampleParts = {
-  /** Given by who composes the application: pages do not know the sample API. */
+  /** Passed in by the composition root, because pages must not import the sample API. */
   sample: { title: string; tools: readonly ToolDefinition[] }
   toolkits: Pick<ToolkitService, 'createToolkit'>
   tools: Pick<ToolService, 'createTool'>
@@ -12,7 +15,7 @@ export type SampleParts = {
   instances: Pick<InstanceService, 'createInstance'>
 }
 
-/** A toolkit of the sample API, and a public server that offers its tools: it holds nothing of anybody's. */
+/** Creates a toolkit of the sample API and a public server that offers its tools. Returns the server's ID. */
 export const createSampleServer = async (
   { sample, toolkits, tools, servers, instances }: SampleParts,
   actor: Actor,
@@ -20,13 +23,13 @@ export const createSampleServer = async (
 ): Promise<string> => {
   const toolkit = await toolkits.createToolkit(actor, {
     title: sample.title,
-    description: 'A currency table, an address book and an echo, answered inside Patchbay.',
+    description: 'A currency converter, an address book and an echo that run inside Patchbay.',
     visibility: 'private',
     organizationId,
   })
   const server = await servers.createServer(actor, {
     name: 'Sample desk',
-    description: 'Tools of the sample API, to try things out.',
+    description: 'Tools of the sample API for trying Patchbay.',
     access: 'public',
     presentation: 'flat',
     allowedUsers: [],

@@ -1,16 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type Actor, AppError, assertMay } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  formText,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  uuidParams,
-} from '../platform/http/index.ts'
-import { CreateServer, type InstanceService, serverTabPath } from '../servers/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { CreateServer } from '../../servers/servers.schema.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { formOfTool } from './tool-editor-form.ts'
@@ -24,7 +22,7 @@ type ToolHome = EditorHome & { kind: 'tool' }
 
 /** A page to confirm it, or that says which servers have to let the tool go first. */
 const removalPage = ({ tool, toolkit, organization, offers }: ToolHome, typed: string) => ({
-  view: 'dashboard/tool-removal',
+  view: 'tool-editor/tool-removal',
   data: {
     title: `Delete ${tool.name}`,
     section: 'toolkits' as const,

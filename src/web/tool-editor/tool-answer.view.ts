@@ -1,7 +1,7 @@
-import type { ToolTest } from '../execution/index.ts'
-import { isLongText } from '../execution/index.ts'
-import { formatBytes, formatDuration } from '../platform/http/index.ts'
-import { formatJson, type JsonSegment } from './format-json.ts'
+import { formatBytes, formatDuration } from '../../lib/http/pages/format.ts'
+import { isLongText } from '../../runtime/call/compiled-server.ts'
+import type { ToolTest } from '../../runtime/try/tool-test.ts'
+import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
 /** Longest body that is shown, in characters: above it a page is no pleasure, and the whole can be had with cURL. */
 const MAX_SHOWN_CHARACTERS = 100_000

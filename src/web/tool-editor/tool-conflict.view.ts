@@ -1,5 +1,5 @@
-import { compareVersions, type Versions } from '../platform/http/index.ts'
-import type { Tool } from '../toolkits/index.ts'
+import { compareVersions, type Versions } from '../../lib/http/versions.ts'
+import type { Tool } from '../../tools/tool.ts'
 import { formOfTool, type ToolForm } from './tool-editor-form.ts'
 
 const LABELS = {

@@ -1,4 +1,4 @@
-import type { Finding } from '../context/index.ts'
+import type { Finding } from '../../tools/lint/finding.ts'
 
 /** What stands beside a field without keeping anything from being saved. */
 export type Advice = { tone: 'warn' | 'hint'; text: string }

@@ -1,19 +1,15 @@
-import {
-  describeJsonFault,
-  type FieldError,
-  findJsonFault,
-  isJsonObject,
-  type JsonObject,
-  MAX_JSON_DEPTH,
-  parseJson,
-} from '../kernel/index.ts'
-import { readTemplate } from '../templates/index.ts'
-import { CreateTool, type Tool, type ToolAnnotations, type ToolDefinition } from '../toolkits/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
+import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { readTemplate } from '../../templates/compile.ts'
+import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
+import { CreateTool } from '../../tools/toolkits.schema.ts'
+import { readTypedNumber } from '../overview/typed-number.ts'
 import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
 import { readResponse } from './tool-editor-response.ts'
-import { readTypedNumber } from './typed-number.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 

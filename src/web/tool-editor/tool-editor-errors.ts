@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from '../kernel/index.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 
 /** A header of the form's text: where its name and value begin, for what is wrong with them. */
 export type HeaderLine = { line: number; valueColumn: number }

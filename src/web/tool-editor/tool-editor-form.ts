@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formText, parseForm } from '../platform/http/index.ts'
-import type { Tool, ToolDefinition } from '../toolkits/index.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
 import { RESPONSE_FIELDS, typedResponse } from './tool-editor-response.ts'
 

@@ -1,7 +1,12 @@
-import { type Actor, AppError, assertMay, mayRole, organizationIdsOf, type Role } from '../kernel/index.ts'
-import type { Database } from '../platform/db/index.ts'
-import { listToolOffers, type ServerService, type ToolOffer } from '../servers/index.ts'
-import type { Tool, Toolkit, ToolkitService, ToolService } from '../toolkits/index.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
+import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-offers.store.ts'
+import type { Tool, Toolkit } from '../../tools/tool.ts'
+import type { ToolkitService } from '../../tools/toolkits.service.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
 
 export type Choice = { value: string; text: string }
 

@@ -1,5 +1,9 @@
-import { describeJsonFault, type FieldError, findJsonFault, type JsonValue } from '../kernel/index.ts'
-import { castValue, type ParameterMeta, type TemplateParameter } from '../templates/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import type { JsonValue } from '../../lib/kernel/json.ts'
+import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { castValue } from '../../templates/cast.ts'
+import type { ParameterMeta } from '../../templates/parameter-check.ts'
+import type { TemplateParameter } from '../../templates/template.ts'
 
 type ParameterType = TemplateParameter['type']
 

@@ -1,15 +1,11 @@
 import { z } from 'zod'
-import {
-  type AnswerShaping,
-  LANGUAGE_NAMES,
-  ResponseRules,
-  responseErrors,
-  TRANSFORM_LANGUAGES,
-} from '../context/index.ts'
-import type { FieldError } from '../kernel/index.ts'
-import { formText, parseInput } from '../platform/http/index.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { type AnswerShaping, LANGUAGE_NAMES, TRANSFORM_LANGUAGES } from '../../tools/response/answer-shaping.ts'
+import { ResponseRules, responseErrors } from '../../tools/response/response-rules.ts'
+import { readTypedNumber } from '../overview/typed-number.ts'
 import { errorsOf } from './tool-editor-errors.ts'
-import { readTypedNumber } from './typed-number.ts'
 
 /** Browsers send the lines of a text with CR LF. */
 const LINES = formText.transform(text => text.replaceAll('\r\n', '\n'))

@@ -1,5 +1,6 @@
-import type { DraftPreview, ToolTest } from '../execution/index.ts'
-import type { JsonObject } from '../kernel/index.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
+import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import type { PlacedAdvice } from './tool-editor-advice.ts'
 import type { ReadForm } from './tool-editor-definition.ts'
 import type { PlacedErrors } from './tool-editor-errors.ts'

@@ -1,17 +1,16 @@
 import type { FastifyReply } from 'fastify'
-import type { TokenCounter } from '../context/index.ts'
-import type { DraftPreview, DraftTest, ExecutionService, ToolDraft } from '../execution/index.ts'
-import { type Actor, AppError, DEFAULT_TOOL_TIMEOUT_MS, type FieldError } from '../kernel/index.ts'
-import { parseInput } from '../platform/http/index.ts'
-import { exposedSchemaOf } from '../servers/index.ts'
-import {
-  assertDefinitionSize,
-  CreateTool,
-  checkDefinition,
-  type ToolLint,
-  type ToolLintService,
-  type ToolService,
-} from '../toolkits/index.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../../lib/kernel/limits.ts'
+import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { DraftPreview, DraftTest, ToolDraft } from '../../runtime/try/tool-draft.ts'
+import { exposedSchemaOf } from '../../servers/servers.view.ts'
+import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definition.ts'
+import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
+import { CreateTool } from '../../tools/toolkits.schema.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -155,7 +154,7 @@ export const createToolEditor = ({
       const state = await look(request.actor, home, form, more)
       const problem = more.refused && problemOf(more.refused, state.placed)
       return request.reply.page(
-        'dashboard/tool',
+        'tool-editor/tool',
         { ...toEditorPage(state), problem, ...more.extra },
         more.status === undefined ? {} : { status: more.status },
       )
@@ -167,7 +166,7 @@ export const createToolEditor = ({
       form: ToolForm,
       more: Looked = {},
     ): Promise<FastifyReply> =>
-      request.reply.fragment('dashboard/tool-live', toLiveView(await look(request.actor, home, form, more))),
+      request.reply.fragment('tool-editor/tool-live', toLiveView(await look(request.actor, home, form, more))),
 
     /** Sends what is typed; throws `invalid_request` with what keeps it from being sent. */
     send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {

@@ -1,5 +1,5 @@
-import type { PageData } from '../platform/http/index.ts'
-import { countInWords } from './count-in-words.ts'
+import type { PageData } from '../../lib/http/pages/views.ts'
+import { countInWords } from '../operator/count-in-words.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorHome } from './tool-editor-home.ts'
 import { RESPONSE_CHOICES } from './tool-editor-response.ts'

@@ -1,7 +1,7 @@
-import { TOKEN_ENCODING } from '../context/index.ts'
-import type { ShapingPreview } from '../execution/index.ts'
-import { formatBytes, formatCount, formatNumber } from '../platform/http/index.ts'
-import { formatJson, type JsonSegment } from './format-json.ts'
+import { formatBytes, formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 import type { EditorState } from './tool-editor-state.ts'
 
 /** Of each text, in characters: enough to see what is done, and a page that stays quick while one types. */

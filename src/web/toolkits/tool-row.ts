@@ -1,5 +1,5 @@
-import type { Tool } from './tool.ts'
-import type { ServerRef } from './toolkits.service.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { ServerRef } from '../../tools/toolkits.service.ts'
 
 /** Characters shown in a row of a table; the tool's own page has the rest. */
 const MAX_SHOWN_CHARACTERS = 90

@@ -1,6 +1,9 @@
-import { type Actor, AppError, mayRole, type Role } from '../kernel/index.ts'
-import { compareVersions, formText, type Versions } from '../platform/http/index.ts'
-import type { Toolkit } from './tool.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { compareVersions, type Versions } from '../../lib/http/versions.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import type { Toolkit } from '../../tools/tool.ts'
 
 /** What pages of toolkits ask of accounts: the names of one's organizations. */
 export type Accounts = {

@@ -1,22 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Actor, assertMay, mayRole } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  assertTypedName,
-  type FormPage,
-  formatCount,
-  formatNumber,
-  formText,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  timeText,
-  uuidParams,
-} from '../platform/http/index.ts'
-import type { ToolkitCatalogue, UsedToolkitCard } from './catalogue.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
+import { CreateToolkit } from '../../tools/toolkits.schema.ts'
+import { type ToolkitService, toolkitVersion } from '../../tools/toolkits.service.ts'
 import { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 import {
   type Accounts,
@@ -28,8 +23,6 @@ import {
   typedOf,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
-import { CreateToolkit } from './toolkits.schema.ts'
-import { type ToolkitService, toolkitVersion } from './toolkits.service.ts'
 
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 

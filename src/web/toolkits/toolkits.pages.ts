@@ -1,20 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { type Actor, mayRole } from '../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formatNumber,
-  formText,
-  idPageOf,
-  listQuery,
-  parseForm,
-  parseInput,
-  showForm,
-  submitForm,
-  toIdPage,
-} from '../platform/http/index.ts'
-import type { ToolkitCatalogue, UsedToolkitCard } from './catalogue.service.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { formatNumber } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
+import { CreateToolkit } from '../../tools/toolkits.schema.ts'
+import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import {
   type Accounts,
   buildableOptions,
@@ -23,8 +18,6 @@ import {
   TOOLKIT_LABELS,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
-import { CreateToolkit } from './toolkits.schema.ts'
-import type { ToolkitService } from './toolkits.service.ts'
 
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 

@@ -1,23 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type AnswerShaping, typedResponseTokens } from '../context/index.ts'
-import {
-  describeJsonFault,
-  type FieldError,
-  failure,
-  findJsonFault,
-  isJsonObject,
-  type JsonObject,
-  MAX_JSON_DEPTH,
-  parseJson,
-  type Result,
-  readWholeNumber,
-  success,
-} from '../kernel/index.ts'
-import { formText, parseInput } from '../platform/http/index.ts'
-import { findToolAnswers, type ToolAnswers, ToolAnswersRules, type Upstream } from '../upstreams/index.ts'
-import { errorsOf } from './tool-editor-errors.ts'
-import { RESPONSE_FIELDS, readResponse, typedResponse } from './tool-editor-response.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
+import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
+import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
+import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
+import { findToolAnswers, ToolAnswersRules } from '../../upstreams/catalogue/tool-answers.ts'
+import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
+import { errorsOf } from '../tool-editor/tool-editor-errors.ts'
+import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/tool-editor-response.ts'
 
 /** The form of what becomes of one tool's answers, as it is typed; a box that is not ticked is empty. */
 export const UpstreamToolForm = {

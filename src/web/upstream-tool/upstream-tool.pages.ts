@@ -1,24 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { ExecutionService, ShapingPreview } from '../execution/index.ts'
-import { AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
-import {
-  actorOf,
-  formText,
-  isFragmentRequest,
-  parseForm,
-  parseVersion,
-  signalOf,
-  uuidParam,
-} from '../platform/http/index.ts'
-import { createServerTab, type ServerFrameParts } from '../servers/index.ts'
-import {
-  findToolAnswers,
-  hasToolAnswers,
-  type UpstreamOffers,
-  type UpstreamService,
-  upstreamToolPath,
-} from '../upstreams/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseVersion } from '../../lib/http/versions.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import { findToolAnswers, hasToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
+import type { ServerFrameParts } from '../frame/server-frame.ts'
+import { createServerTab } from '../frame/server-tab.ts'
+import { upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage, type UpstreamToolState } from './upstream-tool.view.ts'
 import {
   type ReadUpstreamTool,
@@ -102,7 +99,7 @@ export const upstreamToolPages =
       const read = readUpstreamTool(typed, opened.declared)
       const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
       return reply.page(
-        'dashboard/upstream-tool',
+        'upstream-tool/upstream-tool',
         { ...toUpstreamToolPage(state, actorOf(request).userId), done },
         { status: refused?.status ?? (called?.argsError === undefined ? 200 : 400) },
       )
@@ -165,6 +162,6 @@ export const upstreamToolPages =
       if (!isFragmentRequest(request)) return show({ request, reply }, opened, typed)
       const read = readUpstreamTool(typed, opened.declared)
       const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused: undefined }
-      return reply.fragment('dashboard/upstream-tool-live', toUpstreamToolLive(state))
+      return reply.fragment('upstream-tool/upstream-tool-live', toUpstreamToolLive(state))
     })
   }

@@ -1,18 +1,16 @@
-import type { ShapingPreview } from '../execution/index.ts'
-import { type AppError, isJsonObject, type JsonObject } from '../kernel/index.ts'
-import { addressOf } from '../platform/http/index.ts'
-import { type ServerFrame, serverTabPath } from '../servers/index.ts'
-import {
-  type PresentedTool,
-  presentedName,
-  removeHidden,
-  type Upstream,
-  upstreamPath,
-  upstreamToolPath,
-} from '../upstreams/index.ts'
-import { placeErrors } from './tool-editor-errors.ts'
-import { RESPONSE_CHOICES, RESPONSE_HINTS } from './tool-editor-response.ts'
-import { toSides } from './tool-shaped.view.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import type { AppError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
+import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
+import { placeErrors } from '../tool-editor/tool-editor-errors.ts'
+import { RESPONSE_CHOICES, RESPONSE_HINTS } from '../tool-editor/tool-editor-response.ts'
+import { toSides } from '../tool-editor/tool-shaped.view.ts'
+import { upstreamPath, upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { isAsKept, type ReadUpstreamTool, type TypedUpstreamTool } from './upstream-tool-form.ts'
 
 /** A tool of an upstream of a server that the one who asks may build. */

@@ -1,10 +1,11 @@
-import type { Actor } from '../../kernel/index.ts'
-import { formatCount, shownTime, timeText } from '../../platform/http/index.ts'
-import { isPerCaller } from '../upstream.ts'
-import type { UpstreamWithGlobals } from '../upstreams.service.ts'
-import type { AccountMark } from './account.ts'
-import { connectPath } from './account-words.ts'
-import type { UpstreamAccounts } from './upstream-accounts.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { shownTime, timeText } from '../../lib/http/pages/time-text.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import type { AccountMark } from '../../upstreams/oauth-client/account.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
+import { isPerCaller } from '../../upstreams/upstream.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 
 const toConnected = (account: AccountMark | undefined) =>
   account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }

@@ -1,6 +1,6 @@
-import { formText } from '../platform/http/index.ts'
-import type { AuthWish } from './auth-wish.ts'
-import type { UpstreamAuth } from './upstream.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import type { AuthWish } from '../../upstreams/config/auth-wish.ts'
+import type { UpstreamAuth } from '../../upstreams/upstream.ts'
 
 /** The part of an upstream's form that says on whose behalf it is asked. */
 export const AuthForm = { auth: formText, clientId: formText, clientSecret: formText, scopes: formText }

@@ -1,23 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../../kernel/index.ts'
-import {
-  actorOf,
-  addressOf,
-  type FormPage,
-  formText,
-  showForm,
-  submitForm,
-  uuidParam,
-} from '../../platform/http/index.ts'
-import { upstreamPath } from '../upstream-path.ts'
-import { EVERYBODY } from './account.ts'
-import { connectPath } from './account-words.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { type FormPage, formText, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import type { Journeys } from '../../upstreams/oauth-client/journeys.ts'
+import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
+import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import { toConnectView, toLeaveView } from './connect.view.ts'
-import type { Journeys } from './journeys.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
-import { CALLBACK_PATH } from './patchbay-client.ts'
-import type { Connectable, UpstreamAccounts } from './upstream-accounts.ts'
+import { upstreamPath } from './upstream-path.ts'
 
 const config = { access: 'user' } as const
 const Params = z.object({ upstreamId: uuidParam })

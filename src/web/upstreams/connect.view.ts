@@ -1,10 +1,10 @@
-import type { Actor } from '../../kernel/index.ts'
-import { shownTime } from '../../platform/http/index.ts'
-import type { Upstream } from '../upstream.ts'
-import { EVERYBODY } from './account.ts'
-import { connectPath } from './account-words.ts'
-import type { Journey } from './connecting.ts'
-import type { Connectable } from './upstream-accounts.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import type { Journey } from '../../upstreams/oauth-client/connecting.ts'
+import type { Connectable } from '../../upstreams/oauth-client/upstream-accounts.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
 
 /** Where it is, as far as the builder wrote it out: what a global stands for is not for every caller to know. */
 const hostOf = ({ config }: Upstream): string =>

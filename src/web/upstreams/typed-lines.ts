@@ -1,4 +1,6 @@
-import { type FieldError, failure, parseJson, type Result, success } from '../kernel/index.ts'
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { parseJson } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
 /** What is typed line by line, blank lines left out, with what is wrong with a line. */
 type Read<T> = Result<T, string>

@@ -1,5 +1,10 @@
-import { AppError, type FieldError, readWholeNumber } from '../kernel/index.ts'
-import { formText, parseInput } from '../platform/http/index.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
+import type { Upstream, UpstreamConfig } from '../../upstreams/upstream.ts'
+import { CreateUpstream } from '../../upstreams/upstreams.schema.ts'
+import type { UpstreamChange, UpstreamInput } from '../../upstreams/upstreams.service.ts'
 import { AUTH_LABELS, AuthForm, NEW_AUTH, readAuth, typedAuthOf } from './auth-form.ts'
 import {
   HEADER_LINES,
@@ -10,9 +15,6 @@ import {
   writePairs,
   writeTexts,
 } from './typed-lines.ts'
-import type { Upstream, UpstreamConfig } from './upstream.ts'
-import { CreateUpstream } from './upstreams.schema.ts'
-import type { UpstreamChange, UpstreamInput } from './upstreams.service.ts'
 
 /** The form of an upstream: texts as they were typed; a box that is not ticked is empty. */
 export const UpstreamForm = {

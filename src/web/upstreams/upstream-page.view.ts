@@ -1,10 +1,17 @@
-import { formatCount, formatNumber, timeText } from '../platform/http/index.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { timeText } from '../../lib/http/pages/time-text.ts'
+import { DEFAULT_UPSTREAM_TIMEOUT_MS } from '../../upstreams/limits.ts'
+import type {
+  Upstream,
+  UpstreamConfig,
+  UpstreamFeatures,
+  UpstreamState,
+  UpstreamTransport,
+} from '../../upstreams/upstream.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 import { toAuthText } from './auth-form.ts'
-import { DEFAULT_UPSTREAM_TIMEOUT_MS } from './limits.ts'
-import type { Upstream, UpstreamConfig, UpstreamFeatures, UpstreamState, UpstreamTransport } from './upstream.ts'
 import { typedOf } from './upstream-form.ts'
 import { upstreamPath } from './upstream-path.ts'
-import type { UpstreamWithGlobals } from './upstreams.service.ts'
 
 const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
   http: { text: 'Streamable HTTP', hint: 'What MCP servers on the network speak today.' },

@@ -1,4 +1,4 @@
-import { addressOf } from '../platform/http/index.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
 
 /** Where the page of an upstream is, among the sources of its server. */
 export const upstreamPath = (serverId: string, upstreamId: string): string =>

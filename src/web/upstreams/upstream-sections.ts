@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import type { TokenCounter } from '../context/index.ts'
-import type { Actor } from '../kernel/index.ts'
-import { formatCount, formText, pageNumber, shownTime, takePage } from '../platform/http/index.ts'
-import type { LogLine } from './connection/index.ts'
-import type { UpstreamReviews } from './review/index.ts'
-import type { Upstream } from './upstream.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import type { LogLine } from '../../upstreams/connection/output-log.ts'
+import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
 import {
   OFFER_LISTS,
   OFFERED_PER_PAGE,
@@ -14,7 +18,6 @@ import {
   toOfferedRows,
   toOfferTabs,
 } from './upstream-offer.view.ts'
-import type { UpstreamOffers } from './upstream-offers.ts'
 import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiting.view.ts'
 
 export type UpstreamSectionsParts = {

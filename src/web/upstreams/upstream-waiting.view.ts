@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
-import { formatCount, formatNumber } from '../platform/http/index.ts'
-import { removeHidden } from './catalogue/index.ts'
-import { nameHashOf, type UpstreamReview, type WaitingTool } from './review/index.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import { hashOfName as nameHashOf, type WaitingTool } from '../../upstreams/review/tool-review.ts'
+import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
 
 /** Changes that a page shows: each may be long. */
 export const WAITING_PER_PAGE = 5

@@ -1,23 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
-import {
-  actorOf,
-  assertTypedName,
-  type FormPage,
-  formatCount,
-  formText,
-  parseForm,
-  showForm,
-  submitForm,
-  uuidParam,
-} from '../platform/http/index.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
+import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
+import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
+import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import { readAccountPart, toSecretNote } from './account-part.view.ts'
 import { toAuthChoices } from './auth-form.ts'
-import type { UpstreamCatalogues } from './catalogue/index.ts'
-import { readAccountPart, toSecretNote } from './oauth/account-part.view.ts'
-import type { UpstreamAccounts } from './oauth/upstream-accounts.ts'
-import type { UpstreamReviews } from './review/index.ts'
-import type { Upstream, UpstreamState } from './upstream.ts'
 import {
   isSameForm,
   LABELS,
@@ -40,7 +35,6 @@ import {
 } from './upstream-page.view.ts'
 import { upstreamPath } from './upstream-path.ts'
 import { createUpstreamSections, SectionsQuery, type UpstreamSectionsParts } from './upstream-sections.ts'
-import type { UpstreamService, UpstreamWithGlobals } from './upstreams.service.ts'
 
 const config = { access: 'user' } as const
 const ServerParams = z.object({ uuid: uuidParam })
@@ -277,7 +271,7 @@ export const upstreamPages =
     })
 
     const removalPage = (server: Frame, { id, name }: Upstream, typed: string): FormPage => ({
-      view: 'servers/removal',
+      view: 'settings/removal',
       data: {
         title: `Remove ${name}`,
         server,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../../support/api-client.ts'
 
 const Found = z.strictObject({
   servers: z.array(

@@ -1,4 +1,4 @@
-/** A server over stdio that says what it was started with. */
+/** A stdio server with a tool that reports how it was started. */
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 

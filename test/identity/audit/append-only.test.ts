@@ -1,40 +1,41 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type AuditLog, createAuditLog, writeAudit } from '../../src/platform/audit/index.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { writeAudit } from '../../../src/identity/audit/audit.store.ts'
+import { type AuditLog, createAuditLog } from '../../../src/identity/audit/audit-log.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { signUp } from '../../support/api-client.ts'
+import { databaseKinds } from '../../support/databases.ts'
 import { readEntries } from './audit-world.ts'
 
-const SRC = join(import.meta.dirname, '../../src')
+const SRC = join(import.meta.dirname, '../../../src')
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 const sourceFiles = async (): Promise<string[]> =>
   (await readdir(SRC, { recursive: true, withFileTypes: true }))
     .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
     .map(entry => join(entry.parentPath, entry.name).slice(SRC.length + 1))
-    .filter(path => !path.startsWith('platform/db/generated/'))
+    .filter(path => !path.startsWith('lib/db/generated/'))
 
 describe('the source', () => {
-  it('touches audit entries in one file, which adds, reads and removes those of an age, and changes none', async () => {
+  it('accesses audit entries in a single file, which adds, reads and expires them but never changes one', async () => {
     const uses: string[] = []
     for (const path of await sourceFiles()) {
       const text = await readFile(join(SRC, path), 'utf8')
       for (const [, method] of text.matchAll(/auditEntry(?:\.(\w+))?/g)) uses.push(`${path}: ${method}`)
       if (/"AuditEntry"|auditEntries/.test(text)) uses.push(`${path}: by its table or through an organization`)
     }
-    const store = 'platform/audit/audit.store.ts'
+    const store = 'identity/audit/audit.store.ts'
     expect(uses.sort()).toEqual([`${store}: create`, `${store}: deleteMany`, `${store}: findMany`])
     const [removal] = (await readFile(join(SRC, store), 'utf8')).match(/auditEntry\.deleteMany\(.*\)/) ?? []
     expect(removal).toContain('where: { createdAt: { lt: before } }')
   })
 })
 
-describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
+describe.each(databaseKinds)('audit log entries on $kind', kind => {
   const patchbay = runPatchbay(kind)
 
-  it('outlive the organization and the account that they are about, and are the installation’s then', async () => {
+  it('remain after their organization and account are deleted, in the installation’s log', async () => {
     const { db } = patchbay.services
     const operator = await signUp(patchbay.origin)
     const owner = await signUp(patchbay.origin)
@@ -63,7 +64,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
     expect(after[0]).toMatchObject({ action: 'organization.removed', target: { name: organization.name } })
   })
 
-  describe('that are old', () => {
+  describe('past the retention time', () => {
     const writeAged = async (count: number, ageDays: number, now: number): Promise<void> => {
       await patchbay.services.db.auditEntry.createMany({
         data: Array.from({ length: count }, () => ({
@@ -76,7 +77,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
     const countAged = () => patchbay.services.db.auditEntry.count({ where: { targetType: 'aged' } })
     const clean = (log: AuditLog) => log.removeOld(new AbortController().signal)
 
-    it('go once they are older than the setting says, however many, and others stay', async () => {
+    it('are removed, however many, while others stay', async () => {
       const { db } = patchbay.services
       let now = Date.now()
       await writeAged(1_001, 400, now)
@@ -90,7 +91,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
       expect(await db.auditEntry.count()).toBeGreaterThan(0)
     })
 
-    it('stay for ever where the setting is 0', async () => {
+    it('stay forever if the setting is 0', async () => {
       await writeAged(2, 40_000 / 4, Date.now())
       await clean(createAuditLog({ db: patchbay.services.db, keptDays: 0 }))
       expect(await countAged()).toBe(2)
@@ -98,7 +99,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
       expect(await countAged()).toBe(0)
     })
 
-    it('go by the upkeep of a running installation, which keeps them a year', async () => {
+    it('are removed by the cleanup of a running installation after a year', async () => {
       const now = Date.now()
       await writeAged(2, 366, now)
       await writeAged(1, 300, now)
@@ -106,7 +107,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
       expect(await countAged()).toBe(1)
     })
 
-    it('wait for the next time when the process stops', async () => {
+    it('are left for the next cleanup if the process stops', async () => {
       await writeAged(2, 500, Date.now())
       const before = await countAged()
       await createAuditLog({ db: patchbay.services.db, keptDays: 365 }).removeOld(AbortSignal.abort())
@@ -114,7 +115,7 @@ describe.each(databaseKinds)('entries of the audit log on $kind', kind => {
     })
   })
 
-  it('hold texts of any length and kind, cut', async () => {
+  it('accept text of any length and kind, and truncate it', async () => {
     const { db } = patchbay.services
     const long = `\u0000\ud800${'x'.repeat(10_000)}`
     await writeAudit(db, {

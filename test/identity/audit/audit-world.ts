@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ApiClient } from '../support/api-client.ts'
+import type { ApiClient } from '../../support/api-client.ts'
 
 const Entry = z.object({
   id: z.uuid(),
@@ -16,22 +16,22 @@ const Page = z.object({ items: z.array(Entry), nextCursor: z.string().nullable()
 
 export const PASSWORD = 'correct horse battery staple'
 
-/** A page of a log, as the API shows it. */
+/** A page of a log, as returned by the API. */
 export const readPage = async (api: ApiClient, path: string): Promise<z.infer<typeof Page>> =>
   Page.parse((await api.expectOk('GET', path)).body)
 
-/** What the log says of these actions, newest first. */
+/** Returns the log entries of these actions, newest first. */
 export const readEntries = async (api: ApiClient, path: string, query = ''): Promise<Entry[]> =>
   (await readPage(api, `${path}?limit=200${query}`)).items
 
-/** The log as a file. */
+/** Downloads the log as a file. */
 export const download = (api: ApiClient, path: string, signal?: AbortSignal): Promise<Response> =>
   fetch(`${api.origin}/api/v1${path}`, {
     headers: { authorization: `Bearer ${api.token}` },
     ...(signal !== undefined && { signal }),
   })
 
-/** Its lines, each parsed by itself. */
+/** Parses each line of the file. */
 export const linesOf = (text: string): Entry[] =>
   text
     .split('\n')

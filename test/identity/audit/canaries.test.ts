@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { createApiClient, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { createApiClient, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { databaseKinds } from '../../support/databases.ts'
 import { download, linesOf } from './audit-world.ts'
 
 const PASSWORD = 'canary-password'
@@ -14,7 +14,7 @@ const PLAIN = 'canary-plain'
 describe.each(databaseKinds)('the audit log on $kind', kind => {
   const patchbay = runPatchbay(kind)
 
-  it('never holds a password, a token, a secret, nor a plain global, in the table or in the file', async () => {
+  it('never contains a password, token, secret or global value, neither in the table nor in the file', async () => {
     const { db, accounts } = patchbay.services
     const operator = await signUp(patchbay.origin)
     const browser = createBrowser(patchbay.origin)

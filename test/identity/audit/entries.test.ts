@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, createApiClient, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { databaseKinds } from '../support/databases.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, createApiClient, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { createPageBrowser } from '../../support/page-browser.ts'
 import { PASSWORD, readEntries } from './audit-world.ts'
 
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
@@ -24,7 +24,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
   const ofInstallation = (query = '') => readEntries(operator, '/audit', query)
   const actor = () => ({ id: builder.userId, email: builder.email })
 
-  it('says who made an account, from where, and whose organization that began', async () => {
+  it('records who created an account, from where, and its new organization', async () => {
     const browser = createBrowser(patchbay.origin, { address: HOME })
     await browser.signUp('new@example.com', PASSWORD)
     const [entry] = await ofInstallation('&action=user.signed_up')
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     expect(founded?.organizationId).toBe(founded?.target.id)
   })
 
-  it('says who signed in and out, and that it failed with which address, for the operator alone', async () => {
+  it('records sign-ins and sign-outs, and failures with the email that was tried, for the operator only', async () => {
     const browser = createBrowser(patchbay.origin, { address: HOME })
     await browser.signIn(builder.email, 'a wrong password')
     await browser.signIn('nobody@example.com', 'a wrong password')
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('says each thing once of who comes and goes by the pages', async () => {
+  it('records sign-ins and sign-outs through the pages only once', async () => {
     const browser = createPageBrowser(patchbay.origin, { address: HOME })
     await browser.get('/sign-up')
     await browser.submit('/sign-up', { email: 'pages@example.com', password: PASSWORD })
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('writes no more failed sign-ins than the throttle lets through', async () => {
+  it('records no more failed sign-ins than the throttle allows', async () => {
     const browser = createBrowser(patchbay.origin, { address: '198.51.100.99' })
     const statuses: number[] = []
     for (let count = 0; count < 14; count++) {
@@ -94,7 +94,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     expect(failed.filter(({ target }) => target.name === 'flooded@example.com')).toHaveLength(10)
   })
 
-  it('says who made and removed which token, with its scopes, and what the command line did', async () => {
+  it('records who created and revoked which token, with its scopes, and the actions of the command line', async () => {
     const made = await builder.create('/tokens', { name: 'for CI', scopes: ['read'] })
     await builder.expectOk('DELETE', `/tokens/${made.id}`)
     const target = { type: 'token', id: made.id, name: 'for CI' }
@@ -113,7 +113,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('says who made, opened and removed a server, and nothing of a change that opens nothing', async () => {
+  it('records who created, opened up and deleted a server, but no changes that leave access as it is', async () => {
     const { id } = await builder.create('/servers', { name: 'Weather' })
     await builder.expectOk('PATCH', `/servers/${id}`, { description: 'Of everywhere', access: 'private' })
     await builder.expectOk('PATCH', `/servers/${id}`, { access: 'public', allowedUsers: ['operator@example.com'] })
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('says what clients are shown of a server and of its answers from when on, each part that is different', async () => {
+  it('records each changed part of a server’s presentation and result settings', async () => {
     const { id } = await builder.create('/servers', { name: 'Sparing', maxResponseTokens: 500 })
     const patch = (wish: object) => builder.expectOk('PATCH', `/servers/${id}`, wish)
     await patch({ presentation: 'search', pinnedTools: ['one', 'two'], maxResponseTokens: 500 })
@@ -159,7 +159,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('says which secrets and globals were set and removed by their keys, and when one became the other', async () => {
+  it('records by key which secrets and globals were set and removed, and when one became the other', async () => {
     const { id } = await builder.create('/servers', { name: 'Keys' })
     const put = (value: string, secret?: boolean) =>
       builder.expectOk('PUT', `/servers/${id}/globals/api_key`, { value, ...(secret !== undefined && { secret }) })
@@ -179,7 +179,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('says who made, published and removed a toolkit, and which update of a foreign one a server took', async () => {
+  it('records who created, published and deleted a toolkit, and which update of another’s toolkit a server accepted', async () => {
     const toolkit = await builder.create('/toolkits', { title: 'Tools' })
     await builder.expectOk('PATCH', `/toolkits/${toolkit.id}`, { title: 'More tools' })
     await builder.expectOk('PATCH', `/toolkits/${toolkit.id}`, { visibility: 'public' })
@@ -204,7 +204,7 @@ describe.each(databaseKinds)('the audit log on $kind', kind => {
     ])
   })
 
-  it('writes nothing of what was refused', async () => {
+  it('does not record rejected actions', async () => {
     const before = await patchbay.services.db.auditEntry.count()
     const { id } = await patchbay.services.db.server.findFirstOrThrow({ where: { organizationId } })
     const stranger = createApiClient(patchbay.origin)

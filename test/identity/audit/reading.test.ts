@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../../support/api-client.ts'
+import { databaseKinds } from '../../support/databases.ts'
 import { download, linesOf, readEntries, readPage } from './audit-world.ts'
 
 /** More than two batches of an export. */
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
     })
   })
 
-  it('goes newest first, in pages that neither repeat nor leave out an entry', async () => {
+  it('returns the newest first, in pages that neither repeat nor skip an entry', async () => {
     const seen: string[] = []
     let cursor = ''
     for (;;) {
@@ -44,11 +44,11 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
       cursor = `&cursor=${page.nextCursor}`
     }
     expect(seen).toEqual([...seen].sort().reverse())
-    // And the one of how the organization began.
+    // Plus the entry for the creation of the organization.
     expect(new Set(seen).size).toBe(MANY + 1)
   })
 
-  it('can be narrowed to an action, a kind of action, who, what to, and a time', async () => {
+  it('can be filtered by action, kind of action, user, target and time', async () => {
     const actionsOf = async (query: string) =>
       new Set((await readEntries(owner, log, query)).map(({ action }) => action))
     expect(await actionsOf('&action=secret.set')).toEqual(new Set(['secret.set']))
@@ -73,7 +73,7 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
     'format=csv',
     'limit=0',
     'cursor=x',
-  ])('refuses %s with an error that names it', async query => {
+  ])('rejects %s with an error that names it', async query => {
     const name = query.split('=')[0]
     expect(await owner.send('GET', `${log}?${query}`)).toMatchObject({
       status: 400,
@@ -81,7 +81,7 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
     })
   })
 
-  it('comes as a file of all that match, an entry a line, whatever its names hold', async () => {
+  it('returns all matching entries as a file, one per line, whatever their names contain', async () => {
     const response = await download(owner, `${log}?format=ndjson`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
@@ -103,12 +103,12 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
     expect(part).toHaveLength(Math.ceil(MANY / 2))
   })
 
-  it('is an empty file where nothing matches', async () => {
+  it('returns an empty file if nothing matches', async () => {
     const response = await download(owner, `${log}?format=ndjson&action=token.`)
     expect([response.status, await response.text()]).toEqual([200, ''])
   })
 
-  it('is for the operator as a whole, sign-ups of all among it, and for nobody else', async () => {
+  it('lets only the operator read the whole log, including all sign-ups', async () => {
     const all = linesOf(await (await download(operator, '/audit?format=ndjson')).text())
     expect(all.length).toBeGreaterThan(MANY)
     expect(all.filter(({ action }) => action === 'user.signed_up')).toHaveLength(2)
@@ -116,7 +116,7 @@ describe.each(databaseKinds)('reading the audit log on $kind', kind => {
     expect((await download(operator, `${log}?format=ndjson`)).status).toBe(404)
   })
 
-  it('holds of one’s own what one did, and not what was done in organizations one has left', async () => {
+  it('returns a user’s own actions, except those in organizations they have left', async () => {
     const guest = await signUp(patchbay.origin)
     const { db } = patchbay.services
     const organizationId = log.split('/')[2] ?? ''

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isForeignKeyViolation, type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
+import { isForeignKeyViolation } from '../../../src/lib/db/failures.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 const SOON = new Date('2999-01-01T00:00:00Z')
 

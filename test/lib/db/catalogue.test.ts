@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 /** As the database itself tells them, columns in order. */
 type Catalogue = {

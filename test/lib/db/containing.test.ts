@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { containing, measureDatabase, type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
+import { containing } from '../../../src/lib/db/containing.ts'
+import { measureDatabase } from '../../../src/lib/db/measure.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 describe.each(databaseKinds)('on $kind', ({ kind, create }) => {
   let database: TestDatabase

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { POSTGRES_SCHEMA, SQLITE_SCHEMA, toPostgresSchema } from '../../scripts/derive-schema.ts'
-import { diffMigrations, MIGRATIONS } from '../../scripts/migrations.ts'
-import { runPrisma } from '../../scripts/prisma.ts'
-import { migrate } from '../../src/platform/db/index.ts'
-import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
+import { POSTGRES_SCHEMA, SQLITE_SCHEMA, toPostgresSchema } from '../../../scripts/derive-schema.ts'
+import { diffMigrations, MIGRATIONS } from '../../../scripts/migrations.ts'
+import { runPrisma } from '../../../scripts/prisma.ts'
+import { migrate } from '../../../src/lib/db/migrate.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../../support/databases.ts'
 
 /** Each run of the Prisma CLI takes a second or two. */
 const TIMEOUT_MS = 60_000

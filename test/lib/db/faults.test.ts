@@ -2,15 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  migrate,
-  type OpenDatabase,
-  openDatabase,
-  openRawSqlite,
-  type RawSqlite,
-  transact,
-} from '../../src/platform/db/index.ts'
-import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase, transact } from '../../../src/lib/db/client.ts'
+import { migrate } from '../../../src/lib/db/migrate.ts'
+import { openRawSqlite, type RawSqlite } from '../../../src/lib/db/sqlite.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../../support/databases.ts'
 
 const kindNamed = (wanted: string) => databaseKinds.filter(({ kind }) => kind === wanted)
 const data = { name: 'written' }

@@ -1,5 +1,6 @@
 // Migrates the database of the first argument from the folder of the second, and writes what it applied as JSON.
-import { migrate, parseDatabaseUrl } from '../../src/platform/db/index.ts'
+import { migrate } from '../../../src/lib/db/migrate.ts'
+import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
 const [url = '', directory = ''] = process.argv.slice(2)
 const target = parseDatabaseUrl(url)

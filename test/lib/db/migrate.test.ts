@@ -5,16 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  type DatabaseTarget,
-  type MigrationError,
-  migrate,
-  migrationState,
-  openDatabase,
-  openRawSqlite,
-  toPgConfig,
-} from '../../src/platform/db/index.ts'
-import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../support/databases.ts'
+import { openDatabase } from '../../../src/lib/db/client.ts'
+import { migrate, migrationState } from '../../../src/lib/db/migrate.ts'
+import type { MigrationError } from '../../../src/lib/db/migrations.ts'
+import { toPgConfig } from '../../../src/lib/db/postgres.ts'
+import { openRawSqlite } from '../../../src/lib/db/sqlite.ts'
+import type { DatabaseTarget } from '../../../src/lib/db/target.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../../support/databases.ts'
 
 const NEXT = '29991231000000_next'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseDatabaseUrl } from '../../src/platform/db/index.ts'
+import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
 describe('DATABASE_URL', () => {
   it.each([

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isUniqueViolation, type OpenDatabase, openDatabase, transact } from '../../src/platform/db/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase, transact } from '../../../src/lib/db/client.ts'
+import { isUniqueViolation } from '../../../src/lib/db/failures.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
   let database: TestDatabase

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Prisma } from '../../src/platform/db/generated/sqlite/client.ts'
-import { type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
+import { Prisma } from '../../../src/lib/db/generated/sqlite/client.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 describe.each(databaseKinds)('a value kept on $kind', ({ create }) => {
   let database: TestDatabase

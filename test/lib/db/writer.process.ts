@@ -1,7 +1,8 @@
 // Writes organizations to the database of the first argument, one transaction and one plain write in turn, as many as
 // the second says, and prints the id of each when, and only when, the database has acknowledged it.
 import { writeSync } from 'node:fs'
-import { openDatabase, parseDatabaseUrl, transact } from '../../src/platform/db/index.ts'
+import { openDatabase, transact } from '../../../src/lib/db/client.ts'
+import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
 const STDOUT = 1
 const [url = '', count = '0'] = process.argv.slice(2)

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDatabase, openRawSqlite } from '../../src/platform/db/index.ts'
-import { countTurns } from '../support/count-turns.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { openDatabase } from '../../../src/lib/db/client.ts'
+import { openRawSqlite } from '../../../src/lib/db/sqlite.ts'
+import { countTurns } from '../../support/count-turns.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 /** Ten processes start at once on what may be two cores. */
 const TIMEOUT_MS = 120_000

@@ -1,6 +1,9 @@
 // Another process on the database of the first argument: commits a change that announces the event of the second.
-import { openDatabase, parseDatabaseUrl } from '../../src/platform/db/index.ts'
-import { createChanges, createEventBus, DomainEvent } from '../../src/platform/events/index.ts'
+import { openDatabase } from '../../../src/lib/db/client.ts'
+import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
+import { createChanges } from '../../../src/lib/events/changes.ts'
+import { DomainEvent } from '../../../src/lib/events/domain-event.ts'
+import { createEventBus } from '../../../src/lib/events/event-bus.ts'
 
 const [url = '', event = ''] = process.argv.slice(2)
 const target = parseDatabaseUrl(url)

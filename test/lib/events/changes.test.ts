@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openDatabase } from '../../src/platform/db/index.ts'
-import { createChanges, createEventBus, type DomainEvent } from '../../src/platform/events/index.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { openDatabase } from '../../../src/lib/db/client.ts'
+import { createChanges } from '../../../src/lib/events/changes.ts'
+import type { DomainEvent } from '../../../src/lib/events/domain-event.ts'
+import { createEventBus } from '../../../src/lib/events/event-bus.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 const EVENT_TYPES = [
   'toolkit_changed',

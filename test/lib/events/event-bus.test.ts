@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEventBus } from '../../src/platform/events/index.ts'
+import { createEventBus } from '../../../src/lib/events/event-bus.ts'
 
 const listening = () => {
   const logged: unknown[] = []

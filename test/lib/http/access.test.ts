@@ -3,14 +3,9 @@ import type { Session } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import {
-  actorOf,
-  beginSession,
-  endSession,
-  SESSION_ABSOLUTE_MS,
-  SESSION_IDLE_MS,
-} from '../../src/platform/http/index.ts'
-import { BASE_URL, buildHttpApp, type HttpAppOptions } from '../support/http-app.ts'
+import { actorOf } from '../../../src/lib/http/access.ts'
+import { beginSession, endSession, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../../src/lib/http/sessions.ts'
+import { BASE_URL, buildHttpApp, type HttpAppOptions } from '../../support/http-app.ts'
 
 const UNSAFE = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Counters, createDatabaseCounters, createMemoryCounters } from '../../src/platform/counters/index.ts'
-import { openDatabase } from '../../src/platform/db/index.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { openDatabase } from '../../../src/lib/db/client.ts'
+import { createDatabaseCounters } from '../../../src/lib/db/counters.store.ts'
+import { type Counters, createMemoryCounters } from '../../../src/lib/db/counters.ts'
+import { databaseKinds } from '../../support/databases.ts'
 
 type Implementation = { name: string; create: (now: () => number) => Promise<Counters> }
 

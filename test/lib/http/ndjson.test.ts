@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { describe, expect, it, vi } from 'vitest'
-import { sendNdjson } from '../../src/platform/http/index.ts'
-import { buildHttpApp } from '../support/http-app.ts'
+import { sendNdjson } from '../../../src/lib/http/ndjson.ts'
+import { buildHttpApp } from '../../support/http-app.ts'
 
 const LINE = 'x'.repeat(100_000)
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { buildHttpApp } from '../support/http-app.ts'
+import { buildHttpApp } from '../../support/http-app.ts'
 
 const Thing = z.object({ id: z.uuid(), name: z.string() }).meta({ id: 'TestThing' })
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AppError } from '../../src/kernel/index.ts'
-import { decodeCursor, pageOf, pageQuery, toPage } from '../../src/platform/http/index.ts'
-import { buildHttpApp } from '../support/http-app.ts'
+import { decodeCursor, pageOf, pageQuery, toPage } from '../../../src/lib/http/paging.ts'
+import { AppError } from '../../../src/lib/kernel/errors.ts'
+import { buildHttpApp } from '../../support/http-app.ts'
 
 describe('pages', () => {
   it('of any size, followed to the end, give every row once and in order', () => {

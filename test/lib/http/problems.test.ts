@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AppError, MAX_JSON_DEPTH, MAX_REQUEST_BYTES } from '../../src/kernel/index.ts'
-import { buildHttpApp, type HttpAppOptions } from '../support/http-app.ts'
+import { AppError } from '../../../src/lib/kernel/errors.ts'
+import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES } from '../../../src/lib/kernel/limits.ts'
+import { buildHttpApp, type HttpAppOptions } from '../../support/http-app.ts'
 
 const ANYONE = { access: 'anyone' } as const
 

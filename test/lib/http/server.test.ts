@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { buildHttpApp } from '../support/http-app.ts'
+import { buildHttpApp } from '../../support/http-app.ts'
 
 /**
  * Sends bytes as they are and gives what came back until the server closed the connection; others once something has

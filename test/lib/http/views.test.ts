@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { renderViews } from '../../src/platform/http/views.ts'
+import { renderViews } from '../../../src/lib/http/pages/views.ts'
 
 /** What the page `/page` of these templates shows, given this data. */
 const showPage = async (templates: Record<string, string>, data: Record<string, unknown>): Promise<string> => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { beginAnswer, countTokens, parseAnswer } from '../../src/context/index.ts'
-import { isJsonObject, type JsonValue } from '../../src/kernel/index.ts'
+import { beginAnswer } from '../../../src/lib/json/begin-answer.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 
 const recordOf = (id: number) => ({
   id,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type ExploreParams, explore } from '../../src/context/answers/explore.ts'
-import { parseAnswer } from '../../src/context/index.ts'
+import { type ExploreParams, explore } from '../../../src/lib/json/explore.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
 
 const run = (source: string | Uint8Array, params: ExploreParams = {}) => {
   const outcome = explore.apply(parseAnswer(source).document, params)

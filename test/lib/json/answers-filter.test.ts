@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type FilterParams, filter } from '../../src/context/answers/filter.ts'
-import { renderDocument } from '../../src/context/answers/render-document.ts'
-import { parseAnswer } from '../../src/context/index.ts'
+import { type FilterParams, filter } from '../../../src/lib/json/filter.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const SHOP = JSON.stringify({
   meta: { total: 3, next: null },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { renderDocument } from '../../src/context/answers/render-document.ts'
-import { parseAnswer } from '../../src/context/index.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const parseBytes = (bytes: readonly number[] | string, mediaType?: string) =>
   parseAnswer(typeof bytes === 'string' ? Buffer.from(bytes) : Uint8Array.from(bytes), mediaType)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parsePath, renderPath } from '../../src/context/answers/path.ts'
+import { parsePath, renderPath } from '../../../src/lib/json/path.ts'
 
 const names = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),

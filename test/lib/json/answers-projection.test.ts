@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { jsonpath } from 'json-p3'
 import { expect, it } from 'vitest'
-import { parsePath } from '../../src/context/answers/path.ts'
-import { excludePaths, includePaths } from '../../src/context/answers/project.ts'
-import { buildIndex } from '../../src/context/search/index.ts'
-import { keysTo } from '../../src/context/search/path.ts'
-import type { JsonValue } from '../../src/kernel/index.ts'
+import { parsePath } from '../../../src/lib/json/path.ts'
+import { excludePaths, includePaths } from '../../../src/lib/json/project.ts'
+import type { JsonValue } from '../../../src/lib/kernel/json.ts'
+import { keysTo } from '../../../src/lib/search/path.ts'
+import { buildIndex } from '../../../src/lib/search/search-search-index.ts'
 
 // The reference is an implementation of JSONPath (RFC 9535): it says where the paths lead, and what is built of these
 // places must be what the projection makes.

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { countTokens, createAnswerWork } from '../../src/context/index.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { createAnswerWork } from '../../../src/results/budget/answer-work.ts'
 
 const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
 const LARGE = Buffer.from(JSON.stringify(RECORDS))
@@ -191,7 +192,7 @@ it('looks under way when it closes are answered, and later ones refused', async 
 
 it('threads that have nothing to do keep no process alive', () => {
   const script = `
-    const { createAnswerWork } = await import(${JSON.stringify(new URL('../../src/context/index.ts', import.meta.url).href)})
+    const { createAnswerWork } = await import(${JSON.stringify(new URL('../../../src/results/budget/answer-work.ts', import.meta.url).href)})
     const work = createAnswerWork({ idleMs: 600_000 })
     const seen = await work.look({ owner: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
     console.log(seen.value.text)

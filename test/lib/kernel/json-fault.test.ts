@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { describeJsonFault, findJsonFault } from '../../src/kernel/index.ts'
+import { describeJsonFault, findJsonFault } from '../../../src/lib/kernel/json-fault.ts'
 
 const FAULTS: readonly (readonly [text: string, where: string])[] = [
   ['{"a": 1,}', 'line 1, column 8: a comma too many: } follows'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStop } from '../../src/kernel/index.ts'
+import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 
 describe('the signal that ends a call early', () => {
   it('tells everybody who listens, once, however often it is given', () => {

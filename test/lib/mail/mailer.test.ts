@@ -2,10 +2,11 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLogger } from '../../src/platform/logger.ts'
-import { createMailer, type Mail, type Mailer } from '../../src/platform/mail/index.ts'
-import { freePort } from '../support/free-port.ts'
-import { parseMail, type ReceivedMail, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
+import { createMailer } from '../../../src/lib/mail/create-mailer.ts'
+import type { Mail, Mailer } from '../../../src/lib/mail/mailer.ts'
+import { createLogger } from '../../../src/lib/process/logger.ts'
+import { freePort } from '../../support/free-port.ts'
+import { parseMail, type ReceivedMail, type SmtpServer, startSmtpServer } from '../../support/smtp-server.ts'
 
 const LETTER: Mail = {
   to: 'ada@example.com',

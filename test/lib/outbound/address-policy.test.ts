@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAddressPolicy, isCidr } from '../../src/platform/net/index.ts'
+import { createAddressPolicy, isCidr } from '../../../src/lib/outbound/address-policy.ts'
 
 const closed = createAddressPolicy({ allow: [] })
 

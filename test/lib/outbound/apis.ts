@@ -2,15 +2,14 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createServer as createRawServer, type LookupFunction, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
+import { createHttpClient, type HttpClientOptions } from '../../../src/lib/outbound/client.ts'
 import {
-  createAddressPolicy,
-  createHttpClient,
   type HttpClient,
-  type HttpClientOptions,
   OutboundError,
   type OutboundRequest,
   type OutboundResponse,
-} from '../../src/platform/net/index.ts'
+} from '../../../src/lib/outbound/http-client.ts'
 
 const closeAfterTest = (server: Server, sockets: Set<Socket>): void => {
   onTestFinished(async () => {

@@ -1,13 +1,13 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
 import {
-  createAddressPolicy,
   createGuardedFetch,
   type GuardedFetch,
   type GuardedFetchOptions,
-  OutboundError,
-} from '../../src/platform/net/index.ts'
+} from '../../../src/lib/outbound/guarded-fetch.ts'
+import { OutboundError } from '../../../src/lib/outbound/http-client.ts'
 import { type Api, resolverOf, startApi, startRawApi } from './apis.ts'
 import { BAD_NAMES, badTargets } from './bad-targets.ts'
 

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
-import { createAddressPolicy, createReverseProxy } from '../../src/platform/net/index.ts'
+import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
+import { createReverseProxy } from '../../../src/passthrough/proxy/reverse-proxy.ts'
 import { listen } from './apis.ts'
 
 it('an answer that is whole is no broken one, though its connection ends while the reader rests', async () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseFuzzy } from '../../src/context/search/fuzzy.ts'
-import { SEARCH_MODES } from '../../src/context/search/index.ts'
-import { findSpans, type Matcher } from '../../src/context/search/matcher.ts'
-import { createPassages } from '../../src/context/search/passages.ts'
-import { parseRegex } from '../../src/context/search/regex.ts'
-import { substringMatcher } from '../../src/context/search/substring.ts'
+import { parseFuzzy } from '../../../src/lib/search/fuzzy.ts'
+import { findSpans, type Matcher } from '../../../src/lib/search/matcher.ts'
+import { SEARCH_MODES } from '../../../src/lib/search/params.ts'
+import { createPassages } from '../../../src/lib/search/passages.ts'
+import { parseRegex } from '../../../src/lib/search/regex.ts'
+import { substringMatcher } from '../../../src/lib/search/substring.ts'
 import { json, search } from './search-support.ts'
 
 const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1', '-')

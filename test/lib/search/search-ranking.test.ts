@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { buildRanking } from '../../src/context/search/ranking.ts'
+import { buildRanking } from '../../../src/lib/search/ranking.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
 describe('long texts in records', () => {

@@ -1,6 +1,7 @@
-import type { AnswerDocument } from '../../src/context/answer-document.ts'
-import { createSearch, type SearchParams } from '../../src/context/search/index.ts'
-import type { JsonValue } from '../../src/kernel/index.ts'
+import type { AnswerDocument } from '../../../src/lib/json/answer-document.ts'
+import type { JsonValue } from '../../../src/lib/kernel/json.ts'
+import type { SearchParams } from '../../../src/lib/search/params.ts'
+import { createSearch } from '../../../src/lib/search/search.ts'
 
 export const json = (value: JsonValue): AnswerDocument => ({ kind: 'json', value, format: 'json' })
 export const text = (content: string): AnswerDocument => ({ kind: 'text', text: content, format: 'text' })

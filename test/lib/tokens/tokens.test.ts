@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import packageRanks from 'gpt-tokenizer/bpeRanks/o200k_base'
 import packaged, { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, it } from 'vitest'
-import { encoding } from '../../src/context/encoding.ts'
-import { countTokens } from '../../src/context/index.ts'
+import { encoding } from '../../../src/lib/tokens/encoding.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 
 it('a text counts as many tokens as the encoding makes of it', async () => {
   expect(await countTokens('')).toBe(0)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTurns, NoTurn } from '../../src/context/threads/turns.ts'
+import { createTurns, NoTurn } from '../../../src/lib/worker/turns.ts'
 
 /** Work that ends when it is told to. */
 const makeWorld = (maxAtOnce: number, { maxOfOwner = 1, maxWaitingOfOwner = 100, maxWaiting = 100 } = {}) => {

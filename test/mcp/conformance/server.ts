@@ -18,7 +18,7 @@ const resource = {
 } as const
 const SCHEMA = JSON.parse(readFileSync(join(import.meta.dirname, 'json-schema-2020-12.json'), 'utf8'))
 
-/** The suite calls from the origin it is told to call, which must be known before anything listens. */
+/** The suite uses the origin of the URL it calls, so the port must be known before the server listens. */
 const findFreePort = async (): Promise<number> => {
   const listener = createServer()
   await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
@@ -27,7 +27,7 @@ const findFreePort = async (): Promise<number> => {
   return port
 }
 
-/** The tools that the official suite calls by name, made by hand, on a server of this machine. */
+/** The tools that the official suite calls by name, on a local server. */
 export const startConformanceServer = async () => {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<() => Promise<void>>()
   const change = async () => {

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { beginSession, nextMessage, openStream, post } from '../mcp/wire.ts'
-import { callText, connect, toolNames } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
-import { answerJson } from '../support/fake-api.ts'
+import { callText, connect, toolNames } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
 const CHANGES = 100
 const CALLERS = 8
-/** For what does a lot: on a busy machine it takes its time. */
+/** For tests with many steps, which are slow on a busy machine. */
 const LONG_MS = 60_000
 
 describe.each(databaseKinds)('a change on $kind', kind => {
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     return { ...made, instance, tool: `/tools/${made.toolIds.tool}` }
   }
 
-  it('is live when it is answered: the very next call sees it', { timeout: LONG_MS }, async () => {
+  it('is live when its request returns: the next call sees it', { timeout: LONG_MS }, async () => {
     const { url, tool: toolPath, instance, serverId, toolIds } = await make()
     const client = await connect(url)
     for (let turn = 0; turn < 10; turn++) {
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     for (const client of clients) expect((await callText(client, 'tool')).text).toContain('/edited')
   })
 
-  it('of a tool’s name is told to open streams of both session transports, and one that shows nowhere is not', async () => {
+  it('of a tool’s name is notified on open streams of both session transports, and an invisible one is not', async () => {
     const { serverId, instance, tool: toolPath } = await make()
     const app = { port: patchbay.settings.port }
     const session = await beginSession(app, serverId)
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
     expect(await nextMessage(get)).toEqual(changed)
     expect(await nextMessage(sse)).toEqual(changed)
-    // Had the first change been told of as well, this one's notification would be the third.
+    // If the first change had been notified too, this notification would be the third.
     await ada.expectOk('PATCH', instance, { description: 'Described' })
     expect(await nextMessage(get)).toEqual(changed)
     await ada.expectOk('DELETE', `/servers/${serverId}`)
@@ -91,7 +91,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     expect([get.isClean(), await nextMessage(sse), await nextMessage(sse)]).toEqual([true, changed, undefined])
   })
 
-  it('fails no call under way, however many there are', { timeout: LONG_MS }, async () => {
+  it('fails no running call, however many there are', { timeout: LONG_MS }, async () => {
     const { url, tool: toolPath, instance } = await make('/slow/0')
     let isChanging = true
     const seen: { text: string; isError: boolean }[] = []
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('a change on $kind', kind => {
     expect((await callText(await connect(url), 'tool')).text).toContain(`/slow/${CHANGES}`)
   })
 
-  it('that takes a server away leaves its address to nobody', async () => {
+  it('that deletes a server makes its URL unknown', async () => {
     const { url, serverId } = await make()
     const app = { port: patchbay.settings.port }
     const session = await beginSession(app, serverId)

@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { createLogger } from '../../src/platform/logger.ts'
-import { buildServices } from '../../src/services.ts'
-import { INITIALIZE } from '../mcp/messages.ts'
-import { beginSession, nextMessage, openStream, post } from '../mcp/wire.ts'
-import { callText, connect, toolNames } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { compileCache } from '../support/compile-cache.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { createLogger } from '../../../src/lib/process/logger.ts'
+import { buildServices } from '../../../src/services.ts'
+import { callText, connect, toolNames } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { compileCache } from '../../support/compile-cache.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { INITIALIZE } from '../messages.ts'
+import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
-/** What one waits for at most; how soon it is to show is measured elsewhere. */
+/** The longest wait. Other tests measure how soon changes are visible. */
 const SHOWS = { timeout: 15_000, interval: 20 }
 const PROCESS_MS = 60_000
 
-/** Runs one of this checkout's programs to its end; answers what it wrote. Throws what it complained of. */
+/** Runs a program of this checkout to its end and returns its output. Throws its error output. */
 const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     env: { PATH: process.env.PATH, ...compileCache(), ...env },
@@ -35,7 +35,7 @@ const run = async (args: readonly string[], env: Record<string, string>): Promis
   return output.stdout
 }
 
-/** What makes another process one of the same installation. */
+/** The environment that makes another process part of the same installation. */
 const environmentOf = (patchbay: ReturnType<typeof runPatchbay>) => ({
   DATABASE_URL: patchbay.databaseUrl,
   PATCHBAY_PORT: String(patchbay.settings.port),
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await ada.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'first', secret: true })
     return made
   }
-  /** The services of another process, in this one: its bus and caches are its own. */
+  /** The services as in another process: with their own bus and caches. */
   const startOther = async () => {
     const other = await buildServices(patchbay.settings, createLogger('silent'))
     onTestFinished(other.close)
@@ -65,10 +65,10 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     return { ...other, actor }
   }
 
-  it('changes a global, an instance and a tool: each shows here', { timeout: PROCESS_MS }, async () => {
+  it('changes a global, an instance and a tool, and each change is visible here', { timeout: PROCESS_MS }, async () => {
     const { url, serverId, instanceIds, toolIds } = await make()
     const client = await connect(url)
-    /** What the API is asked for by a call. */
+    /** What a call requests from the API. */
     const asked = async () => {
       await callText(client, 'tool')
       return fake.seen.at(-1)?.url
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await expect.poll(() => toolNames(client), SHOWS).toEqual(['renamed'])
   })
 
-  it('takes access away, then the server: both show here', { timeout: PROCESS_MS }, async () => {
+  it('revokes access and then deletes the server, and both are visible here', { timeout: PROCESS_MS }, async () => {
     const { serverId } = await make()
     const app = { port: patchbay.settings.port }
     const knock = async () => (await post(app, serverId, INITIALIZE('2025-06-18'))).status
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await expect.poll(knock, SHOWS).toBe(404)
   })
 
-  it('that has a life of its own changes a mounted server: open streams hear of it', {
+  it('changes a mounted server, and open streams are notified', {
     timeout: PROCESS_MS,
   }, async () => {
     const { serverId, url, instanceIds } = await make()
@@ -112,9 +112,9 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
 
 describe('the command line, beside a running application', () => {
   const patchbay = runPatchbay()
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const main = join(import.meta.dirname, '../../../src/cli/main.ts')
 
-  it('makes a demo that is found, listed and called here', { timeout: PROCESS_MS }, async () => {
+  it('creates a demo that can be found, listed and called here', { timeout: PROCESS_MS }, async () => {
     const Demo = z.object({ id: z.uuid(), url: z.url(), tools: z.array(z.string()), answer: z.string() })
     const demo = Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay))))
     expect(demo.url).toBe(`${patchbay.origin}/s/${demo.id}`)
@@ -124,11 +124,11 @@ describe('the command line, beside a running application', () => {
     expect(await toolNames(client)).toEqual(demo.tools)
     const call = () => callText(client, 'convert_currency', { from: 'EUR', to: 'JPY', amount: 100 })
     expect(await call()).toEqual({ text: demo.answer, isError: false })
-    // Once more: it is the same one.
+    // Running it again changes nothing.
     expect(Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay)))).id).toBe(demo.id)
   })
 
-  it('makes a user and a token that are good here at once', { timeout: PROCESS_MS }, async () => {
+  it('creates a user and a token that are valid here at once', { timeout: PROCESS_MS }, async () => {
     const account = ['--email', 'carl@example.com', '--json']
     await run([main, 'user', 'create', ...account, '--password', 'correct horse battery'], environmentOf(patchbay))
     const made = JSON.parse(await run([main, 'token', 'create', ...account, '--name', 'ci'], environmentOf(patchbay)))

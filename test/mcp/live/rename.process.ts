@@ -1,8 +1,8 @@
-// Another process on the same database, set up by the environment as the command line is: as the user of the first
-// argument it gives the instance of the second the name of the third.
-import { createLogger } from '../../src/platform/logger.ts'
-import { loadSettings } from '../../src/platform/settings.ts'
-import { buildServices } from '../../src/services.ts'
+// Runs as another process on the same database, configured by the environment like the command line. Arguments: the id
+// of a user, the id of an instance, and its new name.
+import { createLogger } from '../../../src/lib/process/logger.ts'
+import { loadSettings } from '../../../src/lib/process/settings.ts'
+import { buildServices } from '../../../src/services.ts'
 
 const [userId = '', instanceId = '', name = ''] = process.argv.slice(2)
 const services = await buildServices(loadSettings(), createLogger('silent'))

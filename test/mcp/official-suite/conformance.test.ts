@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 import { ANSWERS, conformanceTools } from './fixture.ts'
 import { runScenario } from './suite.ts'
 
@@ -26,12 +26,12 @@ const SCENARIOS: readonly (readonly [specVersion: string, scenario: string])[] =
   ),
 ]
 
-/** Not testable yet: no tool here asks its client for anything, so none can need a capability of it. */
+/** Not testable yet: no tool here asks its client for anything, so none needs a client capability. */
 const UNTESTABLE: Readonly<Record<string, readonly string[]>> = {
   'server-stateless': ['ServerRejectsUndeclaredCapability', 'MissingCapabilityHttp400'],
 }
 
-describe('the official conformance suite against tools made through the API', () => {
+describe('the official conformance suite against tools created through the API', () => {
   let patchbay: TestApp
   let fake: FakeApi
   let url: string
@@ -54,8 +54,8 @@ describe('the official conformance suite against tools made through the API', ()
     expect(code, output).toBe(untestable.length === 0 ? 0 : 1)
   })
 
-  // Two scenarios of the suite would pass without the tool as well: what they call must really have been called.
-  it('has really called the API behind the tools', () => {
+  // Two scenarios would pass without the tool too, so check that the API was really called.
+  it('really called the API behind the tools', () => {
     const called = new Set(fake.seen.map(request => request.url))
     expect([...called].sort()).toEqual(
       expect.arrayContaining(['/audio', '/error', '/image', '/mixed', '/resource', '/text']),

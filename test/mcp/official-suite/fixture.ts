@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { answerJson } from '../support/fake-api.ts'
+import { answerJson } from '../../support/fake-api.ts'
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-/** 44 bytes of header and no sample: the smallest WAV there is. */
+/** The smallest WAV: a header of 44 bytes and no samples. */
 const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=', 'base64')
 
 const sendParts = (response: ServerResponse): void => {
@@ -20,7 +20,7 @@ const sendParts = (response: ServerResponse): void => {
   response.end(Buffer.concat([...parts, Buffer.from('--part--\r\n')]))
 }
 
-/** What the API behind the test tools answers, by path. */
+/** The API's responses, by path. */
 export const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/text': response =>
     response.writeHead(200, { 'content-type': 'text/plain' }).end('This is a simple text response for testing.'),
@@ -39,7 +39,7 @@ const get = (name: string, path: string) => (origin: string) => ({
   url: `${origin}${path}`,
 })
 
-/** Tools by the names that the official conformance suite calls, made as a builder makes them. */
+/** Creates tools with the names that the official suite calls, as a builder would. */
 export const conformanceTools = (origin: string) => [
   get('test_simple_text', '/text')(origin),
   get('test_image_content', '/image')(origin),
@@ -47,7 +47,7 @@ export const conformanceTools = (origin: string) => [
   get('test_embedded_resource', '/resource')(origin),
   get('test_multiple_content_types', '/mixed')(origin),
   get('test_error_handling', '/error')(origin),
-  // The suite only looks whether these two, once listed, keep quiet: no log line and no request of the server's own.
+  // For these two the suite only checks that nothing is sent: no log message and no request of the server.
   get('test_logging_tool', '/text')(origin),
   get('test_streaming_elicitation', '/text')(origin),
   {

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { echo, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')
 const PROGRAM = join(dirname(PACKAGE), 'clients/launcher/build/index.js')
@@ -37,7 +37,7 @@ describe('the official inspector at the command line', { timeout: 60_000 }, () =
     expect(await inspect('--method', 'tools/list')).toMatchObject({ tools: [{ name: 'get_user' }] })
   })
 
-  it('calls one and shows what the API said', async () => {
+  it('calls a tool and shows the API’s response', async () => {
     const args = ['--method', 'tools/call', '--tool-name', 'get_user', '--tool-arg', 'id=42']
     const result = z.object({ content: z.array(z.object({ text: z.string() })) }).parse(await inspect(...args))
     expect(result.content[0]?.text).toContain('/users/42')

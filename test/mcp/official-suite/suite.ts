@@ -7,14 +7,14 @@ const PROGRAM = join(
   'dist/index.js',
 )
 
-/** How the suite lists a check that failed, name first. */
+/** The format of a failed check, name first. */
 const FAILED_CHECK = /^ {2}- (\w+): /gm
 
 export type ScenarioRun = {
-  /** 0: every check passed. */
+  /** 0 if every check passed. */
   code: number
   output: string
-  /** Names of the checks that failed. */
+  /** Names of the failed checks. */
   failed: string[]
 }
 

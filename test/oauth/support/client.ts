@@ -7,7 +7,7 @@ export const CALLBACK = 'http://127.0.0.1/callback'
 const Registered = z.looseObject({ client_id: z.string(), client_secret: z.string().optional() })
 export type Registered = z.infer<typeof Registered>
 
-/** What an endpoint answered: its status, headers and JSON. */
+/** The response of an endpoint: status, headers and JSON. */
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> }
 
 const toAnswer = async (response: Response): Promise<Answer> => {
@@ -17,7 +17,7 @@ const toAnswer = async (response: Response): Promise<Answer> => {
 }
 
 let addresses = 0
-/** For an app that trusts loopback as its proxy: as many addresses as there are registrations, so that none is a flood. */
+/** A new client address for each registration, for an app that trusts loopback as its proxy. Avoids the rate limit. */
 const freshAddress = (): string => `203.0.${113 + Math.floor(++addresses / 250)}.${addresses % 250}`
 
 export const postRegistration = async (
@@ -33,7 +33,7 @@ export const postRegistration = async (
     }),
   )
 
-/** Registers a public client that answers on loopback, unless the metadata say otherwise. */
+/** Registers a public client with a loopback redirect, unless the metadata differ. */
 export const registerClient = async (origin: string, metadata: Record<string, unknown> = {}): Promise<Registered> => {
   const said = { client_name: 'Test client', redirect_uris: [CALLBACK], ...metadata }
   const { status, body } = await postRegistration(origin, said)
@@ -58,10 +58,10 @@ export const postForm = async (
 export const makeVerifier = (): string => randomBytes(32).toString('base64url')
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
-/** One authorization request: its parameters, and what the client must remember. */
+/** An authorization request: its parameters, and what the client must remember. */
 export type Request = { verifier: string; parameters: Record<string, string> }
 
-/** A correct request; `changes` replaces parameters, and leaves out those that are undefined. */
+/** Creates a valid request. `changes` replaces parameters, and removes those that are undefined. */
 export const makeRequest = (
   clientId: string,
   resource: string,
@@ -85,24 +85,24 @@ export const makeRequest = (
 export const authorizeUrl = (origin: string, { parameters }: Request): string =>
   `${origin}/oauth/authorize?${new URLSearchParams(parameters)}`
 
-/** What the client was answered through the browser. Throws where the browser was not sent to it. */
+/** Returns the parameters with which the browser was sent to the client. Throws if it was not. */
 export const readCallback = (page: Page): URLSearchParams => {
   const location = page.headers.get('location')
   if (location === null) throw new Error(`no redirect: ${page.status} ${page.url} ${page.text.slice(0, 2_000)}`)
   return new URL(location).searchParams
 }
 
-/** The page that asks for consent. */
+/** Opens the consent page. */
 export const openConsent = (visitor: Visitor, origin: string, request: Request): Promise<Page> =>
   visitor.get(authorizeUrl(origin, request))
 
-/** Answers the page that asks for consent. */
+/** Responds to the consent page. */
 export const answerConsent = (visitor: Visitor, page: Page, answer: 'yes' | 'no'): Promise<Page> => {
   const { action, fields } = fieldsOf(page, '/oauth/interaction/')
   return visitor.post(action, { ...fields, answer })
 }
 
-/** Through all pages, agreeing, to the code. */
+/** Goes through all pages, gives consent, and returns the code. */
 export const obtainCode = async (visitor: Visitor, origin: string, request: Request): Promise<string> => {
   const callback = readCallback(await answerConsent(visitor, await openConsent(visitor, origin, request), 'yes'))
   const code = callback.get('code')
@@ -110,7 +110,7 @@ export const obtainCode = async (visitor: Visitor, origin: string, request: Requ
   return code
 }
 
-/** Changes code and verifier for tokens; `changes` as in `makeRequest`. */
+/** Exchanges code and verifier for tokens; `changes` as in `makeRequest`. */
 export const exchange = (
   origin: string,
   code: string,
@@ -155,11 +155,11 @@ export const tokensOf = ({ status, body }: Answer): Tokens => {
   return Tokens.parse(body)
 }
 
-/** Everything from consent to tokens, for a client that is registered. */
+/** Goes from consent to tokens, for a registered client. */
 export const connect = async (visitor: Visitor, origin: string, request: Request): Promise<Tokens> =>
   tokensOf(await exchange(origin, await obtainCode(visitor, origin, request), request))
 
-/** What an MCP client is answered with a token: the status of an initialize. */
+/** Returns the status of an initialize request with a token. */
 export const knock = async (serverUrl: string, token: string): Promise<number> => {
   const response = await fetch(serverUrl, {
     method: 'POST',

@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../../support/tls', `${name}.pem`), 'utf8')
 
-/** The name that the test certificate is for. */
+/** The host name in the test certificate. */
 const HOST = 'api.test'
 
 export type DocumentAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | 'never'
@@ -17,21 +17,21 @@ export type DocumentHost = {
   /** `https://api.test:PORT`. */
   origin: string
   port: number
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   asked: string[]
   connections: () => number
-  /** What is at a path; the document's own URL is given. */
+  /** Serves a document at a path. Its own URL is passed in. Returns that URL. */
   put: (path: string, answer: (url: string) => DocumentAnswer) => string
   close: () => Promise<void>
 }
 
-/** Every name is this machine. */
+/** Resolves every name to this machine. */
 export const lookupLoopback: LookupFunction = (_hostname, options, callback) => {
   if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
   else callback(null, '127.0.0.1', 4)
 }
 
-/** A host of client metadata documents on loopback, by TLS that this process trusts until it is closed. */
+/** Starts a host of client metadata documents on loopback, over TLS that this process trusts until it is closed. */
 export const startDocumentHost = async (): Promise<DocumentHost> => {
   const before = getCACertificates('default')
   setDefaultCACertificates([...before, pem('self-signed')])

@@ -1,7 +1,7 @@
 import { answerConsent, readCallback } from './client.ts'
 import { createVisitor, fieldsOf } from './visitor.ts'
 
-/** Somebody whom a client sends to an address: signs in by the form where that is asked, and answers. */
+/** Acts as a user whom a client sent to an address: signs in if asked, and responds to the consent page. */
 export const answerAt = async (
   url: URL,
   { email, password = 'correct horse battery staple' }: { email: string; password?: string },

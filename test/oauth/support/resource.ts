@@ -7,7 +7,7 @@ export const INITIALIZE = (version = '2025-06-18') => ({
   params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 })
 
-/** A POST as MCP clients send it. */
+/** Sends a POST request like an MCP client. */
 export const post = (
   url: string,
   token: string | undefined,
@@ -25,7 +25,7 @@ export const post = (
     body: JSON.stringify(body),
   })
 
-/** A challenge taken apart (RFC 9110 §11.2): one scheme, and its parameters as quoted strings, each once. */
+/** Parses a challenge (RFC 9110 §11.2) with one scheme and quoted parameters, each once. */
 export const challengeOf = (response: Response): Record<string, string> => {
   const [, list = ''] = /^Bearer (.+)$/.exec(response.headers.get('www-authenticate') ?? '') ?? []
   const parameters: Record<string, string> = {}
@@ -38,7 +38,7 @@ export const challengeOf = (response: Response): Record<string, string> => {
   return parameters
 }
 
-/** What a client is told to ask for. */
+/** The challenge parameters that a client receives. */
 export const askedAt = (serverUrl: string): Record<string, string> => ({
   resource_metadata: serverUrl.replace('/s/', '/.well-known/oauth-protected-resource/s/'),
   scope: 'mcp:read mcp:call',

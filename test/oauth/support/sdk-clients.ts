@@ -17,8 +17,8 @@ type Discovered = Awaited<ReturnType<NonNullable<Provider1['discoveryState']>>>
 let memories = 0
 
 /**
- * All that an application has to bring for the official SDKs' own OAuth code: a memory, and somebody to send to an
- * address. It notes where the user was sent, and what was asked of Patchbay.
+ * Everything an application must provide for the SDKs' own OAuth code: a store, and a way to send the user to an
+ * address. Records where the user was sent and what was requested from Patchbay.
  */
 export const createMemory = ({
   clientMetadataUrl,
@@ -30,7 +30,7 @@ export const createMemory = ({
   registered?: Known
 } = {}) => {
   const address = `192.0.2.${++memories}`
-  /** Where the user was sent, each time. */
+  /** Where the user was sent, in order. */
   const sentTo: URL[] = []
   /** `POST /oauth/token`, in order. */
   const asked: string[] = []
@@ -71,7 +71,7 @@ export const createMemory = ({
     asked,
     clientId: (): string => known?.client_id ?? '',
     tokens: () => ({ access: tokens?.access_token ?? '', refresh: tokens?.refresh_token ?? '' }),
-    /** From an address of its own, for an app that trusts loopback as its proxy. */
+    /** Uses its own address, for an app that trusts loopback as its proxy. */
     fetch: (input: string | URL, init?: RequestInit): Promise<Response> => {
       const headers = new Headers(init?.headers)
       headers.set('x-forwarded-for', address)
@@ -82,7 +82,7 @@ export const createMemory = ({
 }
 export type Memory = ReturnType<typeof createMemory>
 
-/** What both generations of clients can do, as far as the tests use it. */
+/** The features of both SDK generations that the tests use. */
 export type Connection = {
   listTools: () => Promise<{ tools: { name: string }[] }>
   callTool: (params: { name: string; arguments?: Record<string, unknown> }) => Promise<unknown>
@@ -93,13 +93,13 @@ export type Connection = {
 export type Attempt = {
   /** Rejects with the SDK's UnauthorizedError once the user was sent to sign in. */
   connect: () => Promise<Connection>
-  /** Hands it what came to its callback. */
+  /** Passes it the parameters of its callback. */
   finish: (callback: URLSearchParams) => Promise<void>
 }
 
 export type SdkClient = {
   name: string
-  /** Asks its user for more when a scope is missing. SDK 1 only refreshes then, and over SSE neither does anything. */
+  /** Requests more scopes if one is missing. SDK 1 only refreshes then, and over SSE neither does anything. */
   canStepUp?: true
   open: (serverUrl: string, memory: Memory) => Attempt
 }
@@ -138,7 +138,7 @@ const first =
     }
   }
 
-/** The official clients of both generations, over every transport that they have. */
+/** The official clients of both generations, over all of their transports. */
 export const SDK_CLIENTS: readonly SdkClient[] = [
   { name: 'SDK 2 of 2026-07-28', open: second('auto', Http2), canStepUp: true },
   { name: 'SDK 2 with sessions', open: second('legacy', Http2), canStepUp: true },

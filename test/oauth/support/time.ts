@@ -9,7 +9,7 @@ const Payload = z.looseObject({ iat: z.number().optional(), exp: z.number().opti
 
 const earlier = (at: Date | null, ms: number): Date | null => (at === null ? null : new Date(at.getTime() - ms))
 
-/** Makes everything that the authorization server keeps that much older: as if the time had passed. */
+/** Makes all data of the authorization server older by this much, as if the time had passed. */
 export const letTimePass = async ({ patchbay }: OAuthWorld, ms: number): Promise<void> => {
   const { db } = patchbay.services
   for (const row of await db.oAuthArtifact.findMany()) {
@@ -33,6 +33,6 @@ export const letTimePass = async ({ patchbay }: OAuthWorld, ms: number): Promise
   }
 }
 
-/** Lets nothing be believed from memory, as after some seconds; open streams are looked at as well. */
+/** Clears the token cache, as a few seconds would. Open streams are checked as well. */
 export const forgetTokens = ({ patchbay }: OAuthWorld): Promise<void> =>
   patchbay.services.bus.publish({ type: 'resync' })

@@ -9,12 +9,12 @@ export type TokenWish = {
   clientId?: string
   /** Milliseconds from now. */
   endsIn?: number
-  /** Left out: the server's address, as the authorization server writes it. */
+  /** The server's address, unless given. */
   audience?: string
   kind?: string
 }
 
-/** A grant of all scopes as the authorization server stores it, without the pages in between. */
+/** Inserts a grant of all scopes as the authorization server stores it, without going through the pages. */
 export const insertGrant = async (
   { db }: Pick<Services, 'db'>,
   { origin, userId, serverId, clientId = 'some-client', scope = 'mcp:read mcp:call' }: Omit<TokenWish, 'endsIn'>,
@@ -26,7 +26,7 @@ export const insertGrant = async (
   return id
 }
 
-/** An access token on a grant of its own, likewise. */
+/** Inserts an access token with its own grant. */
 export const insertToken = async (
   services: Pick<Services, 'db'>,
   wish: TokenWish,

@@ -7,7 +7,7 @@ const MAX_STEPS = 12
 
 type Cookie = { name: string; value: string; path: string }
 
-/** Cookies of one origin, sent where their path says. */
+/** Cookies of one origin, sent according to their paths. */
 const createCookieJar = () => {
   const cookies = new Map<string, Cookie>()
   return {
@@ -39,7 +39,7 @@ const decodeEntities = (html: string): string =>
     return plain[name] ?? ''
   })
 
-/** The fields of the form on a page that posts to an address with this in it, and has a field of this name. */
+/** Returns the fields of the form that posts to an address containing this text and has a field of this name. */
 export const fieldsOf = (
   page: Page,
   action: string,
@@ -58,14 +58,14 @@ export const fieldsOf = (
   throw new Error(`no form leads to ${action} on ${page.url} (${page.status}): ${page.text.slice(0, 2_000)}`)
 }
 
-/** Where a page leads by itself: by its answer's redirect, or by its markup. */
+/** Returns where a page leads by itself: through a redirect or its markup. */
 const nextOf = ({ status, headers, text }: Page): string | null => {
   if (REDIRECTS.has(status)) return headers.get('location')
   const [, target] = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(text) ?? []
   return target === undefined ? null : decodeEntities(target)
 }
 
-/** A person with a browser that runs no scripts: goes where pages lead, and stops where they lead out of Patchbay. */
+/** A person with a browser without scripts, which follows pages within Patchbay and stops when they lead elsewhere. */
 export const createVisitor = (origin: string) => {
   const jar = createCookieJar()
 
@@ -86,7 +86,7 @@ export const createVisitor = (origin: string) => {
     return { url, status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** Goes on within Patchbay; the last page's `location` leads out of it, if there is one. */
+  /** Follows redirects within Patchbay. The last page's `location`, if any, leads elsewhere. */
   const follow = async (first: Page): Promise<Page> => {
     let page = first
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -103,7 +103,7 @@ export const createVisitor = (origin: string) => {
     send,
     get: async (url: string): Promise<Page> => follow(await send('GET', new URL(url, origin).href)),
     post: async (url: string, form: Record<string, string>): Promise<Page> => follow(await send('POST', url, form)),
-    /** Signs in to the dashboard, with a new account unless one is named. */
+    /** Signs in to the dashboard, with a new account unless one is given. */
     signUp: async (email: string, password = 'correct horse battery staple'): Promise<void> => {
       const browser = createBrowser(origin)
       const answer = await browser.signUp(email, password)

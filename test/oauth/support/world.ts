@@ -11,16 +11,16 @@ export type OAuthWorld = {
   owner: ApiClient & { email: string; userId: string }
   /** The owner's browser, signed in. */
   visitor: Visitor
-  /** A private server of the owner's, at its URL. */
+  /** The URL of a private server of the owner. */
   serverUrl: string
-  /** Another new one. */
+  /** Creates another server. */
   makeServer: (fields?: Record<string, unknown>) => Promise<string>
-  /** A browser of somebody new. */
+  /** Opens a browser for a new user. */
   visit: (email: string) => Promise<Visitor>
   close: () => Promise<void>
 }
 
-/** The real application with somebody who has a private server; it takes X-Forwarded-For at its word. */
+/** Starts the real application with a user who has a private server. It trusts X-Forwarded-For. */
 export const startOAuthWorld = async (options: TestAppOptions = {}): Promise<OAuthWorld> => {
   const patchbay = await startTestApp({ ...options, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8', ...options.env } })
   const { origin } = patchbay

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { countTokens } from '../../src/context/index.ts'
-import { connect, toolNames } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { type Answerer, answerJson } from '../support/fake-api.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { connect, toolNames } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { type Answerer, answerJson } from '../../support/fake-api.ts'
 
 const BUDGET = 1_000
 const ANSWER_TOOLS = ['proxy_explore', 'proxy_filter', 'proxy_search']

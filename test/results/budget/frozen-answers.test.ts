@@ -1,12 +1,15 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { ANSWERS, readAnswer } from '../../bench/answers/answers.ts'
-import { QUESTIONS } from '../../bench/answers/questions.ts'
-import { countTokens } from '../../src/context/index.ts'
-import { connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { makeServer, signUp } from '../support/api-client.ts'
+import { ANSWERS, readAnswer } from '../../../bench/answers/answers.ts'
+import { QUESTIONS } from '../../../bench/answers/questions.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
+
+// Long answers are looked into by a process that everything else on the machine goes before.
+vi.setConfig({ testTimeout: 120_000 })
 
 const BUDGET = 1_000
 const MIN_BYTES = 100_000

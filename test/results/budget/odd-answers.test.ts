@@ -1,13 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { countTokens } from '../../src/context/index.ts'
-import { insertToken } from '../oauth/support/tokens.ts'
-import { connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
-import { CLIENT_KINDS, connectClient } from '../upstreams/clients.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { insertToken } from '../../oauth/support/tokens.ts'
+import { connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { type Answerer, answerJson, startFakeApi } from '../../support/fake-api.ts'
+import { CLIENT_KINDS, connectClient } from '../../upstreams/clients.ts'
 
 const BUDGET = 500
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))

@@ -1,11 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { connect, toolNames } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { answerJson, startFakeApi } from '../support/fake-api.ts'
-import { everythingCommand } from '../upstreams/support.ts'
+import { connect, toolNames } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { answerJson, startFakeApi } from '../../support/fake-api.ts'
+import { everythingCommand } from '../../upstreams/support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

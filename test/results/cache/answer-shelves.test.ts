@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ToolResult } from '../../src/execution/index.ts'
-import { createAnswerShelves, type KeptAnswer } from '../../src/execution/kept/answer-shelves.ts'
+import { createAnswerShelves, type KeptAnswer } from '../../../src/results/cache/answer-shelves.ts'
+import type { ToolResult } from '../../../src/runtime/call/compiled-server.ts'
 
 const text = (length: number): ToolResult => ({ content: [{ type: 'text', text: 'x'.repeat(length) }] })
 const answer = (result: ToolResult, answeredAtMs = 0): KeptAnswer => ({

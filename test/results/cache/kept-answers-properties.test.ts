@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { asksAnew, freshMsOf } from '../../src/execution/kept/freshness.ts'
-import type { RenderedRequest } from '../../src/templates/index.ts'
-import { callText, connect } from '../servers/mcp.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { asksAnew, freshMsOf } from '../../../src/results/cache/freshness.ts'
+import type { RenderedRequest } from '../../../src/templates/template.ts'
+import { callText, connect } from '../../servers/mcp.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 describe('an API that never changes', () => {
   let patchbay: TestApp

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { callText, connect } from '../servers/mcp.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { databaseKinds } from '../support/databases.ts'
-import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../support/fake-api.ts'
+import { callText, connect } from '../../servers/mcp.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../../support/fake-api.ts'
 
 const SECOND_MS = 1_000
 

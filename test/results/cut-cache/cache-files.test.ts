@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runMark } from '../support/leftovers.ts'
+import { runMark } from '../../support/leftovers.ts'
 import {
   ABOUT,
   ANYONE,

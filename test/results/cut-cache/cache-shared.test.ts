@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type AnswerCache, createSharedAnswerStore } from '../../src/context/index.ts'
-import { type OpenDatabase, openDatabase } from '../../src/platform/db/index.ts'
-import { createServer } from '../history/history-world.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
+import type { AnswerCache } from '../../../src/results/cut-cache/answer-cache.ts'
+import { createSharedAnswerStore } from '../../../src/results/cut-cache/shared-answers.store.ts'
+import { createServer } from '../../history/history-world.ts'
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 import {
   ABOUT,
   ANYONE,

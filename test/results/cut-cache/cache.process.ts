@@ -1,5 +1,6 @@
 // Keeps a large answer in the directory of its argument, says so, and waits to be killed.
-import { answerHolderOf, createAnswerCache } from '../../src/context/index.ts'
+import { createAnswerCache } from '../../../src/results/cut-cache/answer-cache.ts'
+import { answerHolderOf } from '../../../src/results/cut-cache/answer-key.ts'
 
 const [directory = ''] = process.argv.slice(2)
 const cache = createAnswerCache({ directory })

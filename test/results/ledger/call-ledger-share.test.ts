@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type AnswerTokensWork, countTokens, createAnswerTokensWork } from '../../src/context/index.ts'
-import { createCallLedger } from '../../src/execution/index.ts'
-import type { ExecutionTokens } from '../../src/history/index.ts'
-import { createStop } from '../../src/kernel/index.ts'
+import type { ExecutionTokens } from '../../../src/history/execution-record.ts'
+import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { type AnswerTokensWork, createAnswerTokensWork } from '../../../src/results/ledger/answer-tokens-work.ts'
+import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 
 const work: AnswerTokensWork = createAnswerTokensWork()
 afterAll(() => work.close())

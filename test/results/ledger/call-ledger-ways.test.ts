@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { countTokens } from '../../src/context/index.ts'
-import { connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { answerJson } from '../support/fake-api.ts'
-import { type Asked, runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
+import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 
 const BUDGET = 1_000
 const SEAMS = 4

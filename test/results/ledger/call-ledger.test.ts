@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { countTokens, TOKEN_ENCODING } from '../../src/context/index.ts'
-import { connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
-import { type Answerer, answerJson } from '../support/fake-api.ts'
+import { countTokens, TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
+import { connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { type Answerer, answerJson } from '../../support/fake-api.ts'
 
 const BUDGET = 1_000
 /** Two texts that are sent as one may have a token more or fewer than each by itself: so many of them in an answer. */

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createAnswerTokensWork } from '../../src/context/index.ts'
-import { createCallLedger, listLedgerMetrics } from '../../src/execution/index.ts'
-import { createStop } from '../../src/kernel/index.ts'
-import { createMetricsText } from '../../src/platform/metrics.ts'
+import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
+import { createMetricsText } from '../../../src/lib/process/metrics.ts'
+import { createAnswerTokensWork } from '../../../src/results/ledger/answer-tokens-work.ts'
+import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
+import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
 const work = createAnswerTokensWork()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTimeShare } from '../../src/execution/ledger/time-share.ts'
+import { createTimeShare } from '../../../src/results/ledger/time-share.ts'
 
 describe('a share of time', () => {
   const begin = () => {

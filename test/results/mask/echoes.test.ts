@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 const SECRET = `Kq/7&<w>'z"`
 /** In a header, and in lower case there when it is a media type. */

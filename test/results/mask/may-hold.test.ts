@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createMayHold } from '../../src/execution/may-hold.ts'
+import { createMayHold } from '../../../src/results/mask/may-hold.ts'
 
 const letters = fc.constantFrom('a', 'b', 'c', 'é', 'ş', '日', '\ud83d', '\ude00')
 const text = (minLength: number, maxLength: number) => fc.string({ unit: letters, minLength, maxLength })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { echo, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 const SECRET = `sk-live/4+2 "quoted" 'é'`
 

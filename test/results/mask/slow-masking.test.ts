@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { maskResult } from '../../src/execution/mask-json.ts'
-import { createMasker } from '../../src/execution/masking.ts'
-import { toExecutionRecord } from '../../src/execution/perform-call.ts'
-import { shapeAnswer } from '../../src/execution/shape.ts'
-import { countTurns } from '../support/count-turns.ts'
+import { maskResult } from '../../../src/results/mask/mask-json.ts'
+import { createMasker } from '../../../src/results/mask/masking.ts'
+import { shapeAnswer } from '../../../src/results/shape/shape.ts'
+import { toExecutionRecord } from '../../../src/runtime/perform-call.ts'
+import { countTurns } from '../../support/count-turns.ts'
 
 /** Each is written in a hundred ways and more, all of which are looked for. */
 const SECRETS = Array.from({ length: 100 }, (_, at) => `"\\&<>/+' é secret ${at}`)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 /** One, two, three and four bytes a character, what JSON escapes, and odd lengths, so that no piece ends between two. */
 const MIXED = 'aé€😀"\\\n\u0001\u007f\u2028 \ufeff'.repeat(20_000)

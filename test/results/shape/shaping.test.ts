@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 const Result = z.object({
   content: z.array(z.looseObject({ type: z.string() })),

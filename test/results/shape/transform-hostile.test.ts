@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnswerShaper, type AnswerShaping, createAnswerShaper } from '../../src/context/index.ts'
+import { type AnswerShaper, createAnswerShaper } from '../../../src/results/shape/answer-shaper.ts'
+import type { AnswerShaping } from '../../../src/tools/response/answer-shaping.ts'
 
 const ANSWER = JSON.stringify({ users: [{ id: 1, name: 'Ada' }], text: 'a'.repeat(60) })
 const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'

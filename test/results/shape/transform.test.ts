@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findExpressionFault, parseFieldPath } from '../../src/context/index.ts'
-import { compactTables } from '../../src/context/transform/compact-table.ts'
-import { dropFields } from '../../src/context/transform/drop-fields.ts'
-import { cutString } from '../../src/context/transform/long-strings.ts'
-import { shapeAnswerText } from '../../src/context/transform/shape-text.ts'
-import type { ShapingJob } from '../../src/context/transform/shaping-job.ts'
-import { isJsonObject, type JsonValue } from '../../src/kernel/index.ts'
+import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
+import { compactTables } from '../../../src/results/shape/compact-table.ts'
+import { dropFields } from '../../../src/results/shape/drop-fields.ts'
+import { cutString } from '../../../src/results/shape/long-strings.ts'
+import { shapeAnswerText } from '../../../src/results/shape/shape-text.ts'
+import type { ShapingJob } from '../../../src/results/shape/shaping-job.ts'
+import { findExpressionFault } from '../../../src/tools/response/expression-faults.ts'
+import { parseFieldPath } from '../../../src/tools/response/field-path.ts'
 
 const pathOf = (text: string) => {
   const path = parseFieldPath(text)

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mayRole, type Permission, type Role } from '../../src/kernel/index.ts'
-import { toolkitVersion } from '../../src/toolkits/toolkits.service.ts'
+import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/roles.ts'
+import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { CANARY, type World } from './world.ts'
 
 /** One status for each of ASKERS: nobody, stranger, viewer, builder, admin, owner, token to read, to write, for MCP. */

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp, WithId } from '../support/api-client.ts'
-import { readRoutes } from '../support/read-routes.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, signUp, WithId } from '../../support/api-client.ts'
+import { readRoutes } from '../../support/read-routes.ts'
 import { ROUTES, type Row } from './routes.ts'
 import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
 
-/** As a text, in JSON and in a URL. */
+/** The spellings of a text: plain, in JSON and in a URL. */
 const SECRET_FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), 'sk-9f3b']
 
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
-/** A page says in its form of colours where it is. */
+/** Removes the page's own URL, which its theme form contains. */
 const withoutIds = (text: string): string => text.replace(ID, 'id')
 
 const ServersPage = z.object({ items: z.array(z.object({ id: z.string() })), nextCursor: z.string().nullable() })
 
-/** Of all pages: by now there are more servers than one page takes. */
+/** Reads all pages, because there are more servers than fit on one. */
 const listServerIds = async (api: ApiClient, cursor = ''): Promise<string[]> => {
   const page = ServersPage.parse((await api.expectOk('GET', `/servers?limit=200${cursor}`)).body)
   const ids = page.items.map(({ id }) => id)
@@ -58,10 +58,10 @@ describe('the routes of the application', () => {
     return { status: response.status, text: await response.text() }
   }
 
-  it('are all in the table of this test', () => {
+  it('are all listed in the table of this test', () => {
     const printed = readRoutes(patchbay.http.printRoutes({ commonPrefix: false }))
     const listed = ROUTES.map(({ route }) => route)
-    // HEAD stands beside each GET that has no row of its own for it, and asks the same.
+    // A GET route without its own HEAD row implies HEAD with the same access.
     const gets = new Set(printed.filter(route => route.startsWith('GET ')).map(route => route.slice(4)))
     const withRow = new Set(listed)
     const own = printed.filter(route => !route.startsWith('HEAD ') || withRow.has(route) || !gets.has(route.slice(5)))
@@ -80,7 +80,7 @@ describe('the routes of the application', () => {
       statuses.push([asker, status])
       expect(text, `what ${asker} is told`).not.toContain(CANARY)
       if (status !== 404) continue
-      // What is somebody else's looks like what is not there.
+      // Things of other users must look as if they did not exist.
       const absent = await ask(
         row,
         asker,
@@ -98,7 +98,7 @@ describe('the routes of the application', () => {
     expect(Object.fromEntries(statuses)).toEqual(Object.fromEntries(expected))
   })
 
-  it('keep secrets: the API they were meant for got one, and the database holds it only sealed', async () => {
+  it('keep secrets: only the target API received one, and the database stores it encrypted', async () => {
     await patchbay.services.recorder.flush()
     expect(fake.seen.map(({ body }) => body)).toContain(JSON.stringify({ key: SECRET }).replace(':', ': '))
     const state = (await world.state()) + JSON.stringify(await patchbay.services.db.execution.findMany())
@@ -106,7 +106,7 @@ describe('the routes of the application', () => {
     for (const form of SECRET_FORMS) expect(state).not.toContain(form)
   })
 
-  it('answer HEAD as they answer GET', { timeout: 60_000 }, async () => {
+  it('respond to HEAD as to GET', { timeout: 60_000 }, async () => {
     for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|metrics|\.well-known)/.test(route))) {
       const path = await row.path(world)
       const head = { ...row, route: row.route.replace('GET', 'HEAD') }
@@ -117,7 +117,7 @@ describe('the routes of the application', () => {
     }
   })
 
-  it('take nothing of one organization into another, whoever points at it', async () => {
+  it('never use things of one organization in another, whoever refers to them', async () => {
     const { toolkitId, toolId, serverId, instanceId, organizationId, askers, state } = world
     const { owner } = askers
     const stranger = await signUp(patchbay.origin)
@@ -150,7 +150,7 @@ describe('the routes of the application', () => {
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(200)
   })
 
-  it.each(['stranger', 'owner'] as const)('find nothing of another server behind one of the own: %s', async asker => {
+  it.each(['stranger', 'owner'] as const)('find nothing of another server below the own one, as %s', async asker => {
     const { body } = await world.askers[asker].expectOk('GET', '/me')
     const { organizations } = z.object({ organizations: z.array(z.object({ id: z.string() })) }).parse(body)
     const ids = organizations.map(({ id }) => id)
@@ -159,7 +159,7 @@ describe('the routes of the application', () => {
     const own = await world.askers[asker].create('/servers', { name: 'Own', organizationId })
     const asked: string[] = []
     const found: string[] = []
-    // Toolkits are for all servers of their organization.
+    // Toolkits are available to all servers of their organization.
     const isOfServer = asker === 'owner' ? /:upstreamId|:instanceId/ : /\/servers\/:uuid\/.*:(?!key)/
     for (const row of ROUTES.filter(({ route }) => isOfServer.test(route))) {
       const path = await row.path(world)
@@ -177,7 +177,7 @@ describe('the routes of the application', () => {
     expect(found).toEqual(asker === 'owner' ? [] : ['POST /servers/:uuid/access/people/:id/removal 303'])
   })
 
-  it('know what somebody may in each of several organizations', async () => {
+  it('apply a user’s role in each of several organizations', async () => {
     const { db } = patchbay.services
     const both = await signUp(patchbay.origin)
     const { organizationId: home } = await db.membership.findFirstOrThrow({ where: { userId: both.userId } })

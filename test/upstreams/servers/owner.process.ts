@@ -1,5 +1,5 @@
 /** A Patchbay in small: it starts a server that does not end by itself, says which processes there are, and waits. */
-import { createStdioProcesses } from '../../../src/upstreams/connection/index.ts'
+import { createStdioProcesses } from '../../../src/upstreams/connection/stdio-processes.ts'
 import { runMark } from '../../support/leftovers.ts'
 
 // As a second Ctrl-C does: without a word to anybody.

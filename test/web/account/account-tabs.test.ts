@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { createPageBrowser } from '../../support/page-browser.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>`
 
-describe('the tabs of the account', () => {
+describe('the account tabs', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
   let people = 0
   const person = async () => {
@@ -19,12 +19,12 @@ describe('the tabs of the account', () => {
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId } })
     return { email, browser, userId, organizationId }
   }
-  /** Everybody else is not the only operator. */
+  /** Signs up first, so that no other user is the only operator. */
   const operator = person
   const signIn = async (browser: ReturnType<typeof createPageBrowser>, email: string) =>
     (await browser.submit('/sign-in', { email, password: PASSWORD })).status
 
-  it('lead to each other and say which is open', async () => {
+  it('link to each other and mark the current one', async () => {
     const { browser } = await operator()
     const { html } = await browser.get('/account')
     const tabs = [...html.matchAll(/<li><a href="(\/account[^"]*)"( aria-current="page")?>/g)]
@@ -37,8 +37,8 @@ describe('the tabs of the account', () => {
     expect(tabs).toHaveLength(9)
   })
 
-  describe('of tokens', () => {
-    it('makes one that works and is shown once, and revokes it by its name', async () => {
+  describe('the tokens tab', () => {
+    it('creates a working token that is shown once, and revokes it after its name is typed', async () => {
       const { browser, userId } = await person()
       await browser.get('/account/tokens')
       const made = await browser.submit('/account/tokens', { name: HOSTILE, scopes: 'read', expiresInDays: '7' })
@@ -60,13 +60,13 @@ describe('the tabs of the account', () => {
       expect((await me()).status).toBe(401)
     })
 
-    it('takes several scopes, and says beside the field what is missing, keeping the rest', async () => {
+    it('accepts several scopes, and shows an error next to a missing field without losing the rest', async () => {
       const { browser, userId } = await person()
       const { cookies } = browser
       await browser.get('/account/tokens')
       const none = await browser.submit('/account/tokens', { name: 'kept', expiresInDays: '30' })
       expect(none.status).toBe(400)
-      expect(none.html).toMatch(/id="scopes-error">.*The choice is missing: tick at least one\./)
+      expect(none.html).toMatch(/id="scopes-error">.*The scopes are missing: select at least one\./)
       expect(none.html).toContain('value="kept"')
       expect(none.html).toContain('<option value="30" selected>')
       const [, csrf = ''] = /name="_csrf" value="([^"]*)"/.exec(none.html) ?? []
@@ -80,7 +80,7 @@ describe('the tabs of the account', () => {
       })
     })
 
-    it('shows and revokes nobody else’s', async () => {
+    it('neither shows nor revokes tokens of other users', async () => {
       const [one, other] = [await person(), await person()]
       await one.browser.get('/account/tokens')
       await one.browser.submit('/account/tokens', { name: 'mine', scopes: 'read', expiresInDays: '7' })
@@ -92,8 +92,8 @@ describe('the tabs of the account', () => {
     })
   })
 
-  describe('of organizations', () => {
-    it('leads to leaving each of them, and keeps the last owner', async () => {
+  describe('the organizations tab', () => {
+    it('links to leaving each organization, and does not let the last owner leave', async () => {
       const [one, other] = [await person(), await person()]
       const { db } = patchbay.services
       await db.organization.update({ where: { id: other.organizationId }, data: { name: HOSTILE } })
@@ -113,25 +113,25 @@ describe('the tabs of the account', () => {
     })
   })
 
-  describe('of the end of the account', () => {
-    it('asks what becomes of things, then for the password, and keeps what was chosen', async () => {
+  describe('the deletion tab', () => {
+    it('requires decisions about organizations and the password, and keeps the choices after an error', async () => {
       const [one, heir] = [await person(), await person()]
       const { db } = patchbay.services
       const { organizationId, userId } = one
       await db.membership.create({ data: { organizationId, userId: heir.userId, role: 'builder' } })
       const field = `organization-${organizationId}`
       const page = await one.browser.get('/account/deletion')
-      expect(page.html).toContain(`${heir.email} owns it from then on (builder now)`)
+      expect(page.html).toContain(`Transfer to ${heir.email} (builder)`)
       const undecided = await one.browser.submit('/account/deletion', { password: PASSWORD })
       expect(undecided.status).toBe(400)
-      expect(undecided.html).toMatch(/-error">.*The choice is missing: say what becomes of it\./)
+      expect(undecided.html).toMatch(/-error">.*The choice is missing: choose what should happen to it\./)
       const wrong = await one.browser.submit('/account/deletion', { [field]: heir.userId, password: 'wrong password' })
       expect(wrong.status).toBe(403)
       expect(wrong.html).toContain('The password is wrong.')
       expect(wrong.html).toContain(`<option value="${heir.userId}" selected>`)
       expect(await db.user.count({ where: { id: userId } })).toBe(1)
       const gone = await one.browser.submit('/account/deletion', { [field]: heir.userId, password: PASSWORD })
-      expect([gone.status, gone.html]).toEqual([200, expect.stringContaining('Your account is deleted')])
+      expect([gone.status, gone.html]).toEqual([200, expect.stringContaining('Account deleted')])
       expect(gone.html).not.toContain('Sign out')
       expect(await db.user.count({ where: { id: userId } })).toBe(0)
       expect(await db.membership.findFirst({ where: { organizationId } })).toMatchObject({
@@ -141,7 +141,7 @@ describe('the tabs of the account', () => {
       expect(await signIn(createPageBrowser(patchbay.origin), one.email)).toBe(401)
     })
 
-    it('takes no decision about an organization of others', async () => {
+    it('rejects a decision about an organization of other users', async () => {
       const [one, other] = [await person(), await person()]
       await one.browser.get('/account/deletion')
       const fields = {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { linkIn } from '../accounts/mail.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { startTestApp } from '../support/app.ts'
-import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
-import { type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
+import { linkIn } from '../../identity/mail.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { startTestApp } from '../../support/app.ts'
+import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
+import { type SmtpServer, startSmtpServer } from '../../support/smtp-server.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -29,32 +29,32 @@ const newPerson = async ({ origin, smtp }: { origin: string; smtp: SmtpServer },
 
 const pathOf = ({ url }: ReturnType<typeof linkIn>) => `${url.pathname}${url.search}`
 
-describe('the page of a letter’s link', () => {
-  it('confirms an address with its button, and by being opened does nothing', async () => {
+describe('the page of an emailed link', () => {
+  it('confirms an email when its button is pressed, not when it is opened', async () => {
     const app = await start()
     const { browser, welcome } = await newPerson(app)
     const link = linkIn(welcome)
-    expect((await browser.get('/account')).html).toContain('is not confirmed yet')
+    expect((await browser.get('/account')).html).toContain('Not confirmed yet')
     const scanner = createPageBrowser(app.origin)
     for (let count = 0; count < 3; count++) expect((await scanner.get(pathOf(link))).status).toBe(200)
-    expect((await browser.get('/account')).html).toContain('is not confirmed yet')
+    expect((await browser.get('/account')).html).toContain('Not confirmed yet')
     const page = await scanner.get(pathOf(link))
     const done = await scanner.submit('/verify-email', { token: inputsOf(page.html).get('token') ?? '' })
-    expect(done.html).toContain('Your address is confirmed')
-    expect((await browser.get('/account')).html).toContain('is confirmed')
+    expect(done.html).toContain('Email confirmed')
+    expect((await browser.get('/account')).html).toContain('<span class="state">Confirmed</span>')
     const again = await scanner.submit('/verify-email', { token: link.token })
     expect(again.status).toBe(400)
-    expect(again.html).toContain('This link is no good any more')
+    expect(again.html).toContain('This link is no longer valid')
   })
 
-  it('sets a new password, whose form says what is wrong with it and never shows it', async () => {
+  it('sets a new password, and shows errors without repeating the password', async () => {
     const app = await start()
     const { browser, email } = await newPerson(app)
     const stranger = createPageBrowser(app.origin)
     const known = await stranger.submit('/forgot-password', { email })
     const unknown = await stranger.submit('/forgot-password', { email: 'nobody@example.com' })
     expect([known.status, known.html]).toEqual([unknown.status, unknown.html])
-    expect(known.html).toContain('If there is an account with this address')
+    expect(known.html).toContain('If an account with this email exists')
     const link = linkIn(await app.smtp.next())
     const page = await stranger.get(pathOf(link))
     expect(page.headers.get('referrer-policy')).toBe('strict-origin')
@@ -64,14 +64,14 @@ describe('the page of a letter’s link', () => {
     expect(short.html).not.toContain('short!')
     expect(inputsOf(short.html).get('token')).toBe(link.token)
     const done = await stranger.submit('/reset-password', { token: link.token, password: NEW_PASSWORD })
-    expect(done.html).toContain('Your new password is set')
+    expect(done.html).toContain('Password changed')
     expect(done.html).not.toContain(link.token)
     expect(stranger.cookies.size).toBe(0)
     expect((await browser.get('/account')).status).toBe(303)
     expect((await stranger.submit('/sign-in', { email, password: NEW_PASSWORD })).status).toBe(303)
   })
 
-  it('shows its token to no other page and writes it into no log', async () => {
+  it('leaks its token neither to other pages nor to the log', async () => {
     const lines: string[] = []
     const write = vi.spyOn(process.stdout, 'write').mockImplementation(line => lines.push(String(line)) > 0)
     onTestFinished(() => write.mockRestore())
@@ -94,7 +94,7 @@ describe('the page of a letter’s link', () => {
 })
 
 describe('the account page', () => {
-  it('changes the password, ends the other sessions and goes on', async () => {
+  it('changes the password, ends the other sessions and stays signed in', async () => {
     const app = await start()
     const { browser, email } = await newPerson(app)
     const elsewhere = createPageBrowser(app.origin)
@@ -106,31 +106,31 @@ describe('the account page', () => {
     expect(wrong.html).not.toContain(NEW_PASSWORD)
     const done = await browser.submit('/account/password', { currentPassword: PASSWORD, password: NEW_PASSWORD })
     expect(done).toMatchObject({ status: 303, location: '/account/security?done=password' })
-    expect((await browser.get('/account/security?done=password')).html).toContain('Your password is changed')
+    expect((await browser.get('/account/security?done=password')).html).toContain('Password changed')
     expect((await elsewhere.get('/account')).status).toBe(303)
   })
 
-  it('changes the address by way of the link that is sent to the new one', async () => {
+  it('changes the email after the link sent to the new one is opened', async () => {
     const app = await start()
     const { browser } = await newPerson(app)
     const wrong = await browser.submit('/account/email', { email: 'no address', password: PASSWORD })
-    expect(wrong.html).toMatch(/id="email-error">.*The new address is not written like name@example\.com\./)
+    expect(wrong.html).toMatch(/id="email-error">.*The new email must have the form name@example\.com\./)
     expect(inputsOf(wrong.html).get('email')).toBe('no address')
     const asked = await browser.submit('/account/email', { email: 'ada@new.example', password: PASSWORD })
     expect(asked).toMatchObject({ status: 303, location: '/account?done=email' })
     const link = linkIn(await app.smtp.next())
     await browser.get(pathOf(link))
     expect((await browser.submit('/change-email', { token: link.token })).html).toContain('ada@new.example')
-    expect((await browser.get('/account')).html).toMatch(/<b>ada@new\.example<\/b>.*is confirmed/s)
+    expect((await browser.get('/account')).html).toMatch(/<b>ada@new\.example<\/b>.*>Confirmed</s)
   })
 
-  it('lists the sessions and ends them, and sends the link to confirm an address again', async () => {
+  it('lists and ends sessions, and resends the confirmation link', async () => {
     const app = await start()
     const { browser, email } = await newPerson(app)
     const elsewhere = createPageBrowser(app.origin)
     await elsewhere.submit('/sign-in', { email, password: PASSWORD })
     const page = await browser.get('/account/sessions')
-    expect(page.html).toContain('this one')
+    expect(page.html).toContain('this session')
     const [path = ''] = /\/account\/sessions\/[0-9a-f-]{36}\/end/.exec(page.html) ?? []
     expect(await browser.submit(path, {})).toMatchObject({ status: 303 })
     expect((await elsewhere.get('/account')).status).toBe(303)
@@ -144,11 +144,11 @@ describe('the account page', () => {
   })
 })
 
-describe('the account page of one who has no mail server', () => {
+describe('the account page without a mail server', () => {
   const patchbay = runPatchbay()
-  it('says that the letter waits with the operator', async () => {
+  it('says that the operator has the message', async () => {
     const browser = createPageBrowser(patchbay.origin)
     const asked = await browser.submit('/forgot-password', { email: 'ada@example.com' })
-    expect(asked.html).toContain('its operator finds the letter in the outbox')
+    expect(asked.html).toContain('its operator can find the message in the outbox')
   })
 })

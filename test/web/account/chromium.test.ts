@@ -1,14 +1,14 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { launchChromium } from '../../support/chromium.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const WIDTHS = [360, 768, 1_280]
 
-/** How far the page is wider than the window. */
+/** Returns by how many pixels the page overflows the window. */
 const overflowOf = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
@@ -27,17 +27,17 @@ describe('in a real browser without scripts', () => {
     return page
   }
   const fill = async (page: Page, email: string, password: string): Promise<void> => {
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill(password)
   }
 
-  it('somebody signs up, out and in again, and lands where they were going', async () => {
+  it('a user signs up, out and in again, and reaches the page they had requested', async () => {
     const page = await open()
     await page.goto('/account')
     expect(new URL(page.url()).pathname).toBe('/sign-in')
     await page.getByRole('link', { name: 'Sign up' }).click()
     await fill(page, 'ada@example.com', PASSWORD)
-    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
     expect(new URL(page.url()).pathname).toBe('/account')
 
@@ -45,44 +45,42 @@ describe('in a real browser without scripts', () => {
     await page.getByRole('link', { name: 'Sign in' }).click()
     await fill(page, 'ada@example.com', 'wrong password')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').filter({ hasText: 'The e-mail address or the password is wrong.' }).waitFor()
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ada@example.com')
+    await page.getByRole('alert').filter({ hasText: 'The email or the password is wrong.' }).waitFor()
+    expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com')
     expect(await page.getByLabel('Password').inputValue()).toBe('')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByText('Signed in as ada@example.com').waitFor()
   })
 
-  it('goes on by itself to an authorization request after signing in', async () => {
+  it('a sign-in continues automatically to the authorization request', async () => {
     const page = await open()
     await page.goto(`/sign-up?${new URLSearchParams({ return_to: '/oauth/authorize?client_id=none' })}`)
     await fill(page, 'eve@example.com', PASSWORD)
-    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.waitForURL('**/oauth/authorize?client_id=none')
   })
 
-  it('another origin cannot put a page into a frame', async () => {
+  it('another origin cannot embed a page in a frame', async () => {
     const page = await open({ javaScriptEnabled: true })
     const answer = (body: string) => ({ contentType: 'text/html', body })
     const frames = ['http://evil.example/open', `${patchbay.origin}/sign-in`].map(
       src => `<iframe src="${src}"></iframe>`,
     )
     await page.route('http://evil.example/', route => route.fulfill(answer(frames.join(''))))
-    await page.route('http://evil.example/open', route =>
-      route.fulfill(answer('<label>E-mail address <input></label>')),
-    )
+    await page.route('http://evil.example/open', route => route.fulfill(answer('<label>Email <input></label>')))
     await page.goto('http://evil.example/')
     const counts = ['open', 'sign-in'].map(end =>
-      page.frameLocator(`iframe[src$="${end}"]`).getByLabel('E-mail address').count(),
+      page.frameLocator(`iframe[src$="${end}"]`).getByLabel('Email').count(),
     )
     expect(await Promise.all(counts)).toEqual([1, 0])
   })
 
-  it.each(['light', 'dark'] as const)('the pages fit every width, in the %s scheme', async colorScheme => {
+  it.each(['light', 'dark'] as const)('the pages fit every width in the %s theme', async colorScheme => {
     const page = await open({ colorScheme })
     await page.goto('/sign-up')
     await fill(page, `${'long'.repeat(12)}-${colorScheme}@example.com`, PASSWORD)
-    await page.getByRole('button', { name: 'Sign up' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Signed in as long').waitFor()
     const stranger = await open({ colorScheme })
     const views = [

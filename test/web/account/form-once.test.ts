@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { createPageBrowser } from '../../support/page-browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const SERVER = { name: 'Night desk', access: 'private' }
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => patchbay?.close())
 
-/** Somebody signed in, with the form for a new server open. */
+/** Returns a signed-in user with the form for a new server open. */
 const openForm = async () => {
   const email = `${crypto.randomUUID()}@example.com`
   const { userId } = await signUp(patchbay.origin, email)
@@ -23,8 +23,8 @@ const openForm = async () => {
   return { browser, countServers }
 }
 
-describe('a form that a double click sends twice', () => {
-  it('is done once, and both lead to what it made', async () => {
+describe('a form submitted twice by a double click', () => {
+  it('takes effect once, and both responses lead to the result', async () => {
     const { browser, countServers } = await openForm()
     const answers = await Promise.all([browser.submit('/servers/new', SERVER), browser.submit('/servers/new', SERVER)])
     expect(answers.map(({ status }) => status)).toEqual([303, 303])
@@ -33,7 +33,7 @@ describe('a form that a double click sends twice', () => {
     expect(await countServers()).toBe(1)
   })
 
-  it('is done once where the browser has given the first up for the second', async () => {
+  it('takes effect once if the browser aborts the first request for the second', async () => {
     const { browser, countServers } = await openForm()
     const gone = new AbortController()
     const first = browser
@@ -46,7 +46,7 @@ describe('a form that a double click sends twice', () => {
     expect(await countServers()).toBe(1)
   })
 
-  it('is refused twice where it is refused', async () => {
+  it('is rejected twice if it is invalid', async () => {
     const { browser, countServers } = await openForm()
     const empty = { ...SERVER, name: ' ' }
     const answers = await Promise.all([browser.submit('/servers/new', empty), browser.submit('/servers/new', empty)])
@@ -54,7 +54,7 @@ describe('a form that a double click sends twice', () => {
     expect(await countServers()).toBe(0)
   })
 
-  it('is another where something else is typed', async () => {
+  it('counts as a new form if a value differs', async () => {
     const { browser, countServers } = await openForm()
     await Promise.all([
       browser.submit('/servers/new', SERVER),
@@ -63,7 +63,7 @@ describe('a form that a double click sends twice', () => {
     expect(await countServers()).toBe(2)
   })
 
-  it('is another where its page was opened again', async () => {
+  it('counts as a new form if its page was opened again', async () => {
     const { browser, countServers } = await openForm()
     await browser.submit('/servers/new', SERVER)
     await browser.get('/servers/new')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signUp } from '../../support/api-client.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { createPageBrowser } from '../../support/page-browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
@@ -11,23 +11,23 @@ beforeAll(async () => {
 })
 afterAll(() => patchbay?.close())
 
-/** The sentences beside the fields. */
+/** Returns the error messages of the fields. */
 const sentencesOf = (html: string): string[] =>
   [...html.matchAll(/<p class="error"[^>]*>(.*?)<\/p>/gs)].map(([, text = '']) =>
     text.replaceAll(/<[^>]*>/g, '').trim(),
   )
 
-/** Words of the library that checks, which are for programmers. */
+/** Terms of the validation library, which are meant for programmers. */
 const NOT_FOR_PEOPLE = /expected|invalid (input|option|uuid)|too (big|small)|NaN|&[lg]t;=/i
 
-describe('what a form says of a field', () => {
+describe('a field error', () => {
   it.each([
     ['/account/tokens', {}, 'The name is empty.'],
-    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: 'soon' }, 'The end is no number.'],
-    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: '-1' }, 'The end is less than 1.'],
+    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: 'soon' }, 'The expiry is no number.'],
+    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: '-1' }, 'The expiry is less than 1.'],
     ['/account/email', { email: 'a@b.example', password: 'x'.repeat(2_000) }, 'longer than 1,024 characters.'],
     ['/servers/new', { name: 'n', access: 'everyone' }, 'The tier is none of public, organization, private.'],
-  ])('of %s is a sentence for people: %j', async (path, typed, sentence) => {
+  ])('of %s is a readable sentence for %j', async (path, typed, sentence) => {
     const email = `${crypto.randomUUID()}@example.com`
     await signUp(patchbay.origin, email)
     const browser = createPageBrowser(patchbay.origin)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { encode } from 'uqr'
 import { describe, expect, it } from 'vitest'
-import { drawQrCode } from '../../src/accounts/qr-code.ts'
+import { drawQrCode } from '../../../src/web/account/qr-code.ts'
 
-/** Draws the bars of a path, as a browser would. */
+/** Draws the bars of a path like a browser. */
 const readBars = ({ size, path }: { size: number; path: string }): boolean[][] => {
   const rows = Array.from({ length: size }, () => Array.from({ length: size }, () => false))
   for (const [, x = '', y = '', length = ''] of path.matchAll(/M(\d+) (\d+)h(\d+)v1H\1z/g)) {
@@ -13,7 +13,7 @@ const readBars = ({ size, path }: { size: number; path: string }): boolean[][] =
 }
 
 describe('a QR code', () => {
-  it('is drawn module by module as it is encoded, with a quiet border', () => {
+  it('is drawn exactly as encoded, with a quiet zone around it', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 300 }), text => {
         const drawn = drawQrCode(text)

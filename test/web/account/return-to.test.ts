@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseReturnTo } from '../../src/platform/http/index.ts'
+import { parseReturnTo } from '../../../src/lib/http/pages/return-to.ts'
 
 const ORIGIN = 'https://patchbay.example'
 
-describe('where a page sends somebody on to', () => {
+describe('the return path of a page', () => {
   it.each([
     ['/'],
     ['/account?done=email'],
@@ -12,7 +12,7 @@ describe('where a page sends somebody on to', () => {
     ['/oauth/authorize?client_id=https%3A%2F%2Fclient.example%2Fmetadata.json&state=a%0Ab%00'],
     ['/oauth/authorize?redirect_uri=https://client.example//callback'],
     [`/oauth/authorize?state=${'x'.repeat(8_000)}`],
-  ])('is a path of ours: %.60s', path => {
+  ])('can be a path of Patchbay: %.60s', path => {
     expect(parseReturnTo(path)).toBe(path)
   })
 
@@ -48,11 +48,11 @@ describe('where a page sends somebody on to', () => {
     [`/${'x'.repeat(9_000)}`, 'too long'],
     [undefined, 'nothing'],
     [['/account', '/account'], 'two of them'],
-  ])('is the first page instead of %j: %s', (text, _why) => {
+  ])('is the home page instead of %j: %s', (text, _why) => {
     expect(parseReturnTo(text)).toBe('/')
   })
 
-  it('never leaves the origin and always fits a header, whatever is asked for', () => {
+  it('never leaves the origin and always fits a header, whatever the input', () => {
     const piece = fc.constantFrom(
       '/',
       '\\',

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { turnOn } from '../accounts/second-factor.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { createBrowser } from '../support/browser.ts'
-import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+import { turnOn } from '../../identity/second-factor.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -11,7 +11,7 @@ const HOSTILE = `"><script>alert(1)</script>\r\nمكتب 🚚`
 const WISH = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
 const PATH = '/account/tokens'
 
-describe('a form that is sent when the session is over', () => {
+describe('a form submitted after the session has ended', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
   let people = 0
   const person = async () => {
@@ -23,29 +23,29 @@ describe('a form that is sent when the session is over', () => {
   }
   const endSessions = (userId: string) => patchbay.services.db.session.deleteMany({ where: { userId } })
   const tokensOf = (userId: string) => patchbay.services.db.accessToken.findMany({ where: { userId } })
-  /** Somebody with the page of tokens open, whose session has ended since. */
+  /** Returns a user whose session has ended while the tokens page was open. */
   const withPageOpen = async () => {
     const somebody = await person()
     await somebody.browser.get(PATH)
     await endSessions(somebody.userId)
     return somebody
   }
-  /** What the form on the page of a rescued form would send. */
+  /** Returns what the form on the recovery page would submit. */
   const fieldsIn = (html: string) => Object.fromEntries([...inputsOf(html)].filter(([name]) => name !== 'theme'))
 
-  it('is kept through the sign-in, and sent by one click and not before', async () => {
+  it('is kept during the sign-in, and submitted only by the user’s click', async () => {
     const { browser, email, userId } = await withPageOpen()
     const over = await browser.submit(PATH, WISH)
     expect(over.status).toBe(401)
-    expect(over.html).toContain('Your session is over')
+    expect(over.html).toContain('Your session has ended')
     expect(over.html).not.toContain('<script>alert')
     const wrong = await browser.submit('/sign-in', { email, password: 'wrong password' })
     expect([wrong.status, wrong.html]).toEqual([401, expect.stringContaining('Sign in again')])
     const back = await browser.submit('/sign-in', { email, password: PASSWORD })
     expect([back.status, back.location]).toEqual([200, undefined])
     expect(back.html).toContain(`<form class="consent" method="post" action="${PATH}">`)
-    expect(back.html).toContain('Save what you typed')
-    expect(back.html).toContain(`It is sent to <code>${PATH}</code>`)
+    expect(back.html).toContain('Submit your entries')
+    expect(back.html).toContain(`This submits the form at <code>${PATH}</code>`)
     expect(back.html).not.toContain('<script>alert')
     expect(await tokensOf(userId)).toEqual([])
 
@@ -57,7 +57,7 @@ describe('a form that is sent when the session is over', () => {
     expect(kept.name).toBe(HOSTILE)
   })
 
-  it('goes along through the second factor, also past a wrong code and one that came too late', async () => {
+  it('is kept through the second factor, even after a wrong or late code', async () => {
     const { browser, email, userId } = await person()
     const api = createBrowser(patchbay.origin)
     await api.signIn(email, PASSWORD)
@@ -68,7 +68,7 @@ describe('a form that is sent when the session is over', () => {
     await endSessions(userId)
     await browser.submit(PATH, WISH)
     const first = await browser.submit('/sign-in', { email, password: PASSWORD })
-    expect([first.status, first.html]).toEqual([200, expect.stringContaining('Now the code')])
+    expect([first.status, first.html]).toEqual([200, expect.stringContaining('Enter your code')])
     expect((await browser.submit('/sign-in/code', { code: '000000' })).status).toBe(401)
     const waiting = browser.cookies.get('sid') ?? ''
     browser.cookies.delete('sid')
@@ -76,22 +76,22 @@ describe('a form that is sent when the session is over', () => {
     expect([late.status, late.html]).toEqual([200, expect.stringContaining('Sign in again')])
     browser.cookies.set('sid', waiting)
     const back = await browser.submit('/sign-in/code', { code: recoveryCodes[1] ?? '' })
-    expect([back.status, back.html]).toEqual([200, expect.stringContaining('Save what you typed')])
+    expect([back.status, back.html]).toEqual([200, expect.stringContaining('Submit your entries')])
     expect(await tokensOf(userId)).toEqual([])
     const made = await browser.submit(PATH, { ...fieldsIn(back.html), name: 'kept' })
     expect(made.html).toContain('Your new token')
   })
 
-  it('is dropped when somebody else signs in', async () => {
+  it('is discarded when another user signs in', async () => {
     const [{ browser }, other] = [await withPageOpen(), await person()]
     await browser.submit(PATH, WISH)
     const answer = await browser.submit('/sign-in', { email: other.email, password: PASSWORD })
-    expect([answer.status, answer.html]).toEqual([200, expect.stringContaining('belongs to another account')])
+    expect([answer.status, answer.html]).toEqual([200, expect.stringContaining('belong to another account')])
     expect(answer.html).not.toContain('alert(1)')
     expect(await tokensOf(other.userId)).toEqual([])
   })
 
-  it('takes no password along, nor what its page says is secret, and says so', async () => {
+  it('does not keep passwords or fields marked as secret, and says so', async () => {
     const { browser, email } = await withPageOpen()
     const said = { _secret: 'pin', '_secret:sealed': 'key', '_secret:unticked': 'email' }
     const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', key: '4711', sealed: 'on', ...said }
@@ -105,7 +105,7 @@ describe('a form that is sent when the session is over', () => {
     expect(back.html).toContain('<code>password, pin, key</code>')
   })
 
-  it('takes no secret along that is made for a tool of a server', async () => {
+  it('does not keep a secret entered for a tool of a server', async () => {
     const { browser, email, userId } = await person()
     await browser.get('/account')
     await browser.submit('/servers/sample', {})
@@ -134,14 +134,14 @@ describe('a form that is sent when the session is over', () => {
     [{ origin: 'null' }, 403],
     [{ 'sec-fetch-site': 'cross-site' }, 403],
     [{}, 303],
-  ] as const)('is not taken along from elsewhere: %j', async (headers, status) => {
+  ] as const)('is not kept if it comes from elsewhere: %j', async (headers, status) => {
     const { browser } = await withPageOpen()
     const answer = await browser.submit(PATH, WISH, headers)
     expect(answer.status).toBe(status)
     expect(answer.html).not.toContain('alert(1)')
   })
 
-  it('is not taken along where nothing says whose it is', async () => {
+  it('is not kept if its user is unknown', async () => {
     const { browser } = await withPageOpen()
     const answer = await browser.submit(PATH, { ...WISH, _user: '' })
     expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
@@ -158,7 +158,7 @@ describe('a form that is sent when the session is over', () => {
     },
   )
 
-  it('brings back no token and no password that somebody wrote into it', async () => {
+  it('does not restore a token or password that was injected into it', async () => {
     const { browser, email, userId } = await person()
     await browser.submit('/sign-out', {})
     const fields = ['_csrf', '_user', 'newPassword', 'name'].map(name => [name, `forged ${name}`])
@@ -176,13 +176,13 @@ describe('a form that is sent when the session is over', () => {
     },
   )
 
-  it('that is too long to be kept is said to be so', async () => {
+  it('is reported as too long to keep if it is', async () => {
     const { browser } = await withPageOpen()
     const over = await browser.submit(PATH, { ...WISH, name: 'x'.repeat(230_000) })
     expect([over.status, over.html]).toEqual([401, expect.stringContaining('too long to be kept')])
   })
 
-  it('of more fields than any has is not read, whoever sends it', async () => {
+  it('is not parsed if it has more fields than any real form', async () => {
     const { browser } = await withPageOpen()
     const fields = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
     const over = await browser.submit(PATH, { ...WISH, ...fields })
@@ -193,12 +193,12 @@ describe('a form that is sent when the session is over', () => {
     expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('more than 10000 fields')])
   })
 
-  it('is offered again where its user has signed in meanwhile, in another tab', async () => {
+  it('is offered again if its user has signed in in another tab meanwhile', async () => {
     const { browser, email, userId } = await withPageOpen()
     const stale = { ...WISH, _csrf: 'of-the-session-before', _user: userId }
     await browser.submit('/sign-in', { email, password: PASSWORD })
     const again = await browser.submit(PATH, stale)
-    expect([again.status, again.html]).toEqual([403, expect.stringContaining('Save what you typed')])
+    expect([again.status, again.html]).toEqual([403, expect.stringContaining('Submit your entries')])
     expect(await tokensOf(userId)).toEqual([])
     const other = await person()
     const foreign = await other.browser.submit(PATH, stale)
@@ -206,9 +206,9 @@ describe('a form that is sent when the session is over', () => {
   })
 })
 
-describe('an address where nothing is', () => {
+describe('an unknown URL', () => {
   const patchbay = runPatchbay()
-  it('answers a page to who looks for one, and a problem document to programs', async () => {
+  it('responds with a page to browsers and a problem document to programs', async () => {
     const ask = (accept: string, method = 'GET') =>
       fetch(`${patchbay.origin}/nowhere`, { method, headers: { accept, 'content-type': 'application/json' } })
     const page = await ask('text/html,*/*')
@@ -228,7 +228,7 @@ describe('an address where nothing is', () => {
     },
   )
 
-  it('beyond the end of a file of pages is not there either', async () => {
+  it('below the path of an asset is not found either', async () => {
     const range = { range: 'bytes=99999999-' }
     expect((await fetch(`${patchbay.origin}/assets/img/mark.svg`, { headers: range })).status).toBe(416)
   })

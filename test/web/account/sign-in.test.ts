@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { createPageBrowser, inputsOf, type PageAnswer } from '../support/page-browser.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { createPageBrowser, inputsOf, type PageAnswer } from '../../support/page-browser.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery staple'
 let count = 0
 const newEmail = () => `ada${++count}@example.com`
 
-/** As a client's authorization request: long, with addresses in it. */
+/** Like a client's authorization request: long, and containing URLs. */
 const AUTHORIZE = `/oauth/authorize?${new URLSearchParams({
   client_id: 'https://client.example/metadata.json',
   redirect_uri: 'http://127.0.0.1:4711/callback',
@@ -20,10 +20,10 @@ const hrefOf = (path: string) => `href="${path.replaceAll('&', '&amp;')}"`
 
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 
-describe('the pages to sign in and up', () => {
+describe('the sign-in and sign-up pages', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
   let browsers = 0
-  /** Each from an address of its own. */
+  /** Gives each browser its own network address. */
   const newBrowser = () => createPageBrowser(patchbay.origin, { address: `198.51.100.${++browsers}` })
 
   const withAccount = async () => {
@@ -37,7 +37,7 @@ describe('the pages to sign in and up', () => {
     return { email, browser }
   }
 
-  it('sign up, out and in again, and say who is signed in', async () => {
+  it('let a user sign up, out and in again, and show who is signed in', async () => {
     const { email, browser } = await withAccount()
     expect((await browser.get('/account')).html).toContain(`Signed in as ${email}`)
     expect(await browser.submit('/sign-out', { return_to: '/' })).toMatchObject({ status: 303, location: '/' })
@@ -51,7 +51,7 @@ describe('the pages to sign in and up', () => {
     expect((await browser.get('/account')).html).toContain(email)
   })
 
-  it('keep a long return_to through a failed sign-in and over the page to sign up, and back', async () => {
+  it('keep a long return_to through a failed sign-in and a visit to the sign-up page', async () => {
     const { email } = await withAccount()
     const browser = newBrowser()
     const page = await browser.get(withReturnTo('/sign-in', AUTHORIZE))
@@ -72,7 +72,7 @@ describe('the pages to sign in and up', () => {
     expect(made.html).toContain(hrefOf(AUTHORIZE))
   })
 
-  it('send who is signed in already straight on', async () => {
+  it('redirect users who are already signed in', async () => {
     const { browser } = await withAccount()
     for (const path of ['/sign-in', '/sign-up']) {
       expect(await browser.get(withReturnTo(path, AUTHORIZE))).toMatchObject({ status: 303, location: AUTHORIZE })
@@ -80,7 +80,7 @@ describe('the pages to sign in and up', () => {
     }
   })
 
-  it('lead nowhere but here, whatever return_to says, also in the form', async () => {
+  it('redirect only to Patchbay, whatever return_to says in the query or the form', async () => {
     const { email, browser } = await withAccount()
     await browser.get('/account')
     expect(await browser.submit('/sign-out', { return_to: 'https://evil.example' })).toMatchObject({ location: '/' })
@@ -92,12 +92,12 @@ describe('the pages to sign in and up', () => {
     }
   })
 
-  it('send who opens a page of members to sign in, and back', async () => {
+  it('send visitors of a protected page to sign in, and back', async () => {
     const answer = await newBrowser().get('/account?done=email')
     expect(answer).toMatchObject({ status: 303, location: withReturnTo('/sign-in', '/account?done=email') })
   })
 
-  it('fail the same way whether or not there is such an account, and keep the address but no password', async () => {
+  it('fail the same way whether or not the account exists, and keep the email but not the password', async () => {
     const { email } = await withAccount()
     const shown = ({ status, html }: PageAnswer, typed: string) => `${status} ${html.replaceAll(typed, 'TYPED')}`
     const typed = 'wrong password of mine'
@@ -105,16 +105,16 @@ describe('the pages to sign in and up', () => {
     const nobody = await newBrowser().submit('/sign-in', { email: 'nobody@example.com', password: typed })
     expect(shown(wrong, email)).toBe(shown(nobody, 'nobody@example.com'))
     expect(wrong.status).toBe(401)
-    expect(wrong.html).toContain('The e-mail address or the password is wrong.')
+    expect(wrong.html).toContain('The email or the password is wrong.')
     expect(inputsOf(wrong.html).get('email')).toBe(email)
     expect(wrong.html).not.toContain(typed)
   })
 
   it.each([
-    [{ email: 'no address', password: PASSWORD }, 'email', 'The address is not written like name@example.com.'],
+    [{ email: 'no address', password: PASSWORD }, 'email', 'The email must have the form name@example.com.'],
     [{ email: 'ada@example.com', password: 'short' }, 'password', 'The password must have 8 to 256 characters.'],
-    [{ password: PASSWORD }, 'email', 'The address is not written like name@example.com.'],
-  ])('say beside the field what is wrong with %j', async (fields, field, sentence) => {
+    [{ password: PASSWORD }, 'email', 'The email must have the form name@example.com.'],
+  ])('show an error next to the field for %j', async (fields, field, sentence) => {
     const answer = await newBrowser().submit('/sign-up', fields)
     expect(answer.status).toBe(400)
     expect(answer.html).toContain(`aria-describedby="${field}-error"`)
@@ -122,14 +122,14 @@ describe('the pages to sign in and up', () => {
     expect(answer.html).not.toContain(fields.password)
   })
 
-  it('say that an address is taken, with 409', async () => {
+  it('respond with 409 if the email is taken', async () => {
     const { email } = await withAccount()
     const answer = await newBrowser().submit('/sign-up', { email, password: PASSWORD })
     expect(answer.status).toBe(409)
-    expect(answer.html).toContain('The address is taken.')
+    expect(answer.html).toContain('The email is already taken.')
   })
 
-  it('are throttled as the API is, and together with it', async () => {
+  it('share the throttling of the API', async () => {
     const browser = newBrowser()
     const email = newEmail()
     const statuses: number[] = []
@@ -148,7 +148,7 @@ describe('the pages to sign in and up', () => {
     [{ origin: 'null' }, 'that hides where it comes from'],
     [{ 'sec-fetch-site': 'cross-site' }, 'of another site, by a browser that sends no Origin'],
     [{ 'sec-fetch-site': 'same-site' }, 'of a neighbour, by a browser that sends no Origin'],
-  ])('sign nobody in by a form %j %s (login CSRF)', async (headers, _whose) => {
+  ])('reject a form with %j %s (login CSRF)', async (headers, _whose) => {
     const { email } = await withAccount()
     const browser = newBrowser()
     for (const path of ['/sign-in', '/sign-up', '/sign-in/code']) {
@@ -158,7 +158,7 @@ describe('the pages to sign in and up', () => {
     expect(browser.cookies.size).toBe(0)
   })
 
-  it('sign nobody out, and change nothing, without the token of a form of ours', async () => {
+  it('neither sign out nor change anything without the CSRF token of a form', async () => {
     const { browser } = await withAccount()
     const sid = browser.cookies.get('sid') ?? ''
     const forged = newBrowser()
@@ -171,7 +171,7 @@ describe('the pages to sign in and up', () => {
     expect((await browser.get('/account')).status).toBe(200)
   })
 
-  it('take a form that was opened before somebody else signed in with the same browser', async () => {
+  it('accept a form that was opened before another user signed in with the same browser', async () => {
     const first = await withAccount()
     const { email } = await withAccount()
     const stale = await first.browser.submit('/sign-in', { email, password: PASSWORD, _csrf: '' })
@@ -179,7 +179,7 @@ describe('the pages to sign in and up', () => {
     expect((await first.browser.get('/account')).html).toContain(email)
   })
 
-  it('begin a session of a new id: one planted before stays nobody’s (session fixation)', async () => {
+  it('start a session with a new ID, so that a planted one stays anonymous (session fixation)', async () => {
     const { email, browser } = await withAccount()
     const planted = browser.cookies.get('sid') ?? ''
     const victim = newBrowser()
@@ -196,7 +196,7 @@ describe('the pages to sign in and up', () => {
     expect(madeUp.cookies.get('sid')).not.toContain('made-up')
   })
 
-  it('cannot be framed, run nothing inline, are kept nowhere, and send no address to others', async () => {
+  it('cannot be framed, run no inline code, are never cached, and leak no URL to others', async () => {
     const { browser } = await withAccount()
     for (const [who, path] of [
       [newBrowser(), '/'],
@@ -241,7 +241,7 @@ describe('the pages to sign in and up', () => {
     }
   })
 
-  it('answer what is no form of theirs with a page that says so', async () => {
+  it('respond to an invalid form with an error page', async () => {
     const send = (body: string | FormData, type: string) =>
       fetch(`${patchbay.origin}/sign-in`, { method: 'POST', body, headers: { 'content-type': type } })
     const form = 'application/x-www-form-urlencoded'
@@ -256,7 +256,7 @@ describe('the pages to sign in and up', () => {
   })
 })
 
-describe('the page to sign up', () => {
+describe('the sign-up page', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_SIGNUP: 'closed' })
   it('asks for the setup token for the first account, and is closed afterwards', async () => {
     const browser = createPageBrowser(patchbay.origin)
@@ -281,7 +281,7 @@ describe('the page to sign up', () => {
     expect((await later.submit('/sign-up', { ...wish, email: 'eve@example.com' })).status).toBe(403)
   })
 
-  it('asks for two things where nothing else is needed', async () => {
+  it('asks only for email and password if nothing else is needed', async () => {
     const html = (await createPageBrowser(patchbay.origin).get('/sign-in')).html
     const typed = [...inputsOf(html).keys()].filter(name => !name.startsWith('_'))
     expect(typed.sort()).toEqual(['email', 'password', 'return_to'])

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { authorizeUrl, makeRequest, registerClient } from '../oauth/support/client.ts'
+import { authorizeUrl, makeRequest, registerClient } from '../../oauth/support/client.ts'
 import { at, type PageRow } from './page-row.ts'
 
 /** For who is not signed in. */
@@ -13,7 +13,7 @@ export const strangerPages: readonly PageRow[] = [
     who: 'stranger',
     status: 401,
     act: async page => {
-      await page.getByLabel('E-mail address').fill('nobody@kestrel.example')
+      await page.getByLabel('Email').fill('nobody@kestrel.example')
       await page.getByLabel('Password').fill('wrong password')
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('alert').waitFor()
@@ -32,7 +32,7 @@ const PASSWORD = 'correct horse battery staple'
 const sendTooLate = async (page: Page): Promise<void> => {
   await page.getByLabel('Name').fill(`Night script "><script>alert(1)</script> ${'long '.repeat(12)}`)
   await page.context().clearCookies()
-  await page.getByRole('button', { name: 'Make the token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).click()
 }
 
 /** One's own account, and what is answered when its session is over. */
@@ -44,11 +44,11 @@ export const accountPages: readonly PageRow[] = [
     state: 'refused',
     status: 400,
     act: async page => {
-      await page.getByLabel('New e-mail address').fill(`"><script>alert(1)</script>@x.example`)
+      await page.getByLabel('New email').fill(`"><script>alert(1)</script>@x.example`)
       await page.getByLabel('Password').fill(PASSWORD)
       await page.evaluate(`document.querySelectorAll('form').forEach(form => { form.noValidate = true })`)
-      await page.getByRole('button', { name: 'Change the address' }).click()
-      await page.getByText('is not written like name@example.com').waitFor()
+      await page.getByRole('button', { name: 'Change email' }).click()
+      await page.getByText('must have the form name@example.com').waitFor()
     },
   },
   { route: 'GET /account/security', path: at('/account/security') },
@@ -58,7 +58,7 @@ export const accountPages: readonly PageRow[] = [
     state: 'set-up',
     act: async page => {
       await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD)
-      await page.getByRole('button', { name: 'Set it up' }).click()
+      await page.getByRole('button', { name: 'Set up' }).click()
       await page.getByRole('img', { name: 'QR code of the key below' }).waitFor()
     },
   },
@@ -69,7 +69,7 @@ export const accountPages: readonly PageRow[] = [
     state: 'made',
     act: async page => {
       await page.getByLabel('Name').fill('Night script')
-      await page.getByRole('button', { name: 'Make the token' }).click()
+      await page.getByRole('button', { name: 'Create token' }).click()
       await page.getByRole('button', { name: 'Copy the token' }).waitFor()
     },
   },
@@ -98,10 +98,10 @@ export const accountPages: readonly PageRow[] = [
     status: 401,
     act: async page => {
       await sendTooLate(page)
-      await page.getByLabel('E-mail address').fill('dispatch@kestrel.example')
+      await page.getByLabel('Email').fill('dispatch@kestrel.example')
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('button', { name: 'Save what you typed' }).waitFor()
+      await page.getByRole('button', { name: 'Submit your entries' }).waitFor()
     },
   },
   {

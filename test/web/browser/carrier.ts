@@ -1,4 +1,4 @@
-import { type Answerer, answerJson } from '../support/fake-api.ts'
+import { type Answerer, answerJson } from '../../support/fake-api.ts'
 
 const BASE = { base: { source: 'server', value: 'carrier_url' }, token: { source: 'server', value: 'carrier_token' } }
 const headers = [{ name: 'Authorization', value: 'Bearer {{token}}' }]

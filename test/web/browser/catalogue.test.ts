@@ -1,11 +1,11 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { TOKEN_ENCODING } from '../../src/context/index.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { makeServer, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { signInToPages, textOf } from '../support/signed-in.ts'
+import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { signInToPages, textOf } from '../../support/signed-in.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

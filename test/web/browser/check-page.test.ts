@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchChromium } from '../support/chromium.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { checkPage } from './check-page.ts'
 
 let browser: Browser

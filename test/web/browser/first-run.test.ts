@@ -1,11 +1,11 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { callText, connect } from '../servers/mcp.ts'
-import { startTestApp } from '../support/app.ts'
-import { createBrowser } from '../support/browser.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { echo, startFakeApi } from '../support/fake-api.ts'
+import { callText, connect } from '../../servers/mcp.ts'
+import { startTestApp } from '../../support/app.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { echo, startFakeApi } from '../../support/fake-api.ts'
 import { checkPage, watchComplaints } from './check-page.ts'
 import { isEachPictured, takePicture } from './pictures.ts'
 
@@ -38,9 +38,9 @@ const begin = async ({ hasScripts = true }: { hasScripts?: boolean } = {}) => {
 
 const signUp = async (page: Page, email = 'ada@example.com'): Promise<void> => {
   await page.goto('/sign-up')
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign up' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
 }
 
 const check = (page: Page, name: string): Promise<string[]> =>
@@ -79,11 +79,11 @@ describe('the first minute on an empty installation', () => {
   it('leads from the sign-up to a call by a client, which shows at once', async () => {
     const { app, page, complaints, pathOf } = await begin()
     await signUp(page)
-    await page.getByRole('heading', { name: 'Three steps to a first answered call' }).waitFor()
+    await page.getByRole('heading', { name: 'Three steps to your first call' }).waitFor()
     expect(pathOf()).toBe('/first-run')
     expect(await check(page, 'first-run')).toEqual([])
 
-    await page.getByRole('button', { name: 'Plug in the sample API' }).click()
+    await page.getByRole('button', { name: 'Add sample API' }).click()
     await page.getByText('Waiting for the first call…').waitFor()
     const address = await page.getByRole('button', { name: 'Copy the MCP address' }).getAttribute('value')
     expect(address).toMatch(`${app.origin}/s/`)
@@ -106,14 +106,14 @@ describe('the first minute on an empty installation', () => {
   it('takes four clicks to an answer without a client, and needs no script', async () => {
     const { page, pathOf } = await begin({ hasScripts: false })
     await signUp(page)
-    await page.getByRole('button', { name: 'Plug in the sample API' }).click()
+    await page.getByRole('button', { name: 'Add sample API' }).click()
     await page.getByLabel('amount').fill('a lot')
     await page.getByRole('button', { name: 'Call convert_currency' }).click()
     await page.getByText('The amount must be a number, such as 100.').waitFor()
     expect(await page.getByLabel('amount').inputValue()).toBe('a lot')
     await page.getByLabel('amount').fill('100')
     await page.getByRole('button', { name: 'Call convert_currency' }).click()
-    await page.getByText('The first call is answered').waitFor()
+    await page.getByText('First call completed').waitFor()
     expect(await page.locator('pre').last().textContent()).toContain('16325')
     await page.goto('/')
     expect(pathOf()).toBe('/servers')
@@ -142,14 +142,14 @@ describe('the first minute on an empty installation', () => {
       const { app, page } = await begin({ hasScripts })
       await page.goto('/sign-up')
       const { click, type, counted } = countSteps(page)
-      await type(page.getByLabel('E-mail address'), 'ada@example.com')
+      await type(page.getByLabel('Email'), 'ada@example.com')
       await type(page.getByLabel('Password'), PASSWORD)
-      await click(page.getByRole('button', { name: 'Sign up' }))
-      await type(page.getByLabel('Name of the tool'), 'get_order')
+      await click(page.getByRole('button', { name: 'Create account' }))
+      await type(page.getByLabel('Tool name'), 'get_order')
       await type(page.getByLabel('URL'), `${fake.origin}/orders/{{id}}`)
-      await click(page.getByRole('button', { name: 'Make the tool' }))
+      await click(page.getByRole('button', { name: 'Create tool' }))
       await click(page.getByRole('button', { name: 'Offer it' }))
-      await page.getByText('The tool is plugged in.').waitFor()
+      await page.getByText('Tool added.').waitFor()
       const address = await page.getByRole('button', { name: 'Copy the MCP address' }).getAttribute('value')
 
       const client = await connect(address ?? '', await makeToken(app.origin))
@@ -167,7 +167,7 @@ describe('the first minute on an empty installation', () => {
     await signUp(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await signUp(page, 'eve@example.com')
-    await page.getByRole('link', { name: 'Make your first server' }).waitFor()
+    await page.getByRole('link', { name: 'Create your first server' }).waitFor()
     expect(pathOf()).toBe('/servers')
   })
 })

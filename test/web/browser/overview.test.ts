@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { makeServer, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -49,7 +49,7 @@ describe('the overview of a server, in a real browser', () => {
   it('shows a call as it comes in: the tick, the row, the figures; whatever a client calls itself, as a text', async () => {
     const { page, complaints, url } = await open()
     await page.getByText('Waiting for the first call…').waitFor()
-    await page.getByText('No call yet.').waitFor()
+    await page.getByText('No calls yet.').waitFor()
     expect(await page.locator('[data-figure="calls"] span').textContent()).toBe('0')
     await callAs(url, HOSTILE)
     await page.locator('#first-call[data-state="arrived"]').waitFor()
@@ -57,7 +57,7 @@ describe('the overview of a server, in a real browser', () => {
     await row.filter({ hasText: 'get_thing' }).waitFor()
     expect(await row.count()).toBe(1)
     expect(await row.locator('td').last().textContent()).toBe(`${HOSTILE}/1`)
-    expect(await page.getByText('No call yet.').isVisible()).toBe(false)
+    expect(await page.getByText('No calls yet.').isVisible()).toBe(false)
     await expect.poll(() => page.locator('[data-figure="calls"] span').textContent()).toBe('1')
     expect(await page.title()).not.toContain('caught')
     const href = await row.getByRole('link', { name: 'get_thing' }).getAttribute('href')
@@ -94,9 +94,9 @@ describe('the overview of a server, in a real browser', () => {
     const controller = new AbortController()
     onTestFinished(() => controller.abort())
     await fetch(`${url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
-    await page.getByText('Live on 1 open connection', { exact: true }).waitFor()
+    await page.getByText('Online · 1 connection', { exact: true }).waitFor()
     await owner.expectOk('PATCH', `/servers/${serverId}`, { description: 'Changed' })
-    await page.getByText('Changed just now. Live on 1 open connection').waitFor()
+    await page.getByText('Changed just now. Online · 1 connection').waitFor()
   })
 
   it('copies the address, and leads to what each client is told', async () => {
@@ -115,12 +115,12 @@ describe('the overview of a server, in a real browser', () => {
     await callAs(url, 'claude-code')
     await patchbay.services.recorder.flush()
     await page.reload()
-    await page.getByText('Hour by hour, as charts and as a table').click()
+    await page.getByText('Charts and table by hour').click()
     await page
       .getByRole('img', { name: /^Calls by hour: 1 in the last day, 0 errors; most in the hour from/ })
       .waitFor()
-    await page.getByRole('img', { name: /^Durations by hour/ }).waitFor()
-    await page.getByText('The same wiring as a list').click()
+    await page.getByRole('img', { name: /^Call duration by hour/ }).waitFor()
+    await page.getByText('Show the wiring as a list').click()
     await page.getByRole('heading', { name: 'get_thing' }).waitFor()
   })
 })

@@ -100,11 +100,11 @@ const access: PageRow[] = [
     state: 'refused',
     status: 400,
     act: async page => {
-      await page.getByText('Make one').click()
+      await page.getByText('Create OAuth client').click()
       await page.getByLabel('Name', { exact: true }).fill('Night batch')
-      await page.getByLabel('Where answers go').fill('http://batch.kestrel.example/back')
-      await page.getByRole('button', { name: 'Make the client' }).click()
-      await page.getByText('The address in line 1').waitFor()
+      await page.getByLabel('Redirect URIs').fill('http://batch.kestrel.example/back')
+      await page.getByRole('button', { name: 'Create client' }).click()
+      await page.getByText('The redirect URI in line 1').waitFor()
     },
   },
   {
@@ -113,11 +113,11 @@ const access: PageRow[] = [
     state: 'client-made',
     status: 201,
     act: async page => {
-      await page.getByText('Make one').click()
+      await page.getByText('Create OAuth client').click()
       await page.getByLabel('Name', { exact: true }).fill('Night batch <b>of</b> dispatch')
-      await page.getByLabel('Where answers go').fill('https://batch.kestrel.example/back')
+      await page.getByLabel('Redirect URIs').fill('https://batch.kestrel.example/back')
       await page.getByLabel('Kind').selectOption('client_secret_basic')
-      await page.getByRole('button', { name: 'Make the client' }).click()
+      await page.getByRole('button', { name: 'Create client' }).click()
       await page.getByText('Copy the secret now').waitFor()
     },
   },
@@ -144,7 +144,7 @@ const settings: PageRow[] = [
       await page.getByLabel('Name', { exact: true }).fill('Mine')
       await page.locator('input[name="version"]').evaluate(field => field.setAttribute('value', '2020-01-01'))
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByRole('heading', { name: 'Somebody else saved this' }).waitFor()
+      await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
     },
   },
   { route: 'GET /servers/:uuid/settings/removal', path: ({ serverId }) => `/servers/${serverId}/settings/removal` },
@@ -209,7 +209,7 @@ const servers: PageRow[] = [
     status: 400,
     act: async page => {
       await page.getByRole('textbox', { name: 'Name' }).fill('   ')
-      await page.getByRole('button', { name: 'Make the server' }).click()
+      await page.getByRole('button', { name: 'Create server' }).click()
       await page.getByText('The name').waitFor()
     },
   },
@@ -256,9 +256,9 @@ const organizations: PageRow[] = [
     state: 'refused',
     status: 409,
     act: async page => {
-      await page.getByLabel('E-mail address').fill('viewer@kestrel.example')
-      await page.getByRole('button', { name: 'Send the invitation', exact: true }).click()
-      await page.getByText('is that of a member').waitFor()
+      await page.getByLabel('Email').fill('viewer@kestrel.example')
+      await page.getByRole('button', { name: 'Send invitation', exact: true }).click()
+      await page.getByText('belongs to a member').waitFor()
     },
   },
   { route: 'GET /organizations/:id/audit', path: ({ organizationId }) => `/organizations/${organizationId}/audit` },
@@ -340,7 +340,7 @@ const tools: PageRow[] = [
       await page.evaluate(`document.querySelector('[name="version"]').value = '1'`)
       await page.getByLabel('What it does, for the model').fill('Says where it is.')
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByRole('button', { name: 'Save mine over it' }).waitFor()
+      await page.getByRole('button', { name: 'Overwrite with mine' }).waitFor()
     },
   },
   { route: 'GET /tools/:id', path: ({ hostileToolId }) => `/tools/${hostileToolId}`, state: 'hostile' },
@@ -370,7 +370,7 @@ export const PAGES: readonly PageRow[] = [
 /** Routes that browsers ask and that answer no page of their own. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /organizations/:id': 'leads to its members',
-  'GET /first-run': 'looked at in test/browser/first-run.test.ts, on an installation without a server',
+  'GET /first-run': 'looked at in test/web/browser/first-run.test.ts, on an installation without a server',
   'GET /servers/:uuid/live': 'server-sent events',
   'GET /sign-in/code': 'only in the middle of a sign-in; without one it leads to /sign-in',
   'GET /sign-in/external': 'leads to the external provider',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 /** Not in git. */
-const FOLDER = join(import.meta.dirname, '../../test-output/pages')
+const FOLDER = join(import.meta.dirname, '../../../test-output/pages')
 
 /** Whether somebody wants to look at every page: drawing them all is a third of the work of checking them. */
 export const isEachPictured = process.env.TEST_PICTURES !== undefined

@@ -1,4 +1,4 @@
-import { signUp } from '../support/api-client.ts'
+import { signUp } from '../../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 import { upstreamStatePages } from './upstream-pages.ts'
@@ -178,7 +178,7 @@ const tools: PageRow[] = [
       await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
       await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByRole('heading', { name: 'Somebody else saved this' }).waitFor()
+      await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
     },
   },
   { route: 'GET /servers/:uuid/tools/:instanceId/remove', path: onInstance('/remove') },

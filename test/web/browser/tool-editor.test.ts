@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { listKeyboardFaults, watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -26,9 +26,9 @@ const newContext = (options: Parameters<Browser['newContext']>[0] = {}): Promise
 
 const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'): Promise<void> => {
   await page.goto(path)
-  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: path === '/sign-up' ? 'Sign up' : 'Sign in' }).click()
+  await page.getByRole('button', { name: path === '/sign-up' ? 'Create account' : 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
@@ -234,11 +234,11 @@ it('of two tabs the other is told that the tool was saved, and shows both versio
   await page.waitForURL('**/tools/*?done=saved')
   await other.getByText('This was saved in another tab.').waitFor()
   await other.getByRole('button', { name: 'Save', exact: true }).click()
-  await other.getByRole('heading', { name: 'Somebody else saved this while you edited it' }).waitFor()
+  await other.getByRole('heading', { name: 'Someone else saved changes while you were editing' }).waitFor()
   const both = other.getByRole('region', { name: 'Both versions' })
   await both.getByText('From the other tab').waitFor()
   await both.getByText('From this tab').waitFor()
-  await other.getByRole('link', { name: 'Take the saved one' }).click()
+  await other.getByRole('link', { name: 'Use the saved version' }).click()
   await other.waitForURL(`**${path}`)
   expect(await description(other).inputValue()).toBe('From this tab')
   expect(await other.getByText('was not saved').count()).toBe(0)
@@ -262,7 +262,7 @@ it('of two people the second is told, and may save over the first', async () => 
   await first.page.waitForURL('**/tools/*?done=saved')
   await description(second.page).fill('The second one’s')
   await second.page.keyboard.press('Control+s')
-  await second.page.getByRole('button', { name: 'Save mine over it' }).click()
+  await second.page.getByRole('button', { name: 'Overwrite with mine' }).click()
   await second.page.waitForURL('**/tools/*?done=saved')
   expect(await description(second.page).inputValue()).toBe('The second one’s')
 })

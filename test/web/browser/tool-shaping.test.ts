@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 const shoot = async (page: Page, name: string): Promise<void> => {
-  const folder = join(import.meta.dirname, '../../test-output/tool-shaping')
+  const folder = join(import.meta.dirname, '../../../test-output/tool-shaping')
   await mkdir(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
@@ -42,9 +42,9 @@ const newTool = async (javaScriptEnabled = true): Promise<Page> => {
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   await page.goto('/sign-up')
-  await page.getByLabel('E-mail address').fill(`shaper${Math.random()}@example.com`)
+  await page.getByLabel('Email').fill(`shaper${Math.random()}@example.com`)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign up' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('list_orders')

@@ -1,4 +1,4 @@
-import { type OAuthFake, startOAuthFake } from '../upstreams/oauth-fake.ts'
+import { type OAuthFake, startOAuthFake } from '../../upstreams/oauth-fake.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { at, type PageRow } from './page-row.ts'
 

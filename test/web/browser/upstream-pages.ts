@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { atEndOfFile } from '../support/end-of-file.ts'
+import { atEndOfFile } from '../../support/end-of-file.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 
 /** Its tools stand in a file, as they are by then. */
-const SERVER = join(import.meta.dirname, '../upstreams/servers/from-file.process.ts')
+const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-pages-'))

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { type Asked, runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
+import { runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, signUp } from '../../support/api-client.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -58,7 +58,7 @@ const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   await page.goto('/sign-in')
-  await page.getByLabel('E-mail address').fill(builder.email)
+  await page.getByLabel('Email').fill(builder.email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
@@ -66,7 +66,7 @@ const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
   return page
 }
 const shoot = async (page: Page, name: string): Promise<void> => {
-  const folder = join(import.meta.dirname, '../../test-output/upstream-shaping')
+  const folder = join(import.meta.dirname, '../../../test-output/upstream-shaping')
   await mkdir(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
-const SERVER = join(import.meta.dirname, '../upstreams/servers/from-file.process.ts')
+const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
 const inputSchema = { type: 'object', properties: { gate: { type: 'string' } } }
@@ -73,7 +73,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { page, complaints } = await openPage(`/servers/${serverId}`)
     const texts = () => page.locator('#patch svg text').allTextContents()
     expect(await texts()).not.toContain('yard')
-    await page.getByText('The same wiring as a list').click()
+    await page.getByText('Show the wiring as a list').click()
     const { id } = await attach(serverId, [READ, OPEN])
     await refresh(id)
     const shown = ['connected', 'yard', 'yard_read', 'yard_open', 'MCP · not called']

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { callText, connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { createBrowser } from '../support/browser.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { callText, connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { createBrowser } from '../../support/browser.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -62,7 +62,7 @@ describe('the matrix of bindings', () => {
     expect(await told(page)).toBe('1 row picked, 2 sockets')
     await page.getByLabel('Global', { exact: true }).selectOption('desk')
     await page.getByRole('button', { name: 'Wire what is picked' }).click()
-    await page.getByText('2 sockets wired. Live on 1 open connection.').waitFor()
+    await page.getByText('2 sockets wired. Online · 1 connection.').waitFor()
     expect((await callText(client, 'track')).text).toContain('"/north"')
     expect((await callText(client, 'quote')).text).toContain('"/north"')
     expect(complaints.take()).toEqual([])
@@ -192,7 +192,7 @@ describe('without scripts', () => {
     await box(page, 'first').check()
     await box(page, 'second').check()
     await page.getByRole('button', { name: 'Add the tools picked' }).click()
-    await page.getByText('2 tools are at work. Live, no open connection.').waitFor()
+    await page.getByText('2 tools are at work. Online · 0 connections.').waitFor()
 
     const working = page.getByRole('region', { name: 'Tools at work and their values' })
     await working.getByRole('link', { name: 'first' }).click()
@@ -331,7 +331,7 @@ describe('the page of a tool at work', () => {
     expect(row).toContain('The first')
     const described = async () => (await ada.expectOk('GET', `/instances/${instanceIds.track}`)).body
     expect(await described()).toMatchObject({ description: 'The first' })
-    await second.page.getByRole('button', { name: 'Save mine over it' }).click()
+    await second.page.getByRole('button', { name: 'Overwrite with mine' }).click()
     await second.page.getByText('Saved.').waitFor()
     expect(await described()).toMatchObject({ description: `The second ${HOSTILE}` })
   })

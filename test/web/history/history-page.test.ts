@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { callText, connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { answerJson } from '../support/fake-api.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { callText, connect } from '../../servers/mcp.ts'
+import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
+import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { createPageBrowser } from '../../support/page-browser.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

@@ -6,8 +6,8 @@ import compress from '@fastify/compress'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../../kernel/index.ts'
-import { sendProblem } from './problem.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { sendProblem } from '../problem.ts'
 
 export const ASSETS_PREFIX = '/assets'
 

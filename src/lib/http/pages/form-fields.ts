@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../../kernel/errors.ts'
 
 /** More than the largest form of ours has, the matrix of bindings: what each becomes costs far more than its bytes. */
 const MAX_FORM_FIELDS = 10_000

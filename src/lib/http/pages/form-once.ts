@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createNewestEntries } from '../newest-entries.ts'
-import { isSafeMethod } from './access.ts'
-import { sessionIdOf } from './sessions.ts'
+import { createNewestEntries } from '../../process/newest-entries.ts'
+import { isSafeMethod } from '../access.ts'
+import { sessionIdOf } from '../sessions.ts'
 import { isFragmentRequest } from './views.ts'
 
 /** So long after its answer a form is taken for the second half of a double click. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { PageData } from './views.ts'
 
 /** A field of a form; one that is missing, or there twice, is empty. */

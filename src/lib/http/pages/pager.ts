@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { addressOf } from '../list-query.ts'
 import { formatNumber } from './format.ts'
-import { addressOf } from './list-query.ts'
 
 /** Pages of a list that is held whole: which items this one shows, and the ways to those beside it. */
 export type Pager = { text: string; previous: string | undefined; next: string | undefined }

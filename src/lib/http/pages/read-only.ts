@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../../kernel/errors.ts'
 
 /**
  * A field that answers have and no change can set. A change may hold it, so that what was answered can be sent back,

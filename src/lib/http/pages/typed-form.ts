@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isSafeMethod } from './access.ts'
+import { isSafeMethod } from '../access.ts'
 import { parseReturnTo } from './return-to.ts'
 
 /** A form that could not be taken because nobody was signed in any more, as it goes with its user through the sign-in. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/index.ts'
+import { AppError } from '../../kernel/errors.ts'
 
 /** As a page shows it: blanks, however many, are one. */
 const asShown = (text: string): string => text.trim().replace(/\s+/g, ' ')

@@ -1,6 +1,6 @@
 import { Eta, type EtaConfig } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../../kernel/index.ts'
+import type { Actor } from '../../kernel/actor.ts'
 
 export type ViewOptions = {
   /** The folder of the templates: layouts/, parts/, errors/ and one folder a feature. */

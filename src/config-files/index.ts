@@ -1,6 +1,0 @@
-export type { ConfigVariable } from './config-text.ts'
-export { CONFIG_TOOLS, type Machine } from './config-tools.ts'
-export { draftUpstreams, type GlobalDraft, type UpstreamDraft } from './draft-upstreams.ts'
-export { fillPlace } from './fill-place.ts'
-export type { FoundServer } from './found-server.ts'
-export { type ConfigFile, readConfigFile } from './read-config-file.ts'

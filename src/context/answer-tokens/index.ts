@@ -1,1 +1,0 @@
-export { type AnswerTokensWork, createAnswerTokensWork } from './answer-tokens-work.ts'

@@ -1,2 +1,0 @@
-export { findWorker } from './find-worker.ts'
-export { createThreads, type JobEnding } from './threads.ts'

@@ -1,2 +1,0 @@
-export { discoveryRoutes } from './discovery.routes.ts'
-export { openDocumentRoutes } from './open-documents.routes.ts'

@@ -1,8 +1,0 @@
-export type { Authorize } from './admission.ts'
-export { catalogueRoutes } from './catalogue/catalogue.routes.ts'
-export { listCatalogueMetrics } from './catalogue/catalogue-metrics.ts'
-export { type CatalogueReports, createCatalogueReports } from './catalogue/reports.ts'
-export { createInProcessClient, type InProcessClient } from './in-process-client.ts'
-export { inspectorPages } from './inspector.pages.ts'
-export { createMcpRegistry, type McpRegistry } from './registry.ts'
-export { mcpRoutes } from './routes.ts'

@@ -1,0 +1,119 @@
+import { type BodyLimits, parseBody, readBody } from './body.ts'
+import type { Challenges } from './challenges.ts'
+import { type Classified, classify } from './classify.ts'
+import { type ReportFault, respondAtOnce } from './dispatcher.ts'
+import { acceptsEventStream, acceptsJson, checkStandardHeaders, headerOf } from './headers.ts'
+import { type Message, readableId } from './message.ts'
+import { BATCH_VERSION, ERROR } from './protocol.ts'
+import { type Reply, writeReply } from './reply.ts'
+import { errorResponse, isRefusal, type Refusal, refusal } from './rpc-response.ts'
+import { findLackingScopes } from './scopes.ts'
+import type { ServerRequest } from './server-request.ts'
+import { isInitialize, type SessionPosts } from './sessions/session-posts.ts'
+import { checkVersion, findSession, notAcceptable } from './sessions/session-requirements.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import type { StatelessCalls } from './stateless/stateless-calls.ts'
+import type { Listen } from './streams/listen.ts'
+
+export type PostOptions = {
+  limits: BodyLimits
+  challenges: Challenges
+  sessions: Sessions
+  sessionPosts: SessionPosts
+  statelessCalls: StatelessCalls
+  listen: Listen
+  report: ReportFault
+}
+
+/**
+ * Handles a POST to `/s/:uuid`. These are its steps. Each returns a value for the next one, or a refusal, which is
+ * written and ends the request.
+ *
+ *   1. checkOrigin      Origin and Host                                      admission.ts
+ *   2. findServer       the UUID to a mounted server                         admission.ts
+ *   3. checkAccess      the token to a caller (here `ServerRequest` begins)  admission.ts
+ *   4. readBody         the bytes, within the limit                          body.ts
+ *   5. parseBody        the bytes to JSON                                    body.ts
+ *   6. classify         the JSON to messages, and the era they belong to     classify.ts
+ *   7. checkScopes      whether the token may do what they ask               scopes.ts
+ *   8. checkStandardHeaders (stateless era)                                  headers.ts
+ *      checkAccept, findSession, checkVersion (session era)                  sessions/session-requirements.ts
+ *   9. dispatch         notification, tools/call or another request          stateless/, sessions/
+ *  10. writeReply       JSON, 202 or an event stream                         reply.ts
+ */
+export const createPost = (options: PostOptions) => {
+  const { limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
+
+  const checkScopes = ({ http, mounted, caller }: ServerRequest, classified: Classified): Refusal | undefined => {
+    if (caller?.limitedTo === undefined) return undefined
+    const messages = classified.era === 'session-batch' ? classified.messages : [classified.message]
+    const lacking = findLackingScopes(caller, mounted.router, messages)
+    return lacking && challenges.insufficientScope(http, lacking)
+  }
+
+  /** Steps 8 and 9 in the stateless era, whose version is one that we speak. */
+  const dispatchStateless = (request: ServerRequest, message: StatelessMessage): Reply => {
+    // This era has no notifications from clients over HTTP: they are accepted and dropped.
+    if (message.kind === 'notification') return 'accepted'
+    const mismatch = checkStandardHeaders(message, request.http.headers)
+    if (mismatch !== undefined) return errorResponse(message.id, mismatch)
+    if (message.method === 'tools/call') return statelessCalls.callTool(request, message)
+    if (message.method === 'subscriptions/listen') return listen(request, message)
+    return statelessCalls.askUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
+  }
+
+  /** Steps 8 and 9 in the session era. */
+  const dispatchInSession = (request: ServerRequest, classified: SessionMessages): Reply => {
+    const { http } = request
+    if (!acceptsJson(http.headers) || !acceptsEventStream(http.headers)) return refused(NOT_ACCEPTABLE)
+    const isBatch = classified.era === 'session-batch'
+    if (isBatch && classified.messages.some(isInitialize)) return refused(INITIALIZE_IN_BATCH)
+    const session = findSession(sessions, request)
+    if (isRefusal(session)) {
+      const message = isBatch ? undefined : classified.message
+      return message && isInitialize(message) ? sessionPosts.initialize(request, message) : refused(session)
+    }
+    const wrongVersion = checkVersion(http)
+    if (wrongVersion !== undefined) return refused(wrongVersion)
+    if (!isBatch) return sessionPosts.dispatch(request, session, classified.message)
+    if (session.version === BATCH_VERSION) return sessionPosts.dispatchBatch(request, session, classified.messages)
+    return refused(invalidRequest(`version ${session.version} has no batches`))
+  }
+
+  /** Steps 5 to 9. */
+  const respond = (request: ServerRequest, bytes: Buffer): Reply => {
+    const { headers } = request.http
+    const body = parseBody(bytes, limits)
+    if (!body.ok) return errorResponse(null, body.error)
+    const classified = classify(body.value, {
+      version: headerOf(headers, 'mcp-protocol-version'),
+      method: headerOf(headers, 'mcp-method'),
+    })
+    if (!classified.ok) return errorResponse(readableId(body.value), classified.error)
+    const denied = checkScopes(request, classified.value)
+    if (denied !== undefined) return errorResponse(requestIdOf(classified.value), denied)
+    return classified.value.era === 'stateless'
+      ? dispatchStateless(request, classified.value.message)
+      : dispatchInSession(request, classified.value)
+  }
+
+  return (request: ServerRequest): void => {
+    const handleBody = (bytes: Buffer): void => writeReply(request.http, respond(request, bytes), report)
+    readBody(request.http, limits.maxRequestBytes, handleBody, report)
+  }
+}
+
+type StatelessMessage = Extract<Classified, { era: 'stateless' }>['message']
+type SessionMessages = Exclude<Classified, { era: 'stateless' }>
+
+const invalidRequest = (why: string): Refusal => refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`)
+const INITIALIZE_IN_BATCH = invalidRequest('initialize cannot be part of a batch')
+const NOT_ACCEPTABLE = notAcceptable('application/json and text/event-stream')
+
+/** The response to a request that is refused because of its HTTP headers: it carries no id. */
+const refused = (reason: Refusal): Reply => errorResponse(null, reason)
+
+const requestIdOf = (classified: Classified) => {
+  const message: Message | undefined = classified.era === 'session-batch' ? undefined : classified.message
+  return message?.kind === 'request' ? message.id : null
+}

@@ -1,0 +1,80 @@
+import type { RunningCall } from './call.ts'
+import type { PostChannel } from './client-channel.ts'
+import type { ReportFault } from './dispatcher.ts'
+import { type HttpExchange, writeAccepted, writeResponse } from './http-exchange.ts'
+import type { RequestMessage } from './message.ts'
+import { type RpcResponse, responseText } from './rpc-response.ts'
+import { startProgress } from './sessions/progress.ts'
+
+/** A call whose response is yet to come. */
+export type PendingReply = RunningCall & {
+  request: RequestMessage
+  channel: PostChannel
+  onDone: (() => void) | undefined
+}
+
+/** Several calls whose responses are sent as one; undefined if there are none to send. */
+export type BatchReply = { responses: Promise<RpcResponse | undefined>; cancel: () => void }
+
+/**
+ * The reply to a POST: a response, now or later; `accepted` (202) if there is none; `streaming` if an event stream has
+ * been opened in its place.
+ */
+export type Reply = RpcResponse | PendingReply | BatchReply | 'accepted' | 'streaming'
+
+/** Writes the reply to a POST. */
+export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault): void => {
+  if (reply === 'streaming') return
+  if (reply === 'accepted') writeAccepted(http)
+  else if ('status' in reply) writeResponse(http, reply)
+  else if ('call' in reply) writePending(http, reply, report)
+  else writeBatch(http, reply, report)
+}
+
+/**
+ * Writes the response of a call: as JSON, or as an event stream if messages precede it, such as progress of a slow call
+ * or messages of an upstream.
+ *
+ * A disconnect cancels the call, as the stateless era requires (basic/transports, "Cancellation"). In the session era
+ * a disconnect must not count as a cancellation: there a streamed response goes on, because the client can resume it.
+ * A JSON response can reach nobody after a disconnect, whatever the era, so its call is cancelled too.
+ */
+const writePending = (
+  http: HttpExchange,
+  { request, call, channel, response, onDone }: PendingReply,
+  report: ReportFault,
+): void => {
+  const { raw } = http
+  // A call with a link reports its own progress.
+  const stopProgress = channel.isOpen && call.link === undefined ? startProgress(request, channel.send) : undefined
+  raw.on('close', () => {
+    if (raw.writableFinished || channel.stream?.isResumable === true) return
+    channel.close()
+    call.signal.abort()
+    stopProgress?.()
+  })
+  const deliver = (done: RpcResponse): void => {
+    channel.close()
+    stopProgress?.()
+    onDone?.()
+    const { stream } = channel
+    if (stream !== undefined) stream.end(call.signal.aborted ? undefined : responseText(done))
+    else if (raw.destroyed) return
+    else if (call.signal.aborted) writeAccepted(http)
+    else writeResponse(http, done)
+  }
+  response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
+}
+
+const writeBatch = (http: HttpExchange, { responses, cancel }: BatchReply, report: ReportFault): void => {
+  const { raw } = http
+  raw.on('close', () => {
+    if (!raw.writableFinished) cancel()
+  })
+  const deliver = (done: RpcResponse | undefined): void => {
+    if (raw.destroyed) return
+    if (done === undefined) writeAccepted(http)
+    else writeResponse(http, done)
+  }
+  responses.then(deliver).catch(error => report(error, 'could not send the responses of an MCP batch'))
+}

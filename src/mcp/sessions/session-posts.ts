@@ -1,0 +1,126 @@
+import { CLOSED_CHANNEL, createPostChannel } from '../client-channel.ts'
+import type { ReportFault } from '../dispatcher.ts'
+import type { Message, RequestId, RequestMessage } from '../message.ts'
+import { ERROR } from '../protocol.ts'
+import type { BatchReply, Reply } from '../reply.ts'
+import {
+  errorResponse,
+  isRefusal,
+  type RpcResponse,
+  refusal,
+  responseText,
+  resultResponse,
+  sizeOf,
+} from '../rpc-response.ts'
+import type { ServerRequest } from '../server-request.ts'
+import type { SessionStreams } from '../streams/session-streams.ts'
+import { parseInitialize, serveNotification, serveRequest, serveResponse } from './session-era.ts'
+import { SESSION_HEADER } from './session-requirements.ts'
+import { removeCall, type Session, type Sessions } from './sessions.ts'
+
+export type SessionPostsOptions = {
+  sessions: Sessions
+  streams: SessionStreams
+  maxSessionsPerServer: number
+  report: ReportFault
+}
+
+export const isInitialize = (message: Message): message is RequestMessage =>
+  message.kind === 'request' && message.method === 'initialize'
+
+/** Maximum size of all responses of a batch. Each may be as large as a page of a list, and there may be a hundred. */
+const MAX_BATCH_RESPONSE_BYTES = 8 * 1_024 * 1_024
+
+const tooMuch = refusal(
+  200,
+  ERROR.internal,
+  `The responses of this batch exceed ${MAX_BATCH_RESPONSE_BYTES} bytes in total: send this request by itself`,
+)
+
+/** Renders the responses. Those that no longer fit are replaced by errors. `ids` are those of the requests. */
+const batchTexts = (ids: readonly RequestId[], answers: readonly (RpcResponse | undefined)[]): string[] => {
+  let bytes = 0
+  return answers.flatMap((answer, index) => {
+    if (answer === undefined) return []
+    const size = sizeOf(answer)
+    const isFitting = bytes + size <= MAX_BATCH_RESPONSE_BYTES
+    if (isFitting) bytes += size
+    return responseText(isFitting ? answer : errorResponse(ids[index] ?? null, tooMuch))
+  })
+}
+
+/** Handles the POSTs of the session era: a new session, or messages within one. */
+export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => ({
+  /** Starts a session. */
+  initialize: ({ mounted: { router }, caller }: ServerRequest, message: RequestMessage): Reply => {
+    const parsed = parseInitialize(message.params)
+    if (isRefusal(parsed)) return errorResponse(message.id, parsed)
+    const { serverId, tier } = router.server.access
+    const { version, client, capabilities } = parsed
+    const id = sessions.begin({ serverId, subject: caller?.userId, tier, version, client, capabilities })
+    if (id !== undefined) return resultResponse(message.id, router.initialize(version), [SESSION_HEADER, id])
+    const why = `This server has reached its limit of ${maxSessionsPerServer} open sessions (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
+    const headers = ['retry-after', '60']
+    return errorResponse(message.id, { ...refusal(503, ERROR.transport, why), headers })
+  },
+
+  dispatch: (request: ServerRequest, session: Session, message: Message): Reply => {
+    const { router } = request.mounted
+    if (message.kind !== 'request') {
+      if (message.kind === 'notification') serveNotification(router, session, message)
+      else serveResponse(session, message)
+      return 'accepted'
+    }
+    const channel = createPostChannel(true, () => streams.streamResponse(request, session))
+    const started = serveRequest(router, session, message, request.caller, channel, report)
+    if (!('call' in started)) return started
+    const { call, response } = started
+    return { request: message, call, channel, response, onDone: () => removeCall(session, call) }
+  },
+
+  /** Sends all responses of a batch as one. A cancelled request has none (2025-03-26, basic/transports). */
+  dispatchBatch: (
+    { mounted: { router }, caller }: ServerRequest,
+    session: Session,
+    messages: readonly Message[],
+  ): BatchReply | 'accepted' => {
+    const responses: (RpcResponse | Promise<RpcResponse | undefined>)[] = []
+    const ids: RequestId[] = []
+    const cancels: (() => void)[] = []
+    for (const message of messages) {
+      if (message.kind === 'notification') serveNotification(router, session, message)
+      if (message.kind === 'response') serveResponse(session, message)
+      if (message.kind !== 'request') continue
+      ids.push(message.id)
+      const started = serveRequest(router, session, message, caller, CLOSED_CHANNEL, report)
+      if (!('call' in started)) {
+        responses.push(started)
+        continue
+      }
+      const { call, response } = started
+      cancels.push(call.signal.abort)
+      responses.push(
+        response.then(done => {
+          removeCall(session, call)
+          return call.signal.aborted ? undefined : done
+        }),
+      )
+    }
+    if (responses.length === 0) return 'accepted'
+    return {
+      responses: Promise.all(responses).then(done => joinResponses(ids, done)),
+      cancel: () => {
+        for (const cancel of cancels) cancel()
+      },
+    }
+  },
+})
+export type SessionPosts = ReturnType<typeof createSessionPosts>
+
+const joinResponses = (
+  ids: readonly RequestId[],
+  responses: readonly (RpcResponse | undefined)[],
+): RpcResponse | undefined => {
+  const texts = batchTexts(ids, responses)
+  return texts.length === 0 ? undefined : { status: 200, head: `[${texts.join(',')}]`, rest: [], headers: undefined }
+}

@@ -1,0 +1,50 @@
+import type { SessionPeer } from '../../upstreams/connection/call-link.ts'
+import type { Call } from '../call.ts'
+import type { ResponseMessage } from '../message.ts'
+import type { LogLevel, SessionVersion } from '../protocol.ts'
+import type { Feeds } from '../streams/feeds.ts'
+
+/** A session's client that upstreams can ask. */
+export type AskableClient = {
+  peer: SessionPeer
+  /** Receives a response of the client. Responses to no request are dropped. */
+  receive: (answer: ResponseMessage) => void
+  end: () => void
+}
+
+/** A subscription to a resource. */
+export type SessionSubscription = {
+  /** The group that the client named, if any. */
+  group: string | undefined
+  /** Ends the subscription. Undefined while paused, because nobody has listened for a while. */
+  stop: (() => void) | undefined
+}
+
+/** What connects a session to the upstreams of its server. */
+export type SessionUpstreams = {
+  /** By URI. */
+  subscriptions: Map<string, SessionSubscription>
+  stopLogs: (() => void) | undefined
+  /** Undefined if the client cannot be asked anything. */
+  askable: AskableClient | undefined
+  /** Closes the session's own connections to upstreams. */
+  closeOwn: (() => void) | undefined
+}
+
+/** The state of a session. Most members are created when first needed. */
+export type Session = {
+  readonly serverId: string
+  readonly subject: string | undefined
+  readonly version: SessionVersion
+  readonly client: string | undefined
+  /** Names of the declared capabilities. */
+  readonly capabilities: readonly string[]
+  lastUsedAt: number
+  logLevel: LogLevel | undefined
+  /** Running requests, for `notifications/cancelled`. Clients may use an id twice. */
+  calls: Call[] | undefined
+  feeds: Feeds | undefined
+  /** Used instead of `feeds` by transports with a single stream. */
+  notify: ((json: string) => void) | undefined
+  upstreams: SessionUpstreams | undefined
+}

@@ -1,0 +1,83 @@
+import type { CallLink } from '../../runtime/call/compiled-server.ts'
+import { type Call, createCall } from '../call.ts'
+import { type ClientChannel, createPostChannel, type PostChannel } from '../client-channel.ts'
+import { callTool, findTool, type ReportFault } from '../dispatcher.ts'
+import { clientName } from '../envelope.ts'
+import { acceptsEventStream } from '../headers.ts'
+import { metaOf, type RequestMessage } from '../message.ts'
+import { findLogLevel, META } from '../protocol.ts'
+import { findStatelessUnlisted } from '../registry/unlisted.ts'
+import type { Reply } from '../reply.ts'
+import { errorResponse, isRefusal, type Refusal } from '../rpc-response.ts'
+import type { ServerRequest } from '../server-request.ts'
+import { askUpstream, mayAskUpstream } from '../sessions/ask-upstream.ts'
+import { createCallLink } from '../sessions/call-links.ts'
+import { messageEvent } from '../streams/event-stream.ts'
+import { checkParamHeaders } from './check-param-headers.ts'
+import type { RequestStates } from './request-states.ts'
+import { findStatelessPeer } from './stateless-peer.ts'
+
+/** Streams are cancelled by closing them and cannot be resumed (2026-07-28, basic/transports). */
+const openChannel = ({ http, mounted }: ServerRequest): PostChannel =>
+  createPostChannel(acceptsEventStream(http.headers), () => {
+    const stream = mounted.openStream(http, '', () => {})
+    return {
+      send: json => stream.send(messageEvent(json)),
+      end: json => stream.end(json === undefined ? undefined : messageEvent(json)),
+      isResumable: false,
+    }
+  })
+
+const startCall = (
+  { caller }: ServerRequest,
+  message: RequestMessage,
+  channel: ClientChannel,
+  link: CallLink | undefined,
+): Call => createCall(message, caller, clientName(metaOf(message.params)?.[META.clientInfo]), channel, link)
+
+/** Starts the calls of the stateless era. */
+export const createStatelessCalls = (states: RequestStates, report: ReportFault) => {
+  /** In this era each request says which log messages it wants and what its client can be asked. */
+  const linkFor = (
+    { mounted, caller }: ServerRequest,
+    message: RequestMessage,
+    channel: ClientChannel,
+  ): CallLink | Refusal => {
+    const peer = findStatelessPeer(message, mounted.serverId, caller, states)
+    if (peer !== undefined && isRefusal(peer)) return peer
+    const level = findLogLevel(metaOf(message.params)?.[META.logLevel]) ?? 'none'
+    return { ...createCallLink(message, channel, message, level), peer }
+  }
+
+  return {
+    callTool: (request: ServerRequest, message: RequestMessage): Reply => {
+      const { http, mounted } = request
+      const { router } = mounted
+      const { id, params } = message
+      const listed = findTool(router, params)
+      const found = isRefusal(listed) ? (findStatelessUnlisted(router, message) ?? listed) : listed
+      if (isRefusal(found)) return errorResponse(id, found)
+      const mismatch = checkParamHeaders(found.paramHeaders, params?.arguments, http.headers)
+      if (mismatch !== undefined) return errorResponse(id, mismatch)
+      const channel = openChannel(request)
+      const link = found.tool.isLinked === true ? linkFor(request, message, channel) : undefined
+      if (link !== undefined && isRefusal(link)) return errorResponse(id, link)
+      const call = startCall(request, message, channel, link)
+      const response = callTool(router, found, message, call, 'stateless', report)
+      return { request: message, call, channel, response, onDone: undefined }
+    },
+
+    /** Returns undefined if no upstream offers what the request names. */
+    askUpstream: (request: ServerRequest, message: RequestMessage): Reply | undefined => {
+      const { router } = request.mounted
+      if (!mayAskUpstream(router, message)) return undefined
+      const channel = openChannel(request)
+      const link = linkFor(request, message, channel)
+      if (isRefusal(link)) return errorResponse(message.id, link)
+      const call = startCall(request, message, channel, link)
+      const response = askUpstream(router, message, call, 'stateless', report)
+      return response && { request: message, call, channel, response, onDone: undefined }
+    },
+  }
+}
+export type StatelessCalls = ReturnType<typeof createStatelessCalls>

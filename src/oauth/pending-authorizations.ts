@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http'
+
+/** The outcome of a request to the authorization endpoint that the library did not respond to. */
+export type AuthorizationOutcome =
+  | { kind: 'error'; status: number; error: string; description: string }
+  /** The user must sign in; `parameters` are those of the request to return to. */
+  | { kind: 'sign_in'; parameters: URLSearchParams }
+
+/** A browser's request to the authorization endpoint, and the user of its dashboard session. */
+export type PendingAuthorization = { userId: string | undefined; outcome: AuthorizationOutcome | undefined }
+
+/**
+ * Creates a registry of the current requests to the authorization endpoint. It is keyed by request, the only object of
+ * ours that the library passes on.
+ */
+export const createPendingAuthorizations = () => {
+  const pendingAuthorizations = new WeakMap<IncomingMessage, PendingAuthorization>()
+  return {
+    begin: (request: IncomingMessage, userId: string | undefined): PendingAuthorization => {
+      const pending: PendingAuthorization = { userId, outcome: undefined }
+      pendingAuthorizations.set(request, pending)
+      return pending
+    },
+    /** Returns undefined at other endpoints. */
+    find: (request: IncomingMessage): PendingAuthorization | undefined => pendingAuthorizations.get(request),
+  }
+}
+export type PendingAuthorizations = ReturnType<typeof createPendingAuthorizations>

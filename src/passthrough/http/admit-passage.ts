@@ -1,0 +1,94 @@
+import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { Challenges } from '../../mcp/challenges.ts'
+import { headerOf } from '../../mcp/headers.ts'
+import type { HttpExchange } from '../../mcp/http-exchange.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import type { ServerRequest } from '../../mcp/server-request.ts'
+import type { CheckRoom } from '../../mcp/streams/listen.ts'
+import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
+import type { PassthroughRoute } from '../route/passthroughs.ts'
+import { tooLarge } from './refusals.ts'
+import { isLoop } from './request-headers.ts'
+import { type PassedTarget, readPassedTarget } from './request-target.ts'
+
+export type AdmittedPassage = { route: PassthroughRoute; target: PassedTarget }
+
+/** Returns a refusal if the caller's token does not have the scope for calls. */
+const checkScope = ({ http, caller }: ServerRequest, challenges: Challenges): Refusal | undefined => {
+  const held = caller?.limitedTo
+  if (held === undefined || held.has('mcp:call')) return undefined
+  return challenges.insufficientScope(
+    http,
+    MCP_SCOPES.filter(scope => scope === 'mcp:call' || held.has(scope)),
+  )
+}
+
+/** Bodies are framed by length or in chunks. Nobody here decodes any other transfer coding (RFC 9112 §6.1). */
+const isFramingKnown = ({ headers }: HttpExchange): boolean =>
+  headers['transfer-encoding'] === undefined || headers['transfer-encoding'].toLowerCase() === 'chunked'
+
+/** The response repeats the request (RFC 9110 §9.3.8), including headers that only the upstream may see. */
+const ECHO_METHODS: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK'])
+
+/**
+ * Destinations that a browser makes part of the requesting page (fetch standard, "destination"). Our pages trust
+ * scripts and styles of their own origin, and must not load those of an upstream through us.
+ */
+const PARTS_OF_PAGES: ReadonlySet<string> = new Set([
+  'audioworklet',
+  'embed',
+  'font',
+  'json',
+  'manifest',
+  'object',
+  'paintworklet',
+  'script',
+  'serviceworker',
+  'sharedworker',
+  'speculationrules',
+  'style',
+  'worker',
+  'xslt',
+])
+const becomesPartOfPage = ({ headers }: HttpExchange): boolean =>
+  PARTS_OF_PAGES.has(headerOf(headers, 'sec-fetch-dest') ?? '')
+
+const check = (
+  http: HttpExchange,
+  { route }: CompiledPassthrough,
+  maxRequestBytes: number,
+): Result<AdmittedPassage, Refusal> => {
+  const { headers, incoming } = http
+  const target = readPassedTarget(incoming.url ?? '')
+  if (ECHO_METHODS.has(incoming.method)) {
+    return failure(refusal(405, ERROR.transport, 'This method would reveal what is sent to the upstream'))
+  }
+  if (becomesPartOfPage(http)) {
+    return failure(refusal(403, ERROR.transport, 'Forbidden: responses of this server cannot be part of a page'))
+  }
+  if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
+  if (!isFramingKnown(http))
+    return failure(
+      refusal(
+        501,
+        ERROR.transport,
+        'This Transfer-Encoding is not supported: send the body with its length, or chunked',
+      ),
+    )
+  if (Number(headers['content-length']) > maxRequestBytes) return failure(tooLarge(maxRequestBytes))
+  if (isLoop(headers)) return failure(refusal(508, ERROR.transport, 'This request is in a loop'))
+  if (!route.ok) return failure(refusal(503, ERROR.transport, route.error))
+  return success({ route: route.value, target: target.value })
+}
+
+export type AdmitPassageOptions = { challenges: Challenges; checkRoom: CheckRoom; maxRequestBytes: number }
+
+/** Checks a request that is to be passed on, after the access of its server has been checked. */
+export const createAdmitPassage =
+  ({ challenges, checkRoom, maxRequestBytes }: AdmitPassageOptions) =>
+  (request: ServerRequest, passthrough: CompiledPassthrough): Result<AdmittedPassage, Refusal> => {
+    const refused = checkScope(request, challenges) ?? checkRoom(request.mounted)
+    return refused === undefined ? check(request.http, passthrough, maxRequestBytes) : failure(refused)
+  }

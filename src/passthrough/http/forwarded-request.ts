@@ -1,0 +1,32 @@
+import { headerOf } from '../../mcp/headers.ts'
+import type { HttpExchange } from '../../mcp/http-exchange.ts'
+import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
+import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { PassthroughRoute } from '../route/passthroughs.ts'
+import type { Passage } from './passage.ts'
+import type { PassedTarget } from './request-target.ts'
+
+/** A request that is being passed on. */
+export type ForwardedRequest = {
+  http: HttpExchange
+  caller: Caller
+  /** Access token of the connected account, if the upstream needs one. */
+  token: string | undefined
+  passage: Passage
+  passthrough: CompiledPassthrough
+  route: PassthroughRoute
+  target: PassedTarget
+  /** All headers except those that depend on the upstream's address. */
+  headers: Record<string, string | string[]>
+  /** The server's public path. */
+  publicPath: string
+  /** Records that the upstream assigned this session id to the caller. */
+  claimSession: (id: string) => void
+  /** Records where the client of this stream posts, for as long as it is open. */
+  claimAddress: (address: PassedTarget) => void
+}
+
+/** Identifies the session of a request: the session id, or with HTTP+SSE the address for messages. */
+export const sessionOf = ({ http, route, target }: Pick<ForwardedRequest, 'http' | 'route' | 'target'>) =>
+  route.isSse ? `${target.suffix}${target.search}` : headerOf(http.headers, SESSION_HEADER)

@@ -1,0 +1,124 @@
+import type { Writable } from 'node:stream'
+import { headerOf } from '../../mcp/headers.ts'
+import { writeHead } from '../../mcp/http-exchange.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
+import type { PassedHead } from '../proxy/pass-exchange.ts'
+import type { Slot } from '../route/balancer.ts'
+import { suffixOf } from '../route/target.ts'
+import { replaceEndpoint } from './endpoint-event.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { credentialsRefusal, isGatewayError, isUnauthorized } from './refusals.ts'
+import { buildResponseHeaders, readLocation } from './response-headers.ts'
+
+/** A valid reason phrase (RFC 9112 §4). */
+const REASON = /^[\t\x20-\x7e]{1,200}$/
+/** Time for the client to read the rest of a stream that has been ended. */
+const END_GRACE_MS = 1_000
+
+export type ForwardedResponse = Pick<
+  ForwardedRequest,
+  'http' | 'caller' | 'token' | 'passage' | 'passthrough' | 'route' | 'publicPath' | 'claimSession' | 'claimAddress'
+> & {
+  slot: Slot
+  /** The requested upstream URL. */
+  upstreamUrl: string
+  refuse: (reason: Refusal) => void
+  /** Aborts the exchange with the upstream. */
+  abort: () => void
+}
+
+const isEventStream = ({ headers }: PassedHead): boolean =>
+  headerOf(headers, 'content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
+
+/** Whether a text contains a secret of the upstream's configuration, or the token sent to it. */
+const holdsSecret = ({ passthrough, token }: ForwardedResponse, text: string): boolean =>
+  passthrough.holdsSecret(text) || (token !== undefined && text.includes(token))
+
+/** Translates the address for messages into one of ours. */
+const toOurEndpoint =
+  (forwarded: ForwardedResponse) =>
+  (address: string): string | undefined => {
+    const { upstreamUrl, slot, publicPath, route } = forwarded
+    const found = URL.parse(address, upstreamUrl)
+    const inside = found === null ? undefined : suffixOf(slot.target, found)
+    if (inside === undefined) return undefined
+    const ours = `${inside.suffix}${inside.search}`
+    if (holdsSecret(forwarded, ours)) return undefined
+    route.balancer.remember(ours, slot)
+    forwarded.claimAddress(inside)
+    return `${publicPath}${ours}`
+  }
+
+/** Starts a stream to the client and returns where the upstream's bytes are written. */
+const openStream = (forwarded: ForwardedResponse): Writable => {
+  const { http, passage, route, abort } = forwarded
+  const { raw, incoming } = http
+  const namesEndpoint = route.isSse && incoming.method === 'GET'
+  const first = namesEndpoint ? replaceEndpoint(toOurEndpoint(forwarded)) : undefined
+  first?.on('error', error => {
+    passage.error ??= error.message
+    raw.destroy()
+  })
+  first?.pipe(raw)
+  // The client waits for the head, and the first event may take long.
+  raw.flushHeaders()
+  passage.markStream(() => {
+    abort()
+    first?.unpipe(raw)
+    raw.end()
+    setTimeout(() => raw.destroy(), END_GRACE_MS).unref()
+  })
+  return first ?? raw
+}
+
+const sendHead = (head: PassedHead, location: string | undefined, forwarded: ForwardedResponse): Writable => {
+  const { http, passage } = forwarded
+  const hasToken = http.headers.authorization !== undefined
+  const { status, statusText, headers } = head
+  const { raw } = http
+  if (REASON.test(statusText)) raw.statusMessage = statusText
+  writeHead(http, status, buildResponseHeaders({ headers, hasToken, location }))
+  if (isEventStream(head)) return openStream(forwarded)
+  setImmediate(() => {
+    if (raw.writableEnded) return
+    // Without a length it may be a stream of another kind, whose client waits for the head.
+    if (headers['content-length'] === undefined && passage.responseBytes === 0) raw.flushHeaders()
+    passage.markSlow(() => raw.destroy())
+  })
+  return raw
+}
+
+/** Handles the head of the upstream's response. Returns where the body goes, or undefined after refusing it. */
+export const passResponse = (head: PassedHead, forwarded: ForwardedResponse): Writable | undefined => {
+  const { http, caller, token, passage, route, slot, upstreamUrl, publicPath, refuse } = forwarded
+  const { status, headers } = head
+  passage.status = status
+  if (isGatewayError(status)) slot.failed(`${slot.target.url.host} responded with ${status}`, false)
+  else slot.succeeded()
+  if (isUnauthorized(status)) {
+    if (token !== undefined) route.account?.renewSoon(caller?.userId, token)
+    refuse(credentialsRefusal(status))
+    return undefined
+  }
+  const location = readLocation({
+    status,
+    location: headerOf(headers, 'location'),
+    upstreamUrl,
+    targets: route.balancer.targets,
+    publicPath,
+    hasToken: http.headers.authorization !== undefined,
+    holdsSecret: text => holdsSecret(forwarded, text),
+  })
+  if (!location.ok) {
+    refuse(refusal(502, ERROR.transport, location.error))
+    return undefined
+  }
+  const session = headerOf(headers, SESSION_HEADER)
+  if (session !== undefined) {
+    if (!route.isSse) route.balancer.remember(session, slot)
+    forwarded.claimSession(session)
+  }
+  return sendHead(head, location.value, forwarded)
+}

@@ -1,0 +1,118 @@
+import type { ReportFault } from '../../mcp/dispatcher.ts'
+import { headerOf } from '../../mcp/headers.ts'
+import { type HttpExchange, hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import type { PassthroughHandler } from '../../mcp/routes.ts'
+import { refusal } from '../../mcp/rpc-response.ts'
+import type { ServerRequest } from '../../mcp/server-request.ts'
+import { SESSION_HEADER, SESSION_NOT_FOUND } from '../../mcp/sessions/session-requirements.ts'
+import type { StreamAccess } from '../../mcp/streams/stream-access.ts'
+import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
+import type { Caller } from '../../runtime/call/compiled-server.ts'
+import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
+import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
+import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { createMessageAddresses } from './message-addresses.ts'
+import { createPassRequest } from './pass-request.ts'
+import { createPassUpgrade } from './pass-upgrade.ts'
+import { startPassage } from './passage.ts'
+import { buildPassedHeaders, parsePublicOrigin } from './request-headers.ts'
+import { createSessionOwners } from './session-owners.ts'
+
+export type PassthroughOptions = AdmitPassageOptions & {
+  proxy: ReverseProxy
+  /** The public origin. */
+  baseUrl: string
+  access: StreamAccess
+  isStopping: () => boolean
+  /** The addresses of the request's client and proxies, in the form of X-Forwarded-For. */
+  forwardedFor: (incoming: HttpExchange['incoming']) => string
+  report: ReportFault
+}
+
+/** Methods that do not send a message. */
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Handles admitted requests to passthrough servers. */
+export const createPassthrough = (options: PassthroughOptions): PassthroughHandler => {
+  const { baseUrl, access, isStopping, forwardedFor, report } = options
+  const publicOrigin = parsePublicOrigin(baseUrl)
+  const admit = createAdmitPassage(options)
+  const owners = createSessionOwners()
+  const addresses = createMessageAddresses()
+  const passRequest = createPassRequest(options)
+  const passUpgrade = createPassUpgrade(options)
+
+  const prepare = (request: ServerRequest, passthrough: CompiledPassthrough, onEnd: (end: () => void) => void) => {
+    const { http, mounted, caller } = request
+    const admitted = admit(request, passthrough)
+    if (!admitted.ok) {
+      writeRefusal(http, admitted.error)
+      return undefined
+    }
+    const { route, target } = admitted.value
+    const { serverId } = mounted
+    const named = headerOf(http.headers, SESSION_HEADER)
+    const isMessage = route.isSse && !READS.has(http.incoming.method)
+    const isOwn = named === undefined || !owners.isAnothers(serverId, named, caller)
+    if (!isOwn || (isMessage && !addresses.isAllowed(serverId, target, caller))) {
+      writeRefusal(http, SESSION_NOT_FOUND)
+      return undefined
+    }
+    const publicPath = `/s/${serverId}`
+    const url = `${baseUrl}${publicPath}${target.suffix}`
+    const parts = { headers: http.headers, configured: route.headers, forwardedFor: forwardedFor(http.incoming) }
+    const forwarded: ForwardedRequest = {
+      http,
+      caller,
+      token: undefined,
+      passage: startPassage({ request, passthrough, url, access, isStopping, onEnd }),
+      passthrough,
+      route,
+      target,
+      headers: buildPassedHeaders({ ...parts, publicOrigin, publicPath }),
+      publicPath,
+      claimSession: id => {
+        if (id !== named) owners.claim(serverId, id, caller)
+      },
+      claimAddress: address => {
+        if (!hasDisconnected(http)) http.raw.once('close', addresses.claim(serverId, address, caller))
+      },
+    }
+    return forwarded
+  }
+
+  /** Adds the access token of the connected account, if the upstream needs one. */
+  const authorize = (forwarded: ForwardedRequest, caller: Caller, next: () => void): void => {
+    const { http, route, headers, passage } = forwarded
+    if (route.account === undefined) {
+      next()
+      return
+    }
+    const pass = (token: string): void => {
+      if (hasDisconnected(http)) return
+      headers.authorization = `Bearer ${token}`
+      forwarded.token = token
+      next()
+    }
+    const refuse = (error: unknown): void => {
+      if (!(error instanceof UpstreamError)) report(error, 'could not get the access token of an upstream account')
+      const why = error instanceof UpstreamError ? error.message : 'The upstream is unavailable right now.'
+      passage.error = why
+      if (!hasDisconnected(http)) writeRefusal(http, refusal(502, ERROR.transport, why))
+    }
+    route.account.getToken(caller?.userId).then(pass).catch(refuse)
+  }
+
+  return {
+    serve: (request, passthrough) => {
+      const forwarded = prepare(request, passthrough, end => request.http.raw.on('close', end))
+      if (forwarded !== undefined) authorize(forwarded, request.caller, () => passRequest(forwarded))
+    },
+    serveUpgrade: (upgrade, request, passthrough) => {
+      const forwarded = prepare(request, passthrough, end => upgrade.socket.once('close', end))
+      if (forwarded !== undefined) authorize(forwarded, request.caller, () => passUpgrade(upgrade, forwarded))
+    },
+  }
+}

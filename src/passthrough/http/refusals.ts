@@ -1,0 +1,39 @@
+import type { OutboundFault } from '../../lib/outbound/http-client.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import type { ProxyFault } from '../proxy/pass-exchange.ts'
+import type { PassthroughRoute } from '../route/passthroughs.ts'
+
+/** The upstream, or a proxy before it, rejects its credentials. */
+const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407])
+/** Statuses with which a gateway reports that nothing is behind it. */
+const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
+
+export const isUnauthorized = (status: number): boolean => UNAUTHORIZED.has(status)
+export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
+
+/** A client that received 401 would get another token from our authorization server, in vain. */
+export const credentialsRefusal = (status: number): Refusal =>
+  refusal(502, ERROR.transport, `The upstream responded with ${status}: it rejects the configured credentials`)
+
+const STATUS_OF: Partial<Record<OutboundFault, number>> = { timeout: 504, connect_timeout: 504 }
+
+/** An address that is down is tried again after a second, when it may be back. */
+const retrySoon = (why: string): Refusal => ({
+  ...refusal(503, ERROR.transport, why),
+  headers: ['retry-after', '1'],
+})
+
+export const faultRefusal = ({ error, isUnsent }: ProxyFault): Refusal => {
+  const why = `The upstream did not respond: ${error.message}`
+  return isUnsent ? retrySoon(why) : refusal(STATUS_OF[error.fault] ?? 502, ERROR.transport, why)
+}
+
+export const downRefusal = ({ upstream, balancer }: PassthroughRoute): Refusal => {
+  const why = balancer.whyDown()
+  const text = `The upstream "${upstream}" cannot be reached at any of its addresses`
+  return retrySoon(why === undefined ? text : `${text}: ${why}`)
+}
+
+export const tooLarge = (maxBytes: number): Refusal =>
+  refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)

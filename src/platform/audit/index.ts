@@ -1,6 +1,0 @@
-export { AuditQuery } from './audit.schema.ts'
-export { writeAudit } from './audit.store.ts'
-export { AuditPage, answerAudit } from './audit-answer.ts'
-export type { AuditAction, AuditActor } from './audit-entry.ts'
-export { type AuditLog, createAuditLog } from './audit-log.ts'
-export { readAuditTable } from './audit-table.ts'

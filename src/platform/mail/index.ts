@@ -1,2 +1,0 @@
-export { createMailer } from './create-mailer.ts'
-export type { Mail, Mailer } from './mailer.ts'

@@ -1,7 +1,0 @@
-export { castValue } from './cast.ts'
-export { type CheckedParameter, compileParameters } from './checked-parameters.ts'
-export { compileTemplate, readTemplate, refusedValues } from './compile.ts'
-export { inputSchemaOf } from './input-schema.ts'
-export { compileParameterCheck, type ParameterMeta } from './parameter-check.ts'
-export { rewrittenForms } from './rewritten.ts'
-export * from './template.ts'

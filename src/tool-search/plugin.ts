@@ -1,0 +1,19 @@
+import type { Lifecycle } from '../lib/process/lifecycle.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Settings } from '../lib/process/settings.ts'
+import { createToolEmbeddings, type EmbeddingLimits } from './embeddings/tool-embeddings.ts'
+import { createToolFinder } from './ranking/tool-finder.ts'
+
+export type ToolSearchNeeds = {
+  settings: Pick<Settings, 'embeddings'>
+  logger: Logger
+  /** Timeouts of the embeddings endpoint, in place of the usual ones. */
+  embeddingLimits: Partial<EmbeddingLimits> | undefined
+}
+
+export const toolSearchPlugin = ({ settings, logger, embeddingLimits }: ToolSearchNeeds, lifecycle: Lifecycle) => {
+  const embeddings =
+    settings.embeddings && createToolEmbeddings({ settings: settings.embeddings, logger, limits: embeddingLimits })
+  if (embeddings !== undefined) lifecycle.onClose(embeddings.close)
+  return { finder: createToolFinder(), embeddings }
+}

@@ -1,7 +1,0 @@
-export { clientDocumentRoutes } from './client-document.routes.ts'
-export { listUpstreamSealingKeyIds } from './clients.store.ts'
-export { connectPages } from './connect.pages.ts'
-export { ownUpstreamAccountPages } from './own-upstream-accounts.pages.ts'
-export { upstreamAccountRoutes } from './upstream-accounts.routes.ts'
-export { createUpstreamAccounts } from './upstream-accounts.ts'
-export { createUpstreamOAuth } from './upstream-oauth.ts'

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import type { Database } from '../lib/db/client.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import type { EventBus } from '../lib/events/event-bus.ts'
+import type { HttpClientOptions } from '../lib/outbound/client.ts'
+import type { Lifecycle } from '../lib/process/lifecycle.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
+import type { Settings } from '../lib/process/settings.ts'
+import { VERSION } from '../lib/process/version.ts'
+import { createUpstreamCatalogues } from './catalogue/catalogues.ts'
+import { createUpstreamOffers, type UpstreamOffersParts } from './catalogue/upstream-offers.ts'
+import { createToolCounts } from './catalogue/upstream-tool-counts.ts'
+import type { ConnectionLimits } from './connection/connection-limits.ts'
+import { createStdioProcesses } from './connection/stdio-processes.ts'
+import { createUpstreamConnections } from './connection/upstream-connections.ts'
+import { createUpstreamOutages } from './connection/upstream-outages.ts'
+import { createUpstreamExchange } from './conversation/upstream-exchange.ts'
+import { createUpstreamAccounts, type UpstreamAccountsParts } from './oauth-client/upstream-accounts.ts'
+import type { UpstreamOAuth } from './oauth-client/upstream-oauth.ts'
+import { createUpstreamReviews, type UpstreamReviewParts } from './review/upstream-reviews.ts'
+import { createUpstreamLoading, type OpenGlobalsOf } from './upstream-loading.ts'
+import { createUpstreamService, type ServersOfUpstreams } from './upstreams.service.ts'
+
+export type UpstreamsNeeds = {
+  db: Database
+  changes: Changes
+  bus: EventBus
+  sealing: Sealing
+  logger: Logger
+  settings: Pick<Settings, 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
+  /** How upstreams are reached. */
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
+  oauth: UpstreamOAuth
+  openGlobals: OpenGlobalsOf
+  /** What upstreams must know about the servers they are attached to. */
+  servers: ServersOfUpstreams &
+    Pick<UpstreamReviewParts, 'getServerFor'> &
+    Pick<UpstreamAccountsParts, 'findServerToCall'> &
+    Pick<UpstreamOffersParts, 'listToolNames'>
+  /** Times and sizes of connections, in place of the usual ones. */
+  connectionLimits: Partial<ConnectionLimits> | undefined
+}
+
+/** Upstreams with their connections, catalogues and accounts. Ends processes that an earlier run left behind. */
+export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => {
+  const { db, changes, bus, sealing, logger, settings, network, oauth, openGlobals, servers, connectionLimits } = needs
+  const { allowStdio, limits } = settings
+  const upstreams = createUpstreamService({
+    db,
+    changes,
+    servers,
+    clients: oauth.clients,
+    revocations: oauth.revocations,
+    allowStdio,
+    maxTimeoutMs: limits.maxToolTimeoutMs,
+  })
+  const loading = createUpstreamLoading({ db, openGlobals, allowStdio })
+
+  const processes = createStdioProcesses({
+    directory: join(settings.dataDirectory, 'processes'),
+    environment: settings.commandEnvironment,
+  })
+  const reaped = processes.reap()
+  if (reaped > 0) logger.warn({ reaped }, 'ended upstream processes that an earlier run left behind')
+  const connections = createUpstreamConnections({
+    load: loading.loadUpstreams,
+    listEagerServerIds: loading.listEagerServerIds,
+    accounts: oauth.accounts,
+    parts: {
+      processes,
+      network: { ...network, maxRedirects: limits.maxRedirects, maxResponseBytes: limits.maxResponseBytes },
+      clientInfo: { name: 'patchbay', version: VERSION },
+      ...(connectionLimits && { limits: connectionLimits }),
+    },
+    bus,
+  })
+  lifecycle.onClose(connections.close)
+  const catalogues = createUpstreamCatalogues({
+    db,
+    changes,
+    connections,
+    onTrouble: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
+  })
+  lifecycle.onClose(catalogues.close)
+  const exchange = createUpstreamExchange(connections)
+  lifecycle.onClose(exchange.close)
+
+  const accounts = createUpstreamAccounts({
+    db,
+    changes,
+    sealing,
+    oauth,
+    resolve: loading.getResolved,
+    getServerToBuild: (tx, actor, serverId) => servers.getServerFor(tx, actor, serverId, 'build'),
+    findServerToCall: servers.findServerToCall,
+    onConnected: catalogues.refreshSoon,
+  })
+  const reviews = createUpstreamReviews({ db, changes, catalogues, getServerFor: servers.getServerFor })
+  const offers = createUpstreamOffers({
+    catalogues,
+    reviews,
+    counts: createToolCounts({ db, catalogues, reviews }),
+    listUpstreams: upstreams.listUpstreamsOfServer,
+    listPassedOnTo: upstreams.listUpstreamsPassedOnTo,
+    findPresentation: upstreams.findPresentation,
+    listToolNames: servers.listToolNames,
+  })
+  const outages = createUpstreamOutages({ connections, bus })
+  return { upstreams, loading, connections, catalogues, exchange, accounts, reviews, offers, outages }
+}

@@ -1,0 +1,14 @@
+import type { FastifyReply } from 'fastify'
+
+/** Paths at which the authorization server may redirect to a client. */
+const LEADS_TO_CLIENTS = '/oauth/'
+
+/**
+ * Redirects to a path of Patchbay after a form was submitted. Browsers apply the page's `form-action` to every redirect
+ * that follows (CSP 3 §6.4.1.1) and silently block one that leads to a client; for those paths an intermediate page
+ * continues instead.
+ */
+export const redirectAfterForm = (reply: FastifyReply, path: string): FastifyReply =>
+  path.startsWith(LEADS_TO_CLIENTS)
+    ? reply.page('account/redirecting', { title: 'Redirecting', path, refreshTo: path }, { status: 200 })
+    : reply.redirect(path, 303)

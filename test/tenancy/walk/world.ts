@@ -1,0 +1,213 @@
+import { z } from 'zod'
+import type { Scope } from '../../../src/lib/kernel/actor.ts'
+import type { Role } from '../../../src/lib/kernel/roles.ts'
+import type { Services } from '../../../src/services.ts'
+import { insertGrant } from '../../oauth/support/tokens.ts'
+import { type ApiClient, createApiClient, makeServer, signUp } from '../../support/api-client.ts'
+
+/** Part of every name in the tested organization, so that leaks to users without access are detected. */
+export const CANARY = 'canary'
+/** A secret sent by the organization's tool. No user may ever see it. */
+export const SECRET = 'sk-9f3b "never" shown'
+
+/** The requesting users: anonymous, from another organization, each role, and the owner with single-scope tokens. */
+export const ASKERS = [
+  'nobody',
+  'stranger',
+  'viewer',
+  'builder',
+  'admin',
+  'owner',
+  'reading token',
+  'writing token',
+  'mcp token',
+] as const
+export type Asker = (typeof ASKERS)[number]
+
+const Token = z.object({ token: z.string() })
+const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
+
+/** Creates an organization with a member of each role and one of every kind of thing. */
+export const makeWorld = async (origin: string, services: Services, apiOrigin: string) => {
+  const { db, recorder } = services
+  const owner = await signUp(origin)
+  const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
+  const join = async (role: Role): Promise<ApiClient> => {
+    const user = await signUp(origin)
+    await db.membership.deleteMany({ where: { userId: user.userId } })
+    await db.membership.create({ data: { organizationId, userId: user.userId, role } })
+    return user
+  }
+  const withScope = async (scope: Scope): Promise<ApiClient> => {
+    const { body } = await owner.expectOk('POST', '/tokens', { name: CANARY, scopes: [scope] })
+    return createApiClient(origin, Token.parse(body).token)
+  }
+  const stranger = await signUp(origin)
+  const askers: Record<Asker, ApiClient> = {
+    nobody: createApiClient(origin),
+    stranger,
+    viewer: await join('viewer'),
+    builder: await join('builder'),
+    admin: await join('admin'),
+    owner,
+    'reading token': await withScope('read'),
+    'writing token': await withScope('write'),
+    'mcp token': await withScope('mcp'),
+  }
+
+  const name = `${CANARY}_tool`
+  const tool = { name, method: 'POST', url: `${apiOrigin}/?key={{key?}}`, body: '{"key": {{key?}}}' }
+  const server = { name: CANARY, description: CANARY, access: 'private' }
+  const bindings = { [name]: { key: { source: 'server' } } }
+  const made = await makeServer(owner, [tool], { server, bindings })
+  const [instanceId = ''] = Object.values(made.instanceIds)
+  const [toolId = ''] = Object.values(made.toolIds)
+  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true })
+  await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
+  await recorder.flush()
+  const upstream = { transport: 'http', url: 'https://mcp.example.com/mcp', headers: { authorization: '{{key}}' } }
+  const { id: upstreamId } = await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: CANARY })
+  const executions = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
+  const executionId = z.string().parse(executions.items[0]?.id)
+
+  const joined = await db.membership.findMany({ where: { organizationId }, select: { userId: true } })
+  /** Another organization in which the same members are builders. */
+  const { id: elsewhereId } = await db.organization.create({
+    data: { name: 'Elsewhere', memberships: { create: joined.map(({ userId }) => ({ userId, role: 'builder' })) } },
+  })
+
+  const { userId: adminId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'admin' } })
+
+  let count = 0
+  const fresh = () => `${CANARY}_${++count}`
+  /** For things outside the tested organization. */
+  const plain = () => `plain_${++count}`
+  /** Creates things to delete. */
+  const spare = {
+    toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
+    /** Has a name that may be visible. */
+    plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
+    tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
+    server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
+    plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
+    /** Creates a separate server with one of every kind of thing, all named `plain`. */
+    wiredServer: async () => {
+      const serverId = await spare.plainServer()
+      const toolkitId = await spare.plainToolkit()
+      await owner.expectOk('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)
+      await owner.expectOk('PUT', `/servers/${serverId}/globals/plain`, { value: 'plain' })
+      const definition = { name: 'plain', method: 'GET', url: `${apiOrigin}/?key={{key?}}` }
+      const { id: plainToolId } = await owner.create(`/toolkits/${await spare.plainToolkit()}/tools`, definition)
+      const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: plainToolId, name: 'plain' })
+      return { serverId, toolkitId, instanceId: instance.id }
+    },
+    instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
+    upstream: async () =>
+      (await owner.create(`/servers/${made.serverId}/upstreams`, { ...upstream, name: fresh() })).id,
+    disabledUpstream: async () => {
+      const body = { ...upstream, name: fresh(), enabled: false }
+      return (await owner.create(`/servers/${made.serverId}/upstreams`, body)).id
+    },
+    /** An upstream that needs an account but cannot be contacted, because its address is private. */
+    oauthUpstream: async () => {
+      const body = { transport: 'http', url: 'https://10.0.0.1/mcp', auth: { type: 'oauth' }, name: 'plain' }
+      return (await owner.create(`/servers/${await spare.plainServer()}/upstreams`, body)).id
+    },
+    /** On a separate server named `plain`. */
+    plainUpstream: async () => {
+      const serverId = await spare.plainServer()
+      const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...upstream, name: 'plain' })
+      return { serverId, id }
+    },
+    /** An upstream with changes under review; it was never fetched. */
+    plainReviewedUpstream: async () => {
+      const made = await spare.plainUpstream()
+      await owner.expectOk('PATCH', `/servers/${made.serverId}`, { reviewUpstreamChanges: true })
+      return made
+    },
+    global: async () => {
+      const key = fresh()
+      await owner.expectOk('PUT', `/servers/${made.serverId}/globals/${key}`, { value: CANARY })
+      return key
+    },
+    usedToolkit: async () => {
+      const id = await spare.toolkit()
+      await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
+      return id
+    },
+    /** Has a name that can be typed without knowing it. */
+    plainToken: async () => (await owner.create('/tokens', { name: 'Plain' })).id,
+    token: async () => (await owner.create('/tokens', { name: fresh() })).id,
+    session: async () => {
+      const expiresAt = new Date(Date.now() + 60_000)
+      return (await db.session.create({ data: { sidHash: fresh(), userId: owner.userId, data: {}, expiresAt } })).id
+    },
+    member: async (role: Role) => {
+      const memberships = { create: { organizationId, role } }
+      const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
+      return (await db.user.create({ data: user })).id
+    },
+    invitation: async () => {
+      const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
+      return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
+    },
+    /** Belongs to the owner, on the owner's server. */
+    grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
+    plainClient: async () => {
+      const wish = { name: 'Plain', redirectUris: ['https://app.example.com/callback'] }
+      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
+    },
+    oauthClient: async () => {
+      const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
+      return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
+    },
+    /** Another organization with the same members. */
+    organization: async () => {
+      const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
+      return (await db.organization.create({ data: { name: CANARY, memberships: { create: members } } })).id
+    },
+  }
+
+  const { id: oauthClientId } = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
+    name: CANARY,
+    redirectUris: ['https://app.example.com/callback'],
+  })
+
+  /** Returns everything that a request could change, as text. */
+  const state = async (): Promise<string> =>
+    JSON.stringify(
+      await Promise.all([
+        db.user.findMany({ orderBy: { id: 'asc' } }),
+        db.organization.findMany({ orderBy: { id: 'asc' } }),
+        db.membership.findMany({ orderBy: { id: 'asc' } }),
+        db.invitation.findMany({ orderBy: { id: 'asc' } }),
+        db.toolkit.findMany({ orderBy: { id: 'asc' } }),
+        db.tool.findMany({ orderBy: { id: 'asc' } }),
+        db.server.findMany({ orderBy: { id: 'asc' } }),
+        db.instance.findMany({ orderBy: { id: 'asc' } }),
+        db.binding.findMany({ orderBy: { id: 'asc' } }),
+        db.global.findMany({ orderBy: { id: 'asc' } }),
+        db.upstream.findMany({ orderBy: { id: 'asc' } }),
+        db.toolkitUse.findMany({ orderBy: { id: 'asc' } }),
+        db.session.findMany({ orderBy: { id: 'asc' } }),
+        db.oAuthClient.findMany({ orderBy: { id: 'asc' } }),
+        db.oAuthArtifact.findMany({ orderBy: { id: 'asc' } }),
+        db.accessToken.findMany({ orderBy: { id: 'asc' }, omit: { lastUsedAt: true, updatedAt: true } }),
+      ]),
+    )
+  const ids = {
+    strangerEmail: stranger.email,
+    organizationId,
+    adminId,
+    elsewhereId,
+    oauthClientId,
+    toolId,
+    instanceId,
+    upstreamId,
+    executionId,
+    serverId: made.serverId,
+    toolkitId: made.toolkitId,
+  }
+  return { ...ids, tool, askers, spare, fresh, plain, state }
+}
+export type World = Awaited<ReturnType<typeof makeWorld>>
