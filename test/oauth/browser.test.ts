@@ -75,7 +75,7 @@ describe('in a real browser', () => {
   it('a person who denies access returns to the client, too', async () => {
     await page.goto(authorizeUrl(world.origin, await prepare()))
     await signIn()
-    await page.getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
     await page.waitForURL(`${callback.origin}/callback?**`)
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied')
   })

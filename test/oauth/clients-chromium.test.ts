@@ -84,7 +84,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     await page.goto(authorize)
     await fill(world.owner.email)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
     const callback = await comeBack()
     expect(Object.fromEntries(callback)).toMatchObject({ error: 'access_denied', iss: world.origin, state: 'state 0' })
     await expect(attempt.finish(callback)).rejects.toThrow()

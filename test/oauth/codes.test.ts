@@ -187,7 +187,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     const replayed = await answerConsent(world.visitor, page, 'no')
     expect(replayed.status).toBe(400)
     expect(replayed.headers.get('location')).toBeNull()
-    expect(replayed.text).toContain('is over')
+    expect(replayed.text).toContain('has expired')
   })
 })
 

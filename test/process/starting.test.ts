@@ -130,7 +130,7 @@ describe.concurrent('a data folder that cannot be', () => {
     const directory = temporaryDirectory()
     symlinkSync(join(directory, 'mount/data'), join(directory, 'data'))
     const [line, ...more] = await refusalOf({ directory })
-    expect(line).toMatch(/^The data folder cannot be written .*DATABASE_URL/)
+    expect(line).toMatch(/^The data folder is not writable .*DATABASE_URL/)
     expect(line).toContain(join(directory, 'data'))
     expect(more).toEqual([])
   })

@@ -162,7 +162,7 @@ describe('the patch of a server', () => {
   const since = new Date('2026-11-22T10:00:00Z')
   it.each<[string, string, UpstreamState, ReturnType<typeof figureOf>[]]>([
     ['good', 'connected', { kind: 'connected' }, []],
-    ['good', 'answering, 12 ms', { kind: 'connected' }, [figureOf('yard_read', 3, 0, 12)]],
+    ['good', 'healthy, 12 ms', { kind: 'connected' }, [figureOf('yard_read', 3, 0, 12)]],
     ['failed', '3 of 3 calls failed', { kind: 'connected' }, [figureOf('yard_read', 3, 3, 12, true)]],
     ['slow', 'connecting', { kind: 'connecting' }, []],
     ['idle', 'idle', { kind: 'idle' }, []],
@@ -195,7 +195,7 @@ describe('the patch of a server', () => {
 
   it('says how a toolkit does by half of its calls, and a tool by its last', () => {
     const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])
-    expect(own).toMatchObject({ state: 'good', health: 'answering, 182 ms' })
+    expect(own).toMatchObject({ state: 'good', health: 'healthy, 182 ms' })
     expect(own?.tools).toMatchObject([
       { meta: 'GET · 1,204 calls, 2 errors', calls: 1_204 },
       { meta: 'POST · 41 of 60 calls failed', state: 'failed' },
@@ -206,7 +206,7 @@ describe('the patch of a server', () => {
     ['slow', 'slow, 2.4 s', [figureOf('fine', 10, 0, 2_400)]],
     ['failed', '41 of 60 calls failed', [figureOf('bad', 60, 41, 10, true)]],
     ['idle', 'not called', []],
-    ['good', 'answering, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
+    ['good', 'healthy, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
   ])('calls a toolkit %s in the words "%s"', (state, health, figures) => {
     expect(groupsOf(figures)[0]).toMatchObject({ state, health })
   })

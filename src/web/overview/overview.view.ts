@@ -56,7 +56,7 @@ const describeCalls = ({ calls, errors, hours }: ServerCallFigures): string => {
   })
   if (calls === 0) return 'Calls by hour: none in the last 24 hours'
   const peak = `busiest hour from ${hourText(busiest.startsAt)} with ${formatCount(busiest.calls, 'call')}`
-  return `Calls by hour: ${formatNumber(calls)} in the last 24 hours,  ${formatCount(errors, 'error')}; ${peak}`
+  return `Calls by hour: ${formatNumber(calls)} in the last 24 hours, ${formatCount(errors, 'error')}; ${peak}`
 }
 
 const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [

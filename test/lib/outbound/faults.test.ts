@@ -170,7 +170,7 @@ describe('time', () => {
   })
 })
 
-const pem = (name: string): string => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8')
+const pem = (name: string): string => readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
 const certificate = (name: string) => ({ key: pem('key'), cert: pem(name) })
 
 describe('TLS', () => {

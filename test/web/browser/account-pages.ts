@@ -101,7 +101,7 @@ export const accountPages: readonly PageRow[] = [
       await page.getByLabel('Email').fill('dispatch@kestrel.example')
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('button', { name: 'Submit your entries' }).waitFor()
+      await page.getByRole('button', { name: 'Submit', exact: true }).waitFor()
     },
   },
   {

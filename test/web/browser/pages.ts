@@ -116,7 +116,7 @@ const access: PageRow[] = [
       await page.getByText('Create OAuth client').click()
       await page.getByLabel('Name', { exact: true }).fill('Night batch <b>of</b> dispatch')
       await page.getByLabel('Redirect URIs').fill('https://batch.kestrel.example/back')
-      await page.getByLabel('Kind').selectOption('client_secret_basic')
+      await page.getByLabel('Type').selectOption('client_secret_basic')
       await page.getByRole('button', { name: 'Create client' }).click()
       await page.getByText('Copy the secret now').waitFor()
     },

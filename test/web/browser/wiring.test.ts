@@ -211,7 +211,7 @@ describe('without scripts', () => {
     await page.getByLabel('Fixed value of id').fill('seven')
     await key.getByLabel('Its value').fill('sk-made-here')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved. Live').waitFor()
+    await page.getByText('Saved').waitFor()
     expect(await page.getByLabel('Global for key').inputValue()).toBe('api_key')
     await callText(await connect(`${patchbay.origin}/s/${server.id}`), 'first')
     expect(fake.seen.at(-1)?.url).toBe('/seven?key=sk-made-here')

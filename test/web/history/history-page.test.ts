@@ -191,6 +191,6 @@ describe('the history page of a server', () => {
     expect(shown).toContain('The request that it answers, secrets masked')
     expect((await person.get(sent)).html).not.toContain('nothing was sent')
     const overview = await person.get(`/servers/${serverId}`)
-    expect(overview.html.match(/>answered again</g)).toHaveLength(1)
+    expect(overview.html.match(/>cached</g)).toHaveLength(1)
   })
 })
