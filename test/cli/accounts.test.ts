@@ -92,7 +92,11 @@ describe('at the command line next to a running server', () => {
     const browser = createBrowser(patchbay.origin)
     const user = z.object({ id: z.string() }).parse((await browser.signUp(email, password)).json())
     const none = await runSharedCommand(reset, patchbay.settings)
-    expect(none).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: Two-factor authentication is not on/) })
+    expect(none).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^patchbay: Two-factor authentication is not on/),
+    })
     await turnOn(browser, password)
     expect((await browser.signIn(email, password)).status).toBe(401)
     expect(await runJson(reset, patchbay.settings)).toMatchObject({ id: user.id, email })
