@@ -240,7 +240,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     const { html: overview } = await person.get(path)
     expect(overview).toContain(`href="${path}/sources/upstreams/${id}"`)
     expect(overview).not.toContain('Nothing is plugged in yet')
-    expect(overview).not.toContain('not heard yet')
+    expect(overview).not.toContain('never connected')
     const { html: page } = await person.get(`${path}/sources/upstreams/${id}`)
     expect(page).toContain('clients ask it for its lists themselves')
     expect(page).not.toContain('/refresh"')

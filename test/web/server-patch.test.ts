@@ -6,11 +6,11 @@ import type { UpstreamWiring } from '../../src/web/diagram/upstream-patch.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { wordsOfList } from './parts.ts'
+import { wiringText } from './render-part.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-describe('the wiring on the overview of a server', () => {
+describe('the wiring on the overview page of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
   let owner: ApiClient & { email: string; userId: string }
@@ -18,12 +18,12 @@ describe('the wiring on the overview of a server', () => {
     owner = await signUp(patchbay.origin)
   })
 
-  const overviewOf = async (serverId: string): Promise<{ html: string; words: string }> => {
+  const overviewOf = async (serverId: string): Promise<{ html: string; list: string }> => {
     const person = createPageBrowser(patchbay.origin)
     await person.submit('/sign-in', { email: owner.email, password: PASSWORD })
     const { status, html } = await person.get(`/servers/${serverId}`)
     expect(status).toBe(200)
-    return { html, words: wordsOfList(html) }
+    return { html, list: wiringText(html) }
   }
 
   const TOOL = {
@@ -43,58 +43,58 @@ describe('the wiring on the overview of a server', () => {
   const put = (serverId: string, key: string, body: object) =>
     owner.expectOk('PUT', `/servers/${serverId}/globals/${key}`, body)
 
-  it('says where each parameter gets its value, and never a secret', async () => {
+  it('shows the source of each parameter, but never a secret', async () => {
     const { serverId } = await make({
       account: { source: 'server', value: 'account_no' },
       page: { source: 'instance', value: 7 },
     })
     await put(serverId, 'account_no', { value: '40-118' })
     await put(serverId, 'unused', { value: 'idle' })
-    await put(serverId, 'api_token', { value: 'not to be seen', secret: true })
-    const { html, words } = await overviewOf(serverId)
-    expect(words).toContain(
-      'track GET · not called account global account_no page fixed 7 id exposed caller auth exposed',
+    await put(serverId, 'api_token', { value: 'never shown', secret: true })
+    const { html, list } = await overviewOf(serverId)
+    expect(list).toContain(
+      'track GET · not called account global account_no page fixed 7 id exposed from the model auth exposed',
     )
-    expect(words).toContain('global account_no 40-118')
-    expect(words).toContain('secret api_token not used')
-    expect(html).not.toContain('not to be seen')
+    expect(list).toContain('global account_no 40-118')
+    expect(list).toContain('secret api_token not used')
+    expect(html).not.toContain('never shown')
   })
 
-  it('joins a text with a secret inside to the secret', async () => {
+  it('connects a fixed value that contains a secret to the secret', async () => {
     const { serverId, instanceIds } = await make({})
-    await put(serverId, 'api_token', { value: 'not to be seen', secret: true })
+    await put(serverId, 'api_token', { value: 'never shown', secret: true })
     const bindings = { auth: { source: 'instance', value: 'Bearer {{api_token}}' } }
     await owner.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings })
-    const { words } = await overviewOf(serverId)
-    expect(words).toContain('auth secret api_token in Bearer {{api_token}}')
-    expect(words).toContain('secret api_token sealed')
+    const { list } = await overviewOf(serverId)
+    expect(list).toContain('auth secret api_token in Bearer {{api_token}}')
+    expect(list).toContain('secret api_token hidden')
   })
 
-  it('says which global a parameter misses', async () => {
+  it('names the missing global of a parameter', async () => {
     const { serverId } = await make({ account: { source: 'server', value: 'gone' } })
-    const { html, words } = await overviewOf(serverId)
-    expect(words).toContain('account no “gone”')
+    const { html, list } = await overviewOf(serverId)
+    expect(list).toContain('account no “gone”')
     expect(html).toContain('class="hole" data-state="missing"')
   })
 
-  it('leads to each tool and toolkit', async () => {
+  it('links to each tool and toolkit', async () => {
     const { serverId, toolkitId, instanceIds } = await make({})
     const { html } = await overviewOf(serverId)
-    const picture = html.slice(html.indexOf('<figure class="patch'), html.indexOf('<div class="wiring'))
-    expect(picture).toContain(`href="/servers/${serverId}/tools/${instanceIds.track}"`)
-    expect(picture).toContain(`href="/toolkits/${toolkitId}"`)
+    const diagram = html.slice(html.indexOf('<figure class="patch'), html.indexOf('<div class="wiring'))
+    expect(diagram).toContain(`href="/servers/${serverId}/tools/${instanceIds.track}"`)
+    expect(diagram).toContain(`href="/toolkits/${toolkitId}"`)
   })
 
-  it('follows an edit of a tool that it has shown before', async () => {
+  it('shows the new parameters after a tool was edited', async () => {
     const { serverId, toolIds } = await make({})
-    expect((await overviewOf(serverId)).words).toContain('id exposed')
+    expect((await overviewOf(serverId)).list).toContain('id exposed')
     await owner.expectOk('PATCH', `/tools/${toolIds.track}`, { url: `${api.origin}/{{string:parcel}}` })
-    const { words } = await overviewOf(serverId)
-    expect(words).toContain('parcel exposed')
-    expect(words).not.toContain('id exposed')
+    const { list } = await overviewOf(serverId)
+    expect(list).toContain('parcel exposed')
+    expect(list).not.toContain('id exposed')
   })
 
-  it('gathers what 300 tools have in common', async () => {
+  it('merges the parameters that 300 tools have in common', async () => {
     const { serverId, toolkitId } = await make({})
     const { db } = patchbay.services
     const tools = await db.tool.createManyAndReturn({
@@ -105,8 +105,8 @@ describe('the wiring on the overview of a server', () => {
       })),
     })
     await db.instance.createMany({ data: tools.map(({ id, name }) => ({ serverId, toolId: id, name })) })
-    const { words } = await overviewOf(serverId)
-    expect(words).toContain('301 tools all wired, not called 304 parameters exposed caller')
+    const { list } = await overviewOf(serverId)
+    expect(list).toContain('301 tools all wired, not called 304 parameters exposed from the model')
   })
 })
 
@@ -174,7 +174,7 @@ describe('the patch of a server', () => {
       [figureOf('yard_read', 3, 0, 12)],
     ],
     ['failed', 'failed', { kind: 'failed', why: 'It crashed.', since, nextTryAt: undefined }, []],
-  ])('shows an attached MCP server as %s in the words "%s"', (state, health, connection, figures) => {
+  ])('shows the state of an attached MCP server as %s: "%s"', (state, health, connection, figures) => {
     const upstreams = [upstreamOf(connection)]
     const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [] }).groups
     expect(groups.at(-1)).toMatchObject({
@@ -187,13 +187,13 @@ describe('the patch of a server', () => {
     })
   })
 
-  it('says of an attached MCP server that nobody has heard it yet', () => {
+  it('says that an attached MCP server was never connected', () => {
     const upstreams = [upstreamOf({ kind: 'idle' }, [])]
     const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [] }).groups
-    expect(groups.at(-1)).toMatchObject({ state: 'idle', health: 'idle, not heard yet', tools: [] })
+    expect(groups.at(-1)).toMatchObject({ state: 'idle', health: 'idle, never connected', tools: [] })
   })
 
-  it('says how a toolkit does by half of its calls, and a tool by its last', () => {
+  it('describes a toolkit by the median of its calls, and a tool by its last calls', () => {
     const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])
     expect(own).toMatchObject({ state: 'good', health: 'healthy, 182 ms' })
     expect(own?.tools).toMatchObject([
@@ -207,21 +207,21 @@ describe('the patch of a server', () => {
     ['failed', '41 of 60 calls failed', [figureOf('bad', 60, 41, 10, true)]],
     ['idle', 'not called', []],
     ['good', 'healthy, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
-  ])('calls a toolkit %s in the words "%s"', (state, health, figures) => {
+  ])('shows the state of a toolkit as %s: "%s"', (state, health, figures) => {
     expect(groupsOf(figures)[0]).toMatchObject({ state, health })
   })
 
-  it('names a tool whose template no longer compiles as one that cannot be called', () => {
+  it('shows a tool whose template no longer compiles as failed', () => {
     expect(groupsOf([])[1]?.tools).toMatchObject([{ name: 'broken', state: 'failed', parameters: [] }])
   })
 
-  it('leads to no page of a toolkit that it holds a copy of: that one may be gone', () => {
+  it('links a snapshot to the Sources tab, since its toolkit may be deleted', () => {
     expect(groupsOf([]).map(({ href }) => href)).toEqual(['/toolkits/kit', '/servers/1/sources'])
   })
 
-  it('holds toolkits that no tool is taken from yet', () => {
+  it('shows toolkits without tools in use', () => {
     expect(groupsOf([], { ...WIRING, tools: [] })).toMatchObject([
-      { name: 'Own', health: 'no tool in use', tools: [] },
+      { name: 'Own', health: 'no tools in use', tools: [] },
       { name: 'Copied', state: 'idle' },
     ])
   })

@@ -1,22 +1,22 @@
 import { condense } from './condense.ts'
-import { DETAILS, type Detail, MAX_GATHERED_HEIGHT } from './detail.ts'
+import { DETAILS, type Detail, MAX_STACKED_HEIGHT } from './detail.ts'
+import type { DiagramContent } from './diagram-content.ts'
 import { type Layout, layOut } from './layout.ts'
 import type { Patch } from './patch.ts'
-import type { Sheet } from './sheet.ts'
 
-type Arrangement = { sheet: Sheet; layout: Layout }
+type Arrangement = { content: DiagramContent; layout: Layout }
 
 const arrangeIn = (patch: Patch, detail: Detail): Arrangement => {
-  const sheet = condense(patch, detail)
-  return { sheet, layout: layOut(sheet) }
+  const content = condense(patch, detail)
+  return { content, layout: layOut(content) }
 }
 
-/** What of a patch is drawn, and where: in as much detail as goes into a picture that is still seen as a whole. */
+/** Chooses what to draw and where, in the finest detail that keeps the diagram below its maximum height. */
 export const arrange = (patch: Patch): Arrangement => {
   const [finest, ...coarser] = DETAILS
   let arranged = arrangeIn(patch, finest)
   for (const detail of coarser) {
-    if (!arranged.sheet.isGathered || arranged.layout.height <= MAX_GATHERED_HEIGHT) break
+    if (!arranged.content.isStacked || arranged.layout.height <= MAX_STACKED_HEIGHT) break
     arranged = arrangeIn(patch, detail)
   }
   return arranged

@@ -1,22 +1,22 @@
 import { MAX_CALLERS } from './detail.ts'
-import { CALLER, CALLERS, RADIUS, type Rect } from './measures.ts'
+import type { DiagramContent } from './diagram-content.ts'
+import { CALLER, CALLERS, RADIUS, type Rect } from './dimensions.ts'
 import type { PatchCaller } from './patch.ts'
-import type { Placed } from './rows.ts'
-import type { Sheet } from './sheet.ts'
+import type { Placed } from './placement.ts'
 
 export type PlacedCallers = {
-  callers: Sheet['callers']
+  callers: DiagramContent['callers']
   box: Rect
-  /** Where the collector ends; nothing is exposed where there is none. */
+  /** Where the collector cable ends; undefined if no parameter is exposed. */
   jackY: number | undefined
   rows: readonly Placed<PatchCaller>[]
 }
 
-const NOBODY: PatchCaller = { name: 'Nobody yet', what: 'no client has called', state: 'idle' }
+const NO_CALLERS: PatchCaller = { name: 'No callers yet', activity: 'no client has connected', state: 'idle' }
 
-/** Some of the callers, and one entry for the others. */
+/** Returns at most `MAX_CALLERS` callers, connected ones first, and one entry that sums up the rest. */
 export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCaller[] => {
-  if (list.length === 0) return [NOBODY]
+  if (list.length === 0) return [NO_CALLERS]
   if (list.length <= MAX_CALLERS + 1) return list
   const sorted = [...list.filter(({ state }) => state === 'good'), ...list.filter(({ state }) => state !== 'good')]
   const others = sorted.slice(MAX_CALLERS)
@@ -25,7 +25,7 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
     ...sorted.slice(0, MAX_CALLERS),
     {
       name: `${others.length} others`,
-      what: connected === 0 ? 'none of them connected' : `${connected} of them connected`,
+      activity: connected === 0 ? 'none connected' : `${connected} connected`,
       state: connected === 0 ? 'idle' : 'good',
     },
   ]
@@ -33,8 +33,8 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
 
 const callersHeight = (rows: number): number => CALLER.head + CALLER.foot + rows * CALLER.row
 
-/** Level with a socket where it would nearly be: otherwise the collector had a kink smaller than its corners. */
-const levelWithNearest = (y: number, sockets: readonly number[]): number => {
+/** Snaps to a nearby socket, so that no branch of the collector has a step smaller than its two corners. */
+const snapToNearest = (y: number, sockets: readonly number[]): number => {
   const distanceTo = (socket: number): number => Math.abs(socket - y)
   const [first, ...rest] = sockets
   if (first === undefined) return y
@@ -42,14 +42,18 @@ const levelWithNearest = (y: number, sockets: readonly number[]): number => {
   return distanceTo(nearest) < 2 * RADIUS ? nearest : y
 }
 
-/** Beside the middle of what is exposed; `end` is the lowest edge of everything else. */
-export const placeCallers = (callers: Sheet['callers'], sockets: readonly number[], end: number): PlacedCallers => {
+/** Places the callers beside the middle of the exposed sockets; `end` is the lowest edge of everything else. */
+export const placeCallers = (
+  callers: DiagramContent['callers'],
+  sockets: readonly number[],
+  end: number,
+): PlacedCallers => {
   const height = callersHeight(callers.list.length)
   const mean = sockets.reduce((sum, y) => sum + y, 0) / Math.max(1, sockets.length)
-  // Not above the highest socket, even if the picture grows by it: a short one would get needless steps.
+  // Not above the highest socket, even if the diagram grows: that would bend every cable.
   const highest = Math.min(...sockets, Number.MAX_SAFE_INTEGER) - CALLER.jack
   const wanted = Math.round(Math.max(Math.min(highest, mean - CALLER.jack), Math.min(mean - CALLER.jack, end - height)))
-  const jackY = sockets.length === 0 ? undefined : levelWithNearest(wanted + CALLER.jack, sockets)
+  const jackY = sockets.length === 0 ? undefined : snapToNearest(wanted + CALLER.jack, sockets)
   const y = jackY === undefined ? 0 : jackY - CALLER.jack
   return {
     callers,

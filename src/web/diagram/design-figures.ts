@@ -6,7 +6,6 @@ import { toSpark } from '../overview/spark.ts'
 const HOUR_MS = 60 * 60 * 1_000
 const SERVER_ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
 
-/** Hours of a day of which nobody asks whether they ever were. */
 const HOURS = [12, 8, 5, 4, 6, 9, 21, 48, 92, 118, 126, 109, 84, 97, 121, 117, 104, 92, 76, 58, 41, 33, 22, 15].map(
   (calls, index) => ({
     startsAt: new Date(index * HOUR_MS),
@@ -24,14 +23,14 @@ const CALL = {
   client: 'claude-code/2.1',
 }
 
-/** The figures, charts, guides and calls that `/design` shows. */
+/** Sample figures, charts, connection guides and calls for `/design`. */
 export const DESIGN_FIGURES = {
   spark: toSpark(
     HOURS.map(({ calls }) => calls),
     index => index === 10,
   ),
-  callChart: toCallChart(HOURS, { label: 'Calls by hour', caption: 'calls an hour', toText: formatNumber }),
-  durationChart: toDurationChart(HOURS, { label: 'Durations', caption: 'duration of a call', toText: formatDuration }),
+  callChart: toCallChart(HOURS, { label: 'Calls by hour', caption: 'calls per hour', toText: formatNumber }),
+  durationChart: toDurationChart(HOURS, { label: 'Durations', caption: 'call duration', toText: formatDuration }),
   connect: toConnectPanel({
     id: SERVER_ID,
     name: 'Shipment desk',

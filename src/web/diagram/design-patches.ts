@@ -1,7 +1,7 @@
 import { EMPTY_PATCH, LANDING_PATCH } from './landing-patch.ts'
 import type { Patch, PatchParameter, PatchTool } from './patch.ts'
 
-const asked = (name: string): PatchParameter => ({ name, source: 'exposed' })
+const fromModel = (name: string): PatchParameter => ({ name, source: 'exposed' })
 const base: PatchParameter = { name: 'base', source: 'global', key: 'finance_url' }
 const token: PatchParameter = { name: 'token', source: 'secret', key: 'finance_token' }
 
@@ -11,7 +11,13 @@ const FAILING: PatchTool = {
   meta: 'POST · 41 of 60 calls failed',
   calls: 60,
   state: 'failed',
-  parameters: [base, token, { name: 'ledger', source: 'missing', key: 'ledger_no' }, asked('entry'), asked('period')],
+  parameters: [
+    base,
+    token,
+    { name: 'ledger', source: 'missing', key: 'ledger_no' },
+    fromModel('entry'),
+    fromModel('period'),
+  ],
 }
 
 const LARGE: Patch = {
@@ -21,7 +27,7 @@ const LARGE: Patch = {
       kind: 'toolkit',
       name: 'Finance API',
       href: '/design',
-      health: 'answering, 240 ms',
+      health: 'healthy, 240 ms',
       state: 'good',
       tools: [
         FAILING,
@@ -29,7 +35,12 @@ const LARGE: Patch = {
           name: `report_${index}`,
           meta: 'GET',
           calls: 68,
-          parameters: [base, token, { name: 'unit', source: 'fixed', value: String(index % 9) } as const, asked('id')],
+          parameters: [
+            base,
+            token,
+            { name: 'unit', source: 'fixed', value: String(index % 9) } as const,
+            fromModel('id'),
+          ],
         })),
       ],
     },
@@ -43,14 +54,14 @@ const LARGE: Patch = {
         name: `document_${index}`,
         meta: 'MCP',
         calls: 33,
-        parameters: [asked('id'), asked('revision')],
+        parameters: [fromModel('id'), fromModel('revision')],
       })),
     },
-    { kind: 'toolkit', name: 'Ledger', href: '/design', health: 'no tool in use', state: 'idle', tools: [] },
+    { kind: 'toolkit', name: 'Ledger', href: '/design', health: 'no tools in use', state: 'idle', tools: [] },
   ],
   globals: [
     { key: 'finance_url', source: 'global', value: 'https://finance.example', uses: 120 },
-    { key: 'finance_token', source: 'secret', value: 'sealed', uses: 120 },
+    { key: 'finance_token', source: 'secret', value: 'hidden', uses: 120 },
     { key: 'region', source: 'global', value: 'eu', uses: 0 },
   ],
   callers: {
@@ -58,12 +69,12 @@ const LARGE: Patch = {
     href: '/design',
     list: Array.from({ length: 9 }, (_, index) => ({
       name: `Client ${index + 1}`,
-      what: index < 2 ? '3 open connections' : 'last at 10:42',
+      activity: index < 2 ? '3 open connections' : 'last at 10:42',
       state: index < 2 ? 'good' : 'idle',
     })),
   },
   links: { bindings: '/design', globals: '/design' },
 }
 
-/** The patch diagram in each of its sizes: nothing, everything open, gathered in stacks. */
+/** The patch diagram in each size: empty, every tool open, tools in stacks. */
 export const DESIGN_PATCHES = [EMPTY_PATCH, LANDING_PATCH, LARGE] as const

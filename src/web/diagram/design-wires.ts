@@ -22,7 +22,7 @@ const PLAIN = {
   findings: [],
 }
 
-/** A parameter with each source, for `/design`. */
+/** One parameter per source, for `/design`. */
 export const DESIGN_WIRES = [
   {
     ...PLAIN,

@@ -4,7 +4,7 @@ import { DESIGN_PATCHES } from './design-patches.ts'
 import { DESIGN_WIRES } from './design-wires.ts'
 import { toPatchFigure } from './figure.ts'
 
-/** `/design`: every part of the pages once, in each of its states. Only registered in development. */
+/** Serves `/design`: every part in each of its states. Registered only in development. */
 export const designPages = async (app: FastifyInstance): Promise<void> => {
   app.get('/design', { config: { access: 'anyone' } }, async (_request, reply) =>
     reply.page('diagram/design', {

@@ -1,25 +1,25 @@
 /** How much of a large server is drawn. */
 export type Detail = {
-  /** Sources with a box of their own; one more box stands for the rest. */
+  /** Sources with a box each; one more box stands for the rest. */
   sources: number
-  /** Rows of a stack. */
+  /** Most rows of a stack. */
   stackRows: number
-  /** Tools beside a stack of one source, because they fail. At 0 they are in it. */
+  /** Failing tools drawn beside the stack of their source; 0 puts them into the stack. */
   openTools: number
-  /** Rows of each such tool. */
+  /** Most rows of each such tool. */
   openRows: number
 }
 
-/** Up to here every tool is drawn, with every parameter. */
+/** A patch within both limits is drawn with every tool and every parameter. */
 export const MAX_OPEN_TOOLS = 12
 export const MAX_OPEN_SOCKETS = 60
 export const MAX_GLOBALS = 10
 export const MAX_CALLERS = 5
 
-/** Highest picture of a server whose tools are gathered; what is higher is drawn again with the next detail. */
-export const MAX_GATHERED_HEIGHT = 1_400
+/** A diagram with stacks that is higher than this is drawn again in less detail. */
+export const MAX_STACKED_HEIGHT = 1_400
 
-/** From the finest on. With the last, every server stays below the highest picture. */
+/** Finest first. In the last, every server stays below `MAX_STACKED_HEIGHT`. */
 export const DETAILS: readonly [Detail, ...Detail[]] = [
   { sources: 8, stackRows: 6, openTools: 6, openRows: 12 },
   { sources: 8, stackRows: 6, openTools: 3, openRows: 8 },

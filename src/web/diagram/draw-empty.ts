@@ -1,40 +1,40 @@
 import { placeCallers } from './callers.ts'
 import { condense } from './condense.ts'
 import { DETAILS } from './detail.ts'
+import type { DiagramContent } from './diagram-content.ts'
+import { CALLER, CALLERS, PANEL, RACK, type Rect, rightOf, SOURCE_HEIGHT, SOURCES } from './dimensions.ts'
 import { drawCallers, drawSource } from './draw.ts'
 import { drawRack } from './draw-rack.ts'
-import { CALLER, CALLERS, PANEL, RACK, type Rect, rightOf, SOURCE_HEIGHT, SOURCES } from './measures.ts'
 import type { Patch } from './patch.ts'
 import { placeRack } from './rack.ts'
-import { circle, path, rect, type Shape, words } from './shapes.ts'
-import type { Sheet } from './sheet.ts'
+import { circle, label, path, rect, type Shape } from './shapes.ts'
 
 const GHOST_TOOLS: Rect = { x: 396, y: 1, width: 360, height: 154 }
 const GHOST_SOURCE: Rect = { x: 1, y: 41, width: 230, height: 74 }
 const GHOST_CALLERS: Rect = { x: 921, y: 41, width: 230, height: 74 }
 
-/** Where a box will be, and what will be in it. */
+/** Draws the dashed outline of a box that does not exist yet. */
 const ghost = (box: Rect, title: string, text: string): readonly Shape[] => [
   rect('ghost', box, { rx: 8 }),
-  words(box.x + 20, box.y + 33, 'head', title),
-  words(box.x + 20, box.y + 55, 'soft', text),
+  label(box.x + 20, box.y + 33, 'head', title),
+  label(box.x + 20, box.y + 55, 'soft', text),
 ]
 
 const hole = (x: number, y: number): Shape => circle('hole', x, y, 6.5)
 
-/** A cable that hangs from a box of each side, its plug before the socket that is not there yet. */
-const looseFrom = (x: number, y: number, side: 'left' | 'right'): readonly Shape[] =>
+/** Draws a cable whose plug hangs in front of a missing socket. */
+const looseCable = (x: number, y: number, side: 'left' | 'right'): readonly Shape[] =>
   side === 'left'
     ? [path('loose', `M${x + 8} ${y}C${x + 69} ${y} 286 132 342 128`), circle('plug', 345, 128, 5)]
     : [path('loose', `M${x - 8} ${y}C${x - 75} ${y} 868 138 812 132`), circle('plug', 809, 132, 5)]
 
 type Part = { shapes: readonly Shape[]; end: number }
 
-const drawSources = ({ sources, rack }: Sheet): Part => {
+const drawSources = ({ sources, rack }: DiagramContent): Part => {
   if (sources.length === 0 && rack.rows.length === 0) {
     const y = GHOST_SOURCE.y + GHOST_SOURCE.height / 2
-    const box = ghost(GHOST_SOURCE, 'An API, or an MCP server', 'where the answers come from')
-    return { shapes: [...box, ...looseFrom(rightOf(GHOST_SOURCE), y, 'left'), hole(rightOf(GHOST_SOURCE), y)], end: 0 }
+    const box = ghost(GHOST_SOURCE, 'An API or MCP server', 'what your tools call')
+    return { shapes: [...box, ...looseCable(rightOf(GHOST_SOURCE), y, 'left'), hole(rightOf(GHOST_SOURCE), y)], end: 0 }
   }
   const placed = sources.map((source, index) => {
     const box = { ...SOURCES, y: index * (SOURCE_HEIGHT + PANEL.gap), height: SOURCE_HEIGHT }
@@ -46,7 +46,7 @@ const drawSources = ({ sources, rack }: Sheet): Part => {
   const y = sources.length === 0 ? RACK.head / 2 : SOURCE_HEIGHT / 2
   return {
     shapes: [
-      ...looseFrom(rightOf(SOURCES), y, 'left'),
+      ...looseCable(rightOf(SOURCES), y, 'left'),
       ...placed.map(drawSource),
       ...(placedRack === undefined ? [] : drawRack(placedRack, new Set())),
       hole(rightOf(SOURCES), y),
@@ -55,24 +55,24 @@ const drawSources = ({ sources, rack }: Sheet): Part => {
   }
 }
 
-const drawAnyCallers = ({ callers }: Sheet, isAny: boolean): Part => {
-  if (!isAny) {
+const drawCallersOrGhost = ({ callers }: DiagramContent, hasCallers: boolean): Part => {
+  if (!hasCallers) {
     const y = GHOST_CALLERS.y + GHOST_CALLERS.height / 2
-    const box = ghost(GHOST_CALLERS, 'Claude, Cursor, …', 'whoever you let in')
-    return { shapes: [...box, ...looseFrom(GHOST_CALLERS.x, y, 'right'), hole(GHOST_CALLERS.x, y)], end: 0 }
+    const box = ghost(GHOST_CALLERS, 'Claude, Cursor, …', 'the clients you allow')
+    return { shapes: [...box, ...looseCable(GHOST_CALLERS.x, y, 'right'), hole(GHOST_CALLERS.x, y)], end: 0 }
   }
   const placed = placeCallers(callers, [], 0)
   return {
-    shapes: [...looseFrom(CALLERS.x, CALLER.jack, 'right'), ...drawCallers(placed)],
+    shapes: [...looseCable(CALLERS.x, CALLER.jack, 'right'), ...drawCallers(placed)],
     end: placed.box.y + placed.box.height,
   }
 }
 
-/** The picture of a server without tools: dashed where nothing is yet, solid what there is. */
-export const drawEmpty = (patch: Patch): { shapes: readonly Shape[]; height: number; sheet: Sheet } => {
-  const sheet = condense(patch, DETAILS[0])
-  const sources = drawSources(sheet)
-  const callers = drawAnyCallers(sheet, patch.callers.list.length > 0)
+/** Draws a server without tools: existing parts solid, missing parts as dashed outlines. */
+export const drawEmpty = (patch: Patch): { shapes: readonly Shape[]; height: number; content: DiagramContent } => {
+  const content = condense(patch, DETAILS[0])
+  const sources = drawSources(content)
+  const callers = drawCallersOrGhost(content, patch.callers.list.length > 0)
   const { x, y, height } = GHOST_TOOLS
   return {
     shapes: [
@@ -83,6 +83,6 @@ export const drawEmpty = (patch: Patch): { shapes: readonly Shape[]; height: num
       ...[82, 106].map(at => hole(rightOf(GHOST_TOOLS), at)),
     ],
     height: Math.max(y + height + 1, sources.end, callers.end),
-    sheet,
+    content,
   }
 }

@@ -1,19 +1,19 @@
 import type { PlacedCallers } from './callers.ts'
+import { CALLER, STUB, TOOLS } from './dimensions.ts'
 import { drawPanel } from './draw-panel.ts'
 import { drawRack } from './draw-rack.ts'
-import { type Cable, type Gap, type Layout, sheetsBehind, type Tag } from './layout.ts'
-import { CALLER, STUB, TOOLS } from './measures.ts'
+import { type Cable, type Gap, type Layout, stackEdgesOf, type Tag } from './layout.ts'
+import type { PlacedSource } from './placement.ts'
 import { pathOf } from './route.ts'
-import type { PlacedSource } from './rows.ts'
-import { box, circle, cutWords, group, jack, lamp, link, path, rect, type Shape, words } from './shapes.ts'
+import { box, circle, cutLabel, group, jack, label, lamp, link, path, rect, type Shape } from './shapes.ts'
 
-/** A secret's cable is a double line, like a shielded one. */
+/** Draws a secret's cable as a double line, like a shielded cable. */
 const drawWire = (d: string, source: Cable['source'] | Tag['source']): readonly Shape[] => [
   path('cable', d, { 'data-source': source }),
   ...(source === 'secret' ? [path('core', d)] : []),
 ]
 
-/** A halo of the surface's colour under each cable makes a crossing read as over and under. */
+/** Draws a halo in the background colour under each cable, so that crossings read as over and under. */
 const drawCable = ({ source, branches }: Cable): readonly Shape[] => {
   const d = branches.map(pathOf).join('')
   return [path('halo', d), ...drawWire(d, source)]
@@ -33,7 +33,7 @@ const drawTag = ({ source, text, box: { x, y, width, height }, y: middle }: Tag)
 
 const drawGap = ({ text, y }: Gap): readonly Shape[] => [
   path('gap', `M${TOOLS.x - STUB} ${y}H${TOOLS.x - 9}`),
-  words(TOOLS.x - STUB - 6, y + 4, 'fault end', text),
+  label(TOOLS.x - STUB - 6, y + 4, 'fault end', text),
 ]
 
 export const drawSource = ({
@@ -42,9 +42,9 @@ export const drawSource = ({
 }: PlacedSource): Shape =>
   link(href, name, [
     box({ x, y, width, height }),
-    cutWords(x + 16, y + 27, 'head', name, width - 32),
+    cutLabel(x + 16, y + 27, 'head', name, width - 32),
     lamp(x + 20, y + 45, state),
-    cutWords(x + 31, y + 49, 'soft', health, width - 45),
+    cutLabel(x + 31, y + 49, 'soft', health, width - 45),
   ])
 
 export const drawCallers = ({
@@ -55,19 +55,19 @@ export const drawCallers = ({
 }: PlacedCallers): readonly Shape[] => [
   link(callers.href, 'Callers', [
     box({ x, y, width, height }),
-    words(x + 22, y + 29, 'head', 'Callers'),
-    words(x + width - 16, y + 29, 'soft end', callers.tier),
+    label(x + 22, y + 29, 'head', 'Callers'),
+    label(x + width - 16, y + 29, 'soft end', callers.tier),
   ]),
   path('rule', `M${x + 1} ${y + CALLER.head}h${width - 2}`),
-  ...rows.flatMap(({ row: { name, what, state }, y: middle }) => [
+  ...rows.flatMap(({ row: { name, activity, state }, y: middle }) => [
     lamp(x + 26, middle, state),
-    cutWords(x + 40, middle + 4, 'head', name, width - 50),
-    cutWords(x + 40, middle + 20, 'soft', what, width - 50),
+    cutLabel(x + 40, middle + 4, 'head', name, width - 50),
+    cutLabel(x + 40, middle + 20, 'soft', activity, width - 50),
   ]),
   ...(jackY === undefined ? [circle('hole', x, y + CALLER.jack, 5)] : [jack(x, jackY, 'exposed')]),
 ]
 
-/** The picture, from what is furthest to what is nearest: surfaces, cables, boxes, jacks. */
+/** Draws the diagram from back to front: frames, cables, boxes, jacks. */
 export const draw = (layout: Layout): readonly Shape[] => {
   const { frames, bands, sources, rack, callers, cables, collector, tags, gaps, wiredKeys } = layout
   return [
@@ -79,7 +79,7 @@ export const draw = (layout: Layout): readonly Shape[] => {
     ...(collector === undefined ? [] : drawCable(collector)),
     ...sources.map(drawSource),
     ...(rack === undefined ? [] : drawRack(rack, wiredKeys)),
-    ...sources.flatMap(({ panels }) => panels.flatMap(panel => [...sheetsBehind(panel).map(box), ...drawPanel(panel)])),
+    ...sources.flatMap(({ panels }) => panels.flatMap(panel => [...stackEdgesOf(panel).map(box), ...drawPanel(panel)])),
     ...drawCallers(callers),
   ]
 }

@@ -1,12 +1,12 @@
-import { LANES } from './measures.ts'
+import { LANES } from './dimensions.ts'
 
-/** A row of the rack and the sockets it leads to, by their heights. */
-export type Lead = { from: number; to: readonly number[] }
+/** The y of a rack row, and of the sockets it is connected to. */
+export type Connection = { from: number; to: readonly number[] }
 
-/** Up to here all orders are tried: 5,040 of them. */
-const MAX_TRIED_IN_FULL = 7
-/** How many crossings it makes that `a` has its lane further left than `b`. */
-const costOf = (a: Lead, b: Lead): number => {
+/** Up to this many lanes, every order is tried (7! = 5,040). */
+const MAX_EXHAUSTIVE = 7
+/** Returns the number of crossings if `a` has a lane left of `b`. */
+const costOf = (a: Connection, b: Connection): number => {
   const spanA = spanOf(a)
   const spanB = spanOf(b)
   // b leaves the rack across the lane of a; the branches of a cross the lane of b.
@@ -16,7 +16,7 @@ const costOf = (a: Lead, b: Lead): number => {
 }
 
 type Span = readonly [from: number, to: number]
-const spanOf = ({ from, to }: Lead): Span => [Math.min(from, ...to), Math.max(from, ...to)]
+const spanOf = ({ from, to }: Connection): Span => [Math.min(from, ...to), Math.max(from, ...to)]
 const isInside = ([from, to]: Span, y: number): boolean => y > from && y < to
 
 type Costs = readonly (readonly number[])[]
@@ -29,8 +29,8 @@ const costOfOrder = (costs: Costs, order: readonly number[]): number =>
     0,
   )
 
-/** Every order, each made by putting the next one in at every place. */
-const bestOfAll = (costs: Costs, first: readonly number[]): readonly number[] => {
+/** Finds the cheapest order by depth-first search with pruning. */
+const bestByTryingAll = (costs: Costs, first: readonly number[]): readonly number[] => {
   let best = { order: first, cost: costOfOrder(costs, first) }
   const extend = (order: readonly number[], rest: readonly number[], cost: number): void => {
     if (cost >= best.cost) return
@@ -51,7 +51,7 @@ const bestOfAll = (costs: Costs, first: readonly number[]): readonly number[] =>
   return best.order
 }
 
-/** Neighbours are swapped while that improves anything. */
+/** Swaps neighbours until no swap improves the order. */
 const bestBySwapping = (costs: Costs, first: readonly number[]): readonly number[] => {
   const order = [...first]
   for (let hasImproved = true; hasImproved; ) {
@@ -66,14 +66,14 @@ const bestBySwapping = (costs: Costs, first: readonly number[]): readonly number
   return order
 }
 
-const meanOf = ({ to }: Lead): number => to.reduce((sum, y) => sum + y, 0) / Math.max(1, to.length)
+const mean = ({ to }: Connection): number => to.reduce((sum, y) => sum + y, 0) / Math.max(1, to.length)
 
-/** The x of each lead's lane, in the order of the leads, so that few cables cross. */
-export const giveLanes = (leads: readonly Lead[]): readonly number[] => {
-  const costs = leads.map(a => leads.map(b => costOf(a, b)))
-  const means = leads.map(meanOf)
-  const first = leads.map((_, index) => index).sort((a, b) => (means[a] ?? 0) - (means[b] ?? 0))
-  const order = leads.length <= MAX_TRIED_IN_FULL ? bestOfAll(costs, first) : bestBySwapping(costs, first)
-  const step = Math.min(LANES.step, (LANES.last - LANES.first) / Math.max(1, leads.length - 1))
-  return leads.map((_, index) => LANES.first + order.indexOf(index) * step)
+/** Returns the x of each connection's lane, chosen so that few cables cross. */
+export const assignLanes = (connections: readonly Connection[]): readonly number[] => {
+  const costs = connections.map(a => connections.map(b => costOf(a, b)))
+  const means = connections.map(mean)
+  const first = connections.map((_, index) => index).sort((a, b) => (means[a] ?? 0) - (means[b] ?? 0))
+  const order = connections.length <= MAX_EXHAUSTIVE ? bestByTryingAll(costs, first) : bestBySwapping(costs, first)
+  const step = Math.min(LANES.step, (LANES.last - LANES.first) / Math.max(1, connections.length - 1))
+  return connections.map((_, index) => LANES.first + order.indexOf(index) * step)
 }

@@ -1,5 +1,5 @@
 import { type PlacedCallers, placeCallers } from './callers.ts'
-import { giveLanes } from './lanes.ts'
+import { type DiagramContent, globalKeyOf, type WiredRow } from './diagram-content.ts'
 import {
   BAND,
   CALLERS,
@@ -8,49 +8,55 @@ import {
   type Point,
   type Rect,
   rightOf,
-  SHEET,
   SOURCES,
+  STACK_OFFSET,
   STUB,
   TAG_HEIGHT,
   TOOLS,
-} from './measures.ts'
+} from './dimensions.ts'
+import { assignLanes } from './lanes.ts'
+import { type Placed, type PlacedPanel, type PlacedSource, placeSources } from './placement.ts'
 import { type PlacedRack, placeRack, RACK_EDGE } from './rack.ts'
 import { routeBetween } from './route.ts'
-import { type Placed, type PlacedPanel, type PlacedSource, placeSources } from './rows.ts'
-import { globalKeyOf, type Sheet, type WiredRow } from './sheet.ts'
 import { cutText } from './text.ts'
 
-/** All branches of one global, which merge where they run together. */
+/** All branches of one global; they merge where they overlap. */
 export type Cable = { source: 'global' | 'secret' | 'exposed'; lane: number; branches: readonly (readonly Point[])[] }
 
-/** A value, or the key of a global that has no row in the rack, on a short stub at its socket. */
+/** A label on a short stub at a socket: a fixed value, or the key of a global without a row in the rack. */
 export type Tag = { source: 'fixed' | 'global' | 'secret'; text: string; box: Rect; y: number }
 
-/** A socket that nothing reaches. */
+/** A socket without a value. */
 export type Gap = { text: string; y: number }
 
-/** Where everything of the picture is. Nothing in it is drawn over another box, and no cable over a box. */
+/** The position of everything in the diagram. No two boxes overlap, and no cable crosses a box. */
 export type Layout = {
   height: number
-  /** What stands behind everything: of each source the frame of its tools, and the band between its box and that. */
+  /** Drawn behind everything: a frame around the tools of each source. */
   frames: readonly Rect[]
+  /** Join the box of each source with its frame. */
   bands: readonly Rect[]
   sources: readonly PlacedSource[]
   rack: PlacedRack | undefined
   callers: PlacedCallers
-  /** The one whose lane is furthest left comes last: it is drawn over the others. */
+  /** Drawn in this order; the leftmost lane comes last, on top. */
   cables: readonly Cable[]
   collector: Cable | undefined
   tags: readonly Tag[]
   gaps: readonly Gap[]
-  /** Keys of the rack from which a cable leads. */
+  /** Keys in the rack that have a cable. */
   wiredKeys: ReadonlySet<string>
 }
 
-/** What a stack shows behind it, the furthest first. */
-export const sheetsBehind = ({ panel, box }: PlacedPanel): readonly Rect[] =>
+/** Returns the edges that show behind a stack, the furthest first. */
+export const stackEdgesOf = ({ panel, box }: PlacedPanel): readonly Rect[] =>
   panel.isStack
-    ? [2 * SHEET, SHEET].map(by => ({ x: box.x + by, y: box.y + by, width: box.width - 2 * by, height: box.height }))
+    ? [2 * STACK_OFFSET, STACK_OFFSET].map(by => ({
+        x: box.x + by,
+        y: box.y + by,
+        width: box.width - 2 * by,
+        height: box.height,
+      }))
     : []
 
 const bandOf = ({ box, frame }: PlacedSource): readonly Rect[] =>
@@ -66,12 +72,12 @@ const bandOf = ({ box, frame }: PlacedSource): readonly Rect[] =>
       ]
 
 const cablesOf = (rack: PlacedRack, left: readonly Placed<WiredRow>[]): readonly Cable[] => {
-  const leads = rack.rows.flatMap(({ row: { key, source }, y: from }) => {
+  const connections = rack.rows.flatMap(({ row: { key, source }, y: from }) => {
     const to = left.flatMap(({ row, y }) => (globalKeyOf(row) === key ? y : []))
     return to.length === 0 ? [] : [{ source, from, to }]
   })
-  const lanes = giveLanes(leads)
-  return leads
+  const lanes = assignLanes(connections)
+  return connections
     .map(({ source, from, to }, index): Cable => {
       const lane = lanes[index] ?? 0
       return { source, lane, branches: to.map(y => routeBetween([RACK_EDGE, from], lane, [TOOLS.x, y])) }
@@ -95,7 +101,6 @@ const tagOf = (source: Tag['source'], text: string, y: number): Tag => {
   return { source, text: cut.text, box, y }
 }
 
-/** Values, and globals that have no row in the rack. */
 const tagsOf = (left: readonly Placed<WiredRow>[], inRack: ReadonlySet<string>): readonly Tag[] =>
   left.flatMap(({ row, y }) => {
     if (row.source === 'fixed') return [tagOf(row.source, row.value, y)]
@@ -103,7 +108,7 @@ const tagsOf = (left: readonly Placed<WiredRow>[], inRack: ReadonlySet<string>):
   })
 
 const GAP_ROOM = TOOLS.x - STUB - FRAME.x - 9
-/** What stands around a key. */
+/** Width of `no “”`. */
 const GAP_WORDS_WIDTH = 28
 
 const gapText = (key: string | undefined): string =>
@@ -111,8 +116,8 @@ const gapText = (key: string | undefined): string =>
 
 const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
 
-/** Gives everything that is drawn its place: the same for the same sheet. */
-export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: Sheet): Layout => {
+/** Computes all positions. Equal contents give equal layouts. */
+export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent): Layout => {
   const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
   const panels = sources.flatMap(source => source.panels)
   const left = panels.flatMap(panel => panel.left)

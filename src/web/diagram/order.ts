@@ -1,15 +1,15 @@
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { MAX_GLOBALS } from './detail.ts'
+import { globalKeyOf, type Panel, type Rack, type Source, type WiredRow } from './diagram-content.ts'
 import type { PatchGlobal, PatchGroup, PatchLinks, PatchState } from './patch.ts'
-import { placeSources } from './rows.ts'
-import { globalKeyOf, type Panel, type Rack, type Source, type WiredRow } from './sheet.ts'
+import { placeSources } from './placement.ts'
 
 const callsOf = ({ tools }: PatchGroup): number => tools.reduce((sum, { calls }) => sum + calls, 0)
 
 const wiredSockets = ({ tools }: PatchGroup): number =>
   tools.reduce((sum, { parameters }) => sum + parameters.filter(({ source }) => source !== 'exposed').length, 0)
 
-/** Numbers are worked out once for each item; what is equal stays in its order. */
+/** Stable sort that computes each weight once. */
 const sortedBy = <Item>(items: readonly Item[], weightOf: (item: Item) => number): Item[] =>
   items
     .map(item => ({ item, weight: weightOf(item) }))
@@ -21,7 +21,7 @@ const STATES: readonly PatchState[] = ['failed', 'slow', 'good', 'idle']
 const STATE_WORDS: Readonly<Record<PatchState, string>> = {
   failed: 'failing',
   slow: 'slow',
-  good: 'answering',
+  good: 'healthy',
   idle: 'not called',
 }
 
@@ -39,21 +39,21 @@ const mergeGroups = (groups: readonly PatchGroup[], { sources }: PatchLinks): Pa
 }
 
 /**
- * The most called ones, toolkits before upstreams, those with most wired sockets first; one at the end stands for the
- * rest. Upstreams seldom use globals: at the foot they leave the lanes short.
+ * Returns the groups with the most calls, and one group that stands for the rest. Toolkits come before upstreams, and
+ * many wired sockets before few. Upstreams seldom use globals, so placing them last keeps the lanes short.
  */
 export const orderGroups = (groups: readonly PatchGroup[], limit: number, links: PatchLinks): readonly PatchGroup[] => {
   const byCalls = sortedBy(groups, group => -callsOf(group))
-  const kept = sortedBy(byCalls.slice(0, limit), group => -wiredSockets(group))
+  const largest = sortedBy(byCalls.slice(0, limit), group => -wiredSockets(group))
   const rest = byCalls.slice(limit)
   return [
-    ...kept.filter(({ kind }) => kind === 'toolkit'),
-    ...kept.filter(({ kind }) => kind === 'upstream'),
+    ...largest.filter(({ kind }) => kind === 'toolkit'),
+    ...largest.filter(({ kind }) => kind === 'upstream'),
     ...(rest.length === 0 ? [] : [mergeGroups(rest, links)]),
   ]
 }
 
-/** Globals and secrets in the order of the rack, then those that have no row there, fixed and missing ones. */
+/** Orders rows as in the rack; then globals without a row there, fixed values, and missing globals. */
 const orderRows = (panel: Panel, ranks: ReadonlyMap<string, number>): Panel => {
   const rankOf = (row: WiredRow): number => {
     if (row.source === 'missing') return MAX_GLOBALS + 2
@@ -68,7 +68,7 @@ const orderSources = (sources: readonly Source[], rack: readonly PatchGlobal[]):
   return sources.map(source => ({ ...source, panels: source.panels.map(panel => orderRows(panel, ranks)) }))
 }
 
-/** Where the sockets of each global are, were the panels drawn with their rows in this order. */
+/** Returns the y of each global's sockets if the panels were drawn in this order. */
 const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly number[]> => {
   const heights = new Map<string, number[]>()
   for (const { row, y } of placeSources(sources, true).flatMap(source => source.panels.flatMap(({ left }) => left))) {
@@ -78,10 +78,10 @@ const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly 
   return heights
 }
 
-const meanOf = (numbers: readonly number[]): number =>
+const mean = (numbers: readonly number[]): number =>
   numbers.length === 0 ? Number.POSITIVE_INFINITY : numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 
-/** Globals that drawn rows use, the most used first, by how many parameters use them there. */
+/** Counts how many of the drawn parameters use each global. */
 const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
   for (const row of sources.flatMap(({ panels }) => panels.flatMap(({ left }) => left))) {
@@ -92,8 +92,8 @@ const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
 }
 
 /**
- * Gives the globals that are used most a row in the rack, by the mean height of their sockets, unused ones last; and
- * sorts the rows of every panel by it, so that two tools with the same wiring look the same.
+ * Gives the most used globals a row in the rack, ordered by the mean height of their sockets, with unused globals last.
+ * Every panel's rows follow the same order, so that tools with the same wiring look alike.
  */
 export const orderWiring = (
   unordered: readonly Source[],
@@ -103,7 +103,7 @@ export const orderWiring = (
   const uses = drawnUses(unordered)
   const chosen = sortedBy(globals, ({ key }) => -(uses.get(key) ?? 0)).slice(0, MAX_GLOBALS)
   const heights = heightsByKey(orderSources(unordered, chosen))
-  const rows = sortedBy(chosen, ({ key }) => meanOf(heights.get(key) ?? []))
+  const rows = sortedBy(chosen, ({ key }) => mean(heights.get(key) ?? []))
   return {
     sources: orderSources(unordered, rows),
     rack: { rows, hiddenGlobals: globals.length - rows.length, href },

@@ -1,30 +1,31 @@
-import { RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './measures.ts'
+import { globalKeyOf, type Rack, type WiredRow } from './diagram-content.ts'
+import { RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './dimensions.ts'
 import type { PatchGlobal } from './patch.ts'
-import type { Placed, PlacedSource } from './rows.ts'
-import { globalKeyOf, type Rack, type WiredRow } from './sheet.ts'
+import type { Placed, PlacedSource } from './placement.ts'
 
 export type PlacedRack = {
   rack: Rack
   box: Rect
   rows: readonly Placed<PatchGlobal>[]
-  /** Middle of the row that says how many globals there are besides. */
+  /** Middle of the row that counts the remaining globals. */
   moreY: number | undefined
 }
 
-/** A free part of the left column, wide enough for the rack; `to` is the lowest y that the rack may have. */
+/** A free part of the left column that is high enough for the rack; `to` is the lowest y for its top. */
 type Stretch = { from: number; to: number }
 
-/** What a height is worth, and costs. */
+// Scores of a rack position.
+/** A row level with a socket of its own global: a straight cable. */
 const LEVEL = 60
 const OWN_MISSED = 30
 const OTHER_CLOSE = 12
-/** Another's cable in nearly the same line: their halos would cut each other. */
+/** Two cables almost in line: their halos would cut each other. */
 const OTHER_TOUCHES = 100
 const TOUCHES = 8
-/** In the very same line the two would be seen as one: never, there is always room below everything. */
+/** Two cables in line would look like one. Forbidden; there is always room below everything. */
 const OTHER_LEVEL = 10_000
 const PER_PIXEL = 0.25
-/** A row this close to a socket, and not level with it, makes a step smaller than its two corners. */
+/** Closer than this without being level, a cable has a step smaller than its two corners. */
 const CLOSE = 2 * RADIUS
 
 const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
@@ -32,7 +33,7 @@ const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
 const rackHeight = ({ rows, hiddenGlobals }: Rack): number =>
   RACK.head + (rows.length + (hiddenGlobals > 0 ? 1 : 0)) * ROW + RACK.foot
 
-/** The stretch below the last box has no end: `reach` says how far down it is looked at. */
+/** The stretch below the last box is unbounded; `reach` limits the search. */
 const freeStretches = (sources: readonly PlacedSource[], height: number, reach: number): readonly Stretch[] => {
   const stretches = sources.map(({ box }, index) => {
     const from = box.y + box.height + RACK.margin
@@ -44,7 +45,7 @@ const freeStretches = (sources: readonly PlacedSource[], height: number, reach: 
 
 type Socket = { key: string | undefined; y: number }
 
-/** `key` is undefined where a tag or nothing is at the socket. */
+/** `key` is undefined if the socket has a tag or no value. */
 const socketsOf = (rack: Rack, sources: readonly PlacedSource[]): readonly Socket[] => {
   const keys = new Set(rack.rows.map(({ key }) => key))
   return sources
@@ -55,27 +56,27 @@ const socketsOf = (rack: Rack, sources: readonly PlacedSource[]): readonly Socke
     })
 }
 
-const worthOf = (distance: number, isOwn: boolean, isTagged: boolean): number => {
+const scoreOf = (distance: number, isOwn: boolean, isTagged: boolean): number => {
   if (isOwn) return distance === 0 ? LEVEL : -OWN_MISSED
-  // A cable that ends in its lane stays clear of a tag.
+  // The cable turns into its lane before it reaches the tag.
   if (isTagged) return distance === 0 ? 0 : -OTHER_CLOSE
   if (distance === 0) return -OTHER_LEVEL
   return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
-/** What each height from 0 to `last` is worth for the cables. Each pair of row and socket speaks of few heights. */
-const worthByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
-  const worth = new Float64Array(last + 1)
+/** Scores each y from 0 to `last`. Each pair of row and socket affects only the few heights near it. */
+const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
+  const scores = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {
     for (const { key: wanted, y } of sockets) {
       const level = y - rowOffset(index)
       for (let height = Math.max(0, level - CLOSE + 1); height < level + CLOSE && height <= last; height++) {
-        const change = worthOf(Math.abs(height - level), wanted === key, wanted === undefined)
-        worth[height] = (worth[height] ?? 0) + change
+        const change = scoreOf(Math.abs(height - level), wanted === key, wanted === undefined)
+        scores[height] = (scores[height] ?? 0) + change
       }
     }
   })
-  return worth
+  return scores
 }
 
 const meanHeight = (sockets: readonly Socket[]): number => {
@@ -94,16 +95,16 @@ const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => numbe
   return best.y
 }
 
-/** The rack at the height that gives the straightest cables; undefined where there is no global. */
+/** Places the rack where its cables are straightest. Undefined without globals. */
 export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number): PlacedRack | undefined => {
   if (rack.rows.length === 0) return undefined
   const height = rackHeight(rack)
   const sockets = socketsOf(rack, sources)
   const stretches = freeStretches(sources, height, end)
   const last = Math.max(0, ...stretches.map(({ to }) => to))
-  const worth = worthByHeight(rack.rows, sockets, last)
+  const scores = scoresByHeight(rack.rows, sockets, last)
   const mean = meanHeight(sockets)
-  const y = bestHeight(stretches, at => (worth[at] ?? 0) - Math.abs(at + height / 2 - mean) * PER_PIXEL)
+  const y = bestHeight(stretches, at => (scores[at] ?? 0) - Math.abs(at + height / 2 - mean) * PER_PIXEL)
   return {
     rack,
     box: { ...SOURCES, y, height },
@@ -112,5 +113,4 @@ export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: num
   }
 }
 
-/** Where the cables of the rack begin. */
 export const RACK_EDGE = rightOf(SOURCES)

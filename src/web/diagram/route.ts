@@ -1,6 +1,6 @@
-import { type Point, RADIUS } from './measures.ts'
+import { type Point, RADIUS } from './dimensions.ts'
 
-/** From a jack across to a lane, along it, and across to a socket. */
+/** Returns the points from a jack across to a lane, along it, and across to a socket. */
 export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Point): readonly Point[] =>
   fromY === toY
     ? [
@@ -17,7 +17,7 @@ export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Po
 const number = (value: number): string => String(Math.round(value * 10) / 10)
 const point = (x: number, y: number): string => `${number(x)} ${number(y)}`
 
-/** The path of a route, its corners rounded by 11 or half the step between its ends. */
+/** Returns the SVG path of a route, with corners rounded by at most half the step between its ends. */
 export const pathOf = (route: readonly Point[]): string => {
   const [from, second, third, last] = route
   if (from === undefined || second === undefined) return ''

@@ -5,22 +5,20 @@ import { failedInWords, type ToolFigures, toHealth } from '../live/server-health
 import type { Patch, PatchCaller, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from './patch.ts'
 import { toUpstreamGroups, type UpstreamWiring } from './upstream-patch.ts'
 
-/** What a server's patch is made of besides its wiring. */
 export type ServerPatchInput = {
   wiring: ServerWiring
-  /** Tools without figures were not called. */
+  /** Tools that were not called have none. */
   figures: readonly ToolFigures[]
-  /** The MCP servers that it holds. */
   upstreams?: readonly UpstreamWiring[]
-  /** Clients and tokens that use the server, those that are connected first. */
+  /** Clients and tokens that use the server, connected ones first. */
   callers: readonly PatchCaller[]
 }
 
-/** A value is a sign of what it is: the whole of it stands on the page of its tool. */
+/** The tool's page shows the whole value. */
 const MAX_VALUE_CHARACTERS = 60
 
 type BoundTool = ServerWiring['tools'][number]
-type Secrecy = ReadonlyMap<string, 'global' | 'secret'>
+type GlobalSources = ReadonlyMap<string, 'global' | 'secret'>
 
 const shorten = (text: string): string =>
   (text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text).toWellFormed()
@@ -31,14 +29,14 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
   return shorten(typeof value === 'string' && value !== '' ? value : JSON.stringify(value))
 }
 
-/** A fixed text with several globals in it is joined to one of them: to a missing one, else to a secret. */
-const toParameter = (wired: BoundParameter, secrecy: Secrecy): PatchParameter => {
-  const { name, globalKeys } = wired
-  const value = fixedText(wired)
-  const missing = globalKeys.find(key => !secrecy.has(key))
+/** A fixed value that contains several globals is connected to one: a missing one first, then a secret. */
+const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
+  const { name, globalKeys } = bound
+  const value = fixedText(bound)
+  const missing = globalKeys.find(key => !globalSources.has(key))
   if (missing !== undefined) return { name, source: 'missing', key: missing }
-  const key = globalKeys.find(of => secrecy.get(of) === 'secret') ?? globalKeys[0]
-  if (key !== undefined) return { name, source: secrecy.get(key) ?? 'global', key, value }
+  const key = globalKeys.find(of => globalSources.get(of) === 'secret') ?? globalKeys[0]
+  if (key !== undefined) return { name, source: globalSources.get(key) ?? 'global', key, value }
   return value === undefined ? { name, source: 'exposed' } : { name, source: 'fixed', value }
 }
 
@@ -52,22 +50,22 @@ const metaOf = (method: string, figures: ToolFigures | undefined): string => {
 
 type Context = {
   serverId: string
-  secrecy: Secrecy
+  globalSources: GlobalSources
   figures: ReadonlyMap<string, ToolFigures>
 }
 
-const toTool = (tool: BoundTool, { serverId, secrecy, figures }: Context): PatchTool => {
+const toTool = (tool: BoundTool, { serverId, globalSources, figures }: Context): PatchTool => {
   const own = figures.get(tool.name)
   const href = `${serverTabPath(serverId, 'tools')}/${tool.id}`
   const named = { name: tool.name, href, calls: own?.calls ?? 0 }
   if (tool.parameters === undefined) {
-    return { ...named, meta: 'its template is broken', state: 'failed', parameters: [] }
+    return { ...named, meta: 'invalid template', state: 'failed', parameters: [] }
   }
   return {
     ...named,
     meta: metaOf(tool.method, own),
     state: own?.isFailing ? 'failed' : undefined,
-    parameters: tool.parameters.map(parameter => toParameter(parameter, secrecy)),
+    parameters: tool.parameters.map(parameter => toParameter(parameter, globalSources)),
   }
 }
 
@@ -79,15 +77,14 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
     return {
       kind: 'toolkit',
       name: title,
-      // What a snapshot is a copy of may be gone, or hidden by now.
+      // The toolkit that a snapshot was taken from may be deleted or private by now.
       href: isSnapshot ? serverTabPath(context.serverId, 'sources') : `/toolkits/${id}`,
-      ...(own.length === 0 ? { state: 'idle', health: 'no tool in use' } : toHealth(called)),
+      ...(own.length === 0 ? { state: 'idle', health: 'no tools in use' } : toHealth(called)),
       tools: own.map(tool => toTool(tool, context)),
     }
   })
 }
 
-/** How many parameters read each global. */
 const countUses = ({ tools }: ServerWiring): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
   for (const key of tools.flatMap(({ parameters = [] }) => parameters.flatMap(({ globalKeys }) => globalKeys))) {
@@ -101,22 +98,22 @@ const toGlobals = (wiring: ServerWiring): readonly PatchGlobal[] => {
   return wiring.globals.map(({ key, value }) => ({
     key,
     source: value === undefined ? 'secret' : 'global',
-    value: value === undefined ? 'sealed' : shorten(value),
+    value: value === undefined ? 'hidden' : shorten(value),
     uses: uses.get(key) ?? 0,
   }))
 }
 
-/** What the patch diagram of a server is drawn from. */
+/** Builds the patch of a server from its wiring, call figures, upstreams and callers. */
 export const buildServerPatch = ({ wiring, figures, upstreams = [], callers }: ServerPatchInput): Patch => {
   const { id: serverId, name, access } = wiring.server
-  const secrecy = new Map(
+  const globalSources = new Map(
     wiring.globals.map(({ key, value }) => [key, value === undefined ? 'secret' : 'global'] as const),
   )
   const byTool = new Map(figures.map(figure => [figure.tool, figure]))
   return {
     title: name,
     groups: [
-      ...toToolkitGroups(wiring, { serverId, secrecy, figures: byTool }),
+      ...toToolkitGroups(wiring, { serverId, globalSources, figures: byTool }),
       ...toUpstreamGroups(upstreams, byTool),
     ],
     globals: toGlobals(wiring),

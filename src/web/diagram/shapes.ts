@@ -1,8 +1,8 @@
-import type { Rect } from './measures.ts'
+import type { Rect } from './dimensions.ts'
 import type { PatchParameter, PatchState } from './patch.ts'
 import { cutText, type Face, plainText } from './text.ts'
 
-/** One element of SVG, for a template that escapes: names and values in it may hold anything. */
+/** One SVG element. The template escapes it, since names and values may contain anything. */
 export type Shape = {
   tag: 'a' | 'circle' | 'g' | 'path' | 'rect' | 'text' | 'title'
   attributes: Readonly<Record<string, string | number>>
@@ -27,11 +27,11 @@ export const rect = (className: string, { x, y, width, height }: Rect, more: Att
   attributes: { class: className, x, y, width, height, ...more },
 })
 
-/** A box with a line around it, which is sharp on whole pixels only half a unit inside. */
+/** Half a unit inside its bounds, so that its outline is sharp. */
 export const box = ({ x, y, width, height }: Rect): Shape =>
   rect('box', { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1 }, { rx: 8 })
 
-export const words = (x: number, y: number, className: string, text: string): Shape => ({
+export const label = (x: number, y: number, className: string, text: string): Shape => ({
   tag: 'text',
   attributes: { x, y, class: className },
   text,
@@ -39,13 +39,13 @@ export const words = (x: number, y: number, className: string, text: string): Sh
 
 const FACES: Readonly<Record<string, Face>> = { name: 'name', port: 'port', value: 'value', head: 'head' }
 
-/** Words that are cut to the room they have; the class says in which face they are. */
-export const cutWords = (x: number, y: number, className: string, text: string, room: number): Shape =>
-  words(x, y, className, cutText(text, FACES[className.split(' ')[0] ?? ''] ?? 'sans', room).text)
+/** A label cut to the given width. Its first class selects the typeface. */
+export const cutLabel = (x: number, y: number, className: string, text: string, room: number): Shape =>
+  label(x, y, className, cutText(text, FACES[className.split(' ')[0] ?? ''] ?? 'sans', room).text)
 
 export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
 
-/** A link, where there is somewhere to go. What is cut in it is named in full. */
+/** Links if there is an `href`. A title gives the full name if the visible one is cut. */
 export const link = (href: string | undefined, name: string, children: readonly Shape[]): Shape => {
   const fullName = plainText(name)
   const isCut = !children.some(({ text }) => text === fullName)
@@ -55,7 +55,7 @@ export const link = (href: string | undefined, name: string, children: readonly 
     : { tag: 'a', attributes: { href }, children: [...title, ...children] }
 }
 
-/** The signs in the jacks: colour is never the only one. */
+/** Symbols in the jacks, so that colour is never the only cue. */
 const GLYPHS: Readonly<Record<Exclude<PatchParameter['source'], 'missing'>, readonly Shape[]>> = {
   fixed: [{ tag: 'path', attributes: { d: 'M-3-1.7h6M-3 1.7h6' } }],
   global: [{ tag: 'circle', attributes: { class: 'solid', r: 2.6 } }],
@@ -69,7 +69,7 @@ export const jack = (x: number, y: number, source: keyof typeof GLYPHS): Shape =
     ...GLYPHS[source],
   ])
 
-/** Health as a shape: round, diamond, square, empty ring. */
+/** Shows health as a shape: round, diamond, square or empty ring. */
 export const lamp = (x: number, y: number, state: PatchState): Shape => {
   const square = { x: x - 4, y: y - 4, width: 8, height: 8 }
   switch (state) {

@@ -1,9 +1,8 @@
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { Detail } from './detail.ts'
+import { type ExposedRow, isExposed, isWired, type Panel, type Row, type WiredRow } from './diagram-content.ts'
 import type { PatchGroup, PatchLinks, PatchTool } from './patch.ts'
-import { type ExposedRow, isExposed, isWired, type Panel, type Row, type WiredRow } from './sheet.ts'
 
-/** Failing ones first, else as their owner has them. */
 const failingFirst = (tools: readonly PatchTool[]): readonly PatchTool[] => [
   ...tools.filter(({ state }) => state === 'failed'),
   ...tools.filter(({ state }) => state !== 'failed'),
@@ -20,10 +19,10 @@ const openPanel = ({ name, href, meta, state, parameters }: PatchTool): Panel =>
   hiddenRows: 0,
 })
 
-/** Every tool with everything it has. */
+/** Returns a panel for every tool, with all its parameters. */
 export const openPanels = ({ tools }: PatchGroup): readonly Panel[] => failingFirst(tools).map(openPanel)
 
-/** As many rows as may be, the ones that lead nowhere first: they are what is looked for. */
+/** Cuts to the limit. Rows without a value come first: they are what a reader looks for. */
 const cutLeft = (rows: readonly WiredRow[], limit: number): readonly WiredRow[] =>
   rows.length <= limit
     ? rows
@@ -40,9 +39,10 @@ const cutPanel = (panel: Panel, limit: number): Panel => {
 const isTroubled = ({ state, parameters }: PatchTool): boolean =>
   state === 'failed' || parameters.some(({ source }) => source === 'missing')
 
-const pairOf = (row: WiredRow): string => `${row.source}\0${row.name}\0${row.source === 'fixed' ? '' : (row.key ?? '')}`
+const mergeKeyOf = (row: WiredRow): string =>
+  `${row.source}\0${row.name}\0${row.source === 'fixed' ? '' : (row.key ?? '')}`
 
-const gatherPair = (rows: readonly WiredRow[]): WiredRow[] => {
+const mergeRows = (rows: readonly WiredRow[]): WiredRow[] => {
   const [first] = rows
   if (first === undefined) return []
   if (first.source !== 'fixed') return [{ ...first, count: rows.length }]
@@ -51,16 +51,16 @@ const gatherPair = (rows: readonly WiredRow[]): WiredRow[] => {
   return [{ ...first, value, count: rows.length }]
 }
 
-/** One row for each distinct pair of parameter and source, the commonest first. */
-const gatherLeft = (parameters: readonly Row[]): readonly WiredRow[] =>
-  [...Map.groupBy(parameters.filter(isWired), pairOf).values()]
-    .flatMap(gatherPair)
+/** Returns one row per distinct parameter and source, the most common first. */
+const mergeWiredRows = (parameters: readonly Row[]): readonly WiredRow[] =>
+  [...Map.groupBy(parameters.filter(isWired), mergeKeyOf).values()]
+    .flatMap(mergeRows)
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0))
 
 const callsOf = (tools: readonly PatchTool[]): number => tools.reduce((sum, { calls }) => sum + calls, 0)
 
 const stackMeta = (kind: PatchGroup['kind'], tools: readonly PatchTool[], troubled: number): string => {
-  if (troubled > 0) return `${formatNumber(troubled)} of them failing`
+  if (troubled > 0) return `${formatNumber(troubled)} failing`
   const calls = callsOf(tools)
   const called = calls === 0 ? 'not called' : formatCount(calls, 'call')
   return kind === 'upstream' ? `MCP · ${called}` : `all wired, ${called}`
@@ -73,7 +73,7 @@ const stackPanel = (
   { bindings }: PatchLinks,
 ): Panel => {
   const parameters = tools.flatMap(tool => tool.parameters)
-  const rows = gatherLeft(parameters)
+  const rows = mergeWiredRows(parameters)
   const left = cutLeft(rows, stackRows)
   const exposed = parameters.filter(isExposed).length
   const troubled = tools.filter(isTroubled).length
@@ -89,7 +89,7 @@ const stackPanel = (
   }
 }
 
-const moreFailing = (count: number, { tools }: PatchLinks): Panel => ({
+const moreFailingPanel = (count: number, { tools }: PatchLinks): Panel => ({
   name: `and ${formatNumber(count)} more failing`,
   href: tools,
   meta: '',
@@ -100,8 +100,8 @@ const moreFailing = (count: number, { tools }: PatchLinks): Panel => ({
   hiddenRows: 0,
 })
 
-/** One stack of what works; what does not stays open beside it, as far as there is room. */
-export const gatheredPanels = (group: PatchGroup, detail: Detail, links: PatchLinks): readonly Panel[] => {
+/** Returns one stack of the working tools, and failing tools open beside it as far as there is room. */
+export const stackedPanels = (group: PatchGroup, detail: Detail, links: PatchLinks): readonly Panel[] => {
   const { openTools, openRows } = detail
   const apart = openTools === 0 ? [] : failingFirst(group.tools.filter(isTroubled))
   const together = openTools === 0 ? group.tools : group.tools.filter(tool => !isTroubled(tool))
@@ -110,6 +110,6 @@ export const gatheredPanels = (group: PatchGroup, detail: Detail, links: PatchLi
   return [
     ...(together.length > 1 ? [stackPanel(group.kind, together, detail, links)] : together.map(open)),
     ...apart.slice(0, openTools).map(open),
-    ...(hidden > 0 ? [moreFailing(hidden, links)] : []),
+    ...(hidden > 0 ? [moreFailingPanel(hidden, links)] : []),
   ]
 }

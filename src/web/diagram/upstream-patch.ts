@@ -10,10 +10,10 @@ export type UpstreamWiring = PresentedUpstream & { state: UpstreamState }
 
 type Health = { state: PatchState; health: string }
 
-/** The hour and minute: a box has room for no more. */
+/** Returns the time without the date, to fit the box. */
 const clockOf = (time: Date): string => timeText(time).slice(11)
 
-/** How it is connected comes before how its calls went: nobody is helped by yesterday's when it is down. */
+/** The connection state takes precedence over past calls. */
 const healthOf = ({ state, isHeard }: UpstreamWiring, called: readonly ToolFigures[]): Health => {
   switch (state.kind) {
     case 'disabled':
@@ -28,7 +28,7 @@ const healthOf = ({ state, isHeard }: UpstreamWiring, called: readonly ToolFigur
       return called.length === 0 ? { state: 'good', health: 'connected' } : toHealth(called)
     case 'idle':
       if (called.length > 0) return toHealth(called)
-      return { state: 'idle', health: isHeard ? 'idle' : 'idle, not heard yet' }
+      return { state: 'idle', health: isHeard ? 'idle' : 'idle, never connected' }
   }
 }
 
@@ -50,7 +50,7 @@ const toTool = ({ name, parameters }: Tool, own: ToolFigures | undefined, href: 
   parameters: parameters.map(parameter => ({ name: parameter, source: 'exposed' })),
 })
 
-/** The MCP servers that a server holds, as sources of its patch diagram. */
+/** Converts the MCP servers attached to a server into sources of its patch diagram. */
 export const toUpstreamGroups = (
   upstreams: readonly UpstreamWiring[],
   figures: ReadonlyMap<string, ToolFigures>,

@@ -1,10 +1,10 @@
 import { formatNumber } from '../../lib/http/pages/format.ts'
-import { valueInWords } from './draw-rack.ts'
+import type { DiagramContent, Panel, Row } from './diagram-content.ts'
+import { describeValue } from './draw-rack.ts'
 import type { PatchState } from './patch.ts'
-import type { Panel, Row, Sheet } from './sheet.ts'
 import { plainText } from './text.ts'
 
-/** The same as the picture, as a list. */
+/** The content of the diagram as a list. */
 export type Wiring = {
   sources: readonly {
     name: string
@@ -14,9 +14,9 @@ export type Wiring = {
     panels: readonly WiringPanel[]
   }[]
   globals: readonly { source: 'global' | 'secret'; text: string; value: string }[]
-  /** How many more globals there are, in words. */
+  /** Such as "3 more". */
   moreGlobals: string | undefined
-  callers: { tier: string; list: readonly { name: string; what: string; state: 'good' | 'idle' }[] }
+  callers: { tier: string; list: readonly { name: string; activity: string; state: 'good' | 'idle' }[] }
 }
 
 export type WiringPanel = {
@@ -28,7 +28,7 @@ export type WiringPanel = {
   more: string | undefined
 }
 
-/** `source` is missing where nothing reaches the parameter; `text` says then what is not there. */
+/** `source` is undefined if the parameter has no value; `text` then names the missing global. */
 export type WiringRow = {
   name: string
   count: string | undefined
@@ -44,7 +44,7 @@ const textOf = (row: Row): string => {
     case 'secret':
       return row.value === undefined ? row.key : `${row.key} in ${row.value}`
     case 'exposed':
-      return 'caller'
+      return 'from the model'
     case 'missing':
       return row.key === undefined ? 'no value' : `no “${row.key}”`
   }
@@ -66,7 +66,7 @@ const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel)
   more: hiddenRows === 0 ? undefined : `and ${formatNumber(hiddenRows)} more`,
 })
 
-export const toWiring = ({ sources, rack, callers }: Sheet): Wiring => ({
+export const toWiring = ({ sources, rack, callers }: DiagramContent): Wiring => ({
   sources: sources.map(({ name, href, health, state, panels }) => ({
     name: plainText(name),
     href,
@@ -77,11 +77,15 @@ export const toWiring = ({ sources, rack, callers }: Sheet): Wiring => ({
   globals: rack.rows.map(global => ({
     source: global.source,
     text: plainText(global.key),
-    value: plainText(valueInWords(global)),
+    value: plainText(describeValue(global)),
   })),
   moreGlobals: rack.hiddenGlobals === 0 ? undefined : `${formatNumber(rack.hiddenGlobals)} more`,
   callers: {
     tier: callers.tier,
-    list: callers.list.map(({ name, what, state }) => ({ name: plainText(name), what: plainText(what), state })),
+    list: callers.list.map(({ name, activity, state }) => ({
+      name: plainText(name),
+      activity: plainText(activity),
+      state,
+    })),
   },
 })

@@ -133,6 +133,6 @@ export const firstCallText = ({ tool, outcome, duration, client }: CallView): st
 export const toPatchCallers = (clients: readonly ClientCalls[]): PatchCaller[] =>
   clients.map(({ client, calls }) => ({
     name: client ?? 'unnamed client',
-    what: formatCount(calls, 'call'),
+    activity: formatCount(calls, 'call'),
     state: 'good',
   }))

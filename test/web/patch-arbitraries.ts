@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import type { Patch, PatchGroup, PatchParameter, PatchTool } from '../../src/web/diagram/patch.ts'
-import { patchOf } from './patches.ts'
-
-// Patches that property-based tests try.
+import { patchOf } from './sample-patches.ts'
 
 const KEYS = Array.from({ length: 16 }, (_, index) => `key_${index}`)
 const isSecret = (key: string): boolean => key.length % 2 === 0
@@ -44,14 +42,14 @@ const groupOf = (tools: fc.Arbitrary<readonly PatchTool[]>): fc.Arbitrary<PatchG
 
 const callers = fc.record({
   tier: fc.constantFrom('public', 'organization', 'private'),
-  list: fc.array(fc.record({ name: text, what: text, state: fc.constantFrom('good' as const, 'idle' as const) }), {
+  list: fc.array(fc.record({ name: text, activity: text, state: fc.constantFrom('good' as const, 'idle' as const) }), {
     maxLength: 9,
   }),
 })
 
 const toPatch = (groups: fc.Arbitrary<readonly PatchGroup[]>): fc.Arbitrary<Patch> =>
-  fc.record({ groups, callers, unused: fc.nat({ max: 15 }) }).map(({ groups: of, callers: by, unused }) => {
-    const patch = patchOf('a server', of, { callers: by })
+  fc.record({ groups, callers, unused: fc.nat({ max: 15 }) }).map(({ unused, ...generated }) => {
+    const patch = patchOf('a server', generated.groups, { callers: generated.callers })
     const more = Array.from({ length: unused }, (_, index) => ({
       key: `unused_${index}`,
       source: 'global' as const,
@@ -61,12 +59,12 @@ const toPatch = (groups: fc.Arbitrary<readonly PatchGroup[]>): fc.Arbitrary<Patc
     return { ...patch, globals: [...patch.globals, ...more] }
   })
 
-/** A few tools of a few sources: everything of them is drawn. */
+/** Small enough to be drawn with every tool and parameter. */
 export const smallPatch = toPatch(
   fc.array(groupOf(fc.array(toolOf(fc.array(parameter, { maxLength: 6 })), { maxLength: 4 })), { maxLength: 4 }),
 )
 
-/** A toolkit of up to 600 tools, made of few: what is the same in many tools is what a stack gathers. */
+/** A toolkit of up to 600 copies of a few tools, which a stack merges. */
 const largeGroup = fc
   .tuple(
     groupOf(fc.array(toolOf(fc.array(parameter, { maxLength: 70 })), { minLength: 1, maxLength: 8 })),
@@ -80,5 +78,5 @@ const largeGroup = fc
     }
   })
 
-/** Up to some thousand tools of up to twelve sources. */
+/** Up to several thousand tools from at most twelve sources. */
 export const largePatch = toPatch(fc.array(largeGroup, { minLength: 1, maxLength: 12 }))

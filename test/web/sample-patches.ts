@@ -1,7 +1,5 @@
 import type { Patch, PatchGlobal, PatchGroup, PatchParameter, PatchTool } from '../../src/web/diagram/patch.ts'
 
-// Patches as servers of several sizes have them.
-
 export const exposed = (name: string): PatchParameter => ({ name, source: 'exposed' })
 export const fixed = (name: string, value: string): PatchParameter => ({ name, source: 'fixed', value })
 export const fromGlobal = (name: string, key: string): PatchParameter => ({ name, source: 'global', key })
@@ -15,7 +13,7 @@ const calledTool = (name: string, meta: string, calls: number, parameters: reado
   parameters,
 })
 
-/** The globals that are read, with how often; what is read as a secret is one. */
+/** Collects the globals that parameters read. A key is a secret if any parameter reads it as one. */
 const globalsOf = (groups: readonly PatchGroup[], values: Readonly<Record<string, string>> = {}): PatchGlobal[] => {
   const read = groups
     .flatMap(({ tools }) => tools.flatMap(({ parameters }) => parameters))
@@ -37,9 +35,9 @@ export const patchOf = (title: string, groups: readonly PatchGroup[], more: Part
     tier: 'organization',
     href: '/servers/1/access',
     list: [
-      { name: 'Claude', what: '2 open connections', state: 'good' },
-      { name: 'Cursor', what: '1 open connection', state: 'good' },
-      { name: 'night-batch', what: 'token, last at 02:14', state: 'idle' },
+      { name: 'Claude', activity: '2 open connections', state: 'good' },
+      { name: 'Cursor', activity: '1 open connection', state: 'good' },
+      { name: 'night-batch', activity: 'token, last at 02:14', state: 'idle' },
     ],
   },
   links: {
@@ -57,7 +55,7 @@ const CARRIER_TOOLKIT: PatchGroup = {
   kind: 'toolkit',
   name: 'Carrier toolkit',
   href: '/toolkits/1',
-  health: 'answering, 182 ms',
+  health: 'healthy, 182 ms',
   state: 'good',
   tools: [
     calledTool('track_shipment', 'GET · 1,204 calls', 1_204, [...CARRIER, exposed('shipment_id')]),
@@ -94,7 +92,7 @@ const WEATHER_UPSTREAM: PatchGroup = {
   ],
 }
 
-/** Four tools of a toolkit and one of an upstream. */
+/** Four tools from a toolkit and one from an upstream. */
 export const FIVE_TOOLS = patchOf('Shipment desk', [WEATHER_UPSTREAM, CARRIER_TOOLKIT])
 
 export const NO_TOOL = patchOf('Nothing yet', [], {
@@ -119,13 +117,13 @@ export const TEN_TOOLS = patchOf('Back office', [
   WEATHER_UPSTREAM,
 ])
 
-/** 200 tools: two toolkits, one with a failing tool that lacks a global, and an upstream without any wiring. */
+/** Two toolkits, one with a failing tool whose global is missing, and an upstream without bindings. */
 export const TWO_HUNDRED_TOOLS = patchOf('Group office', [
   {
     kind: 'toolkit',
     name: 'Finance API',
     href: '/toolkits/2',
-    health: 'answering, 240 ms',
+    health: 'healthy, 240 ms',
     state: 'good',
     tools: [
       ...manyTools(119, 'finance', index => [
@@ -165,7 +163,7 @@ export const TWO_HUNDRED_TOOLS = patchOf('Group office', [
     kind: 'upstream',
     name: 'Document store',
     href: '/servers/1/sources',
-    health: 'answering, 88 ms',
+    health: 'healthy, 88 ms',
     state: 'good',
     tools: manyTools(16, 'document', () => [exposed('id'), exposed('revision')]),
   },

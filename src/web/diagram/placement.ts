@@ -1,7 +1,18 @@
-import { FRAME, GROUP_GAP, PANEL, RACK, type Rect, ROW, SHEET, SOURCE_HEIGHT, SOURCES, TOOLS } from './measures.ts'
-import type { ExposedRow, Panel, Source, WiredRow } from './sheet.ts'
+import type { ExposedRow, Panel, Source, WiredRow } from './diagram-content.ts'
+import {
+  FRAME,
+  GROUP_GAP,
+  PANEL,
+  RACK,
+  type Rect,
+  ROW,
+  SOURCE_HEIGHT,
+  SOURCES,
+  STACK_OFFSET,
+  TOOLS,
+} from './dimensions.ts'
 
-/** `y` is the middle of the row, where its jack is. */
+/** `y` is the middle of the row. */
 export type Placed<R> = { row: R; y: number }
 
 export type PlacedPanel = {
@@ -9,14 +20,14 @@ export type PlacedPanel = {
   box: Rect
   left: readonly Placed<WiredRow>[]
   right: readonly Placed<ExposedRow>[]
-  /** Middle of the row that says how many rows there are besides. */
+  /** Middle of the row that counts the remaining rows. */
   moreY: number | undefined
 }
 
 export type PlacedSource = {
   source: Source
   box: Rect
-  /** Nothing comes from a source without tools. */
+  /** Undefined if the source has no tools. */
   frame: Rect | undefined
   panels: readonly PlacedPanel[]
 }
@@ -35,8 +46,8 @@ const placePanel = (panel: Panel, y: number): PlacedPanel => {
   }
 }
 
-/** Room below a stack for the sheets that show that it is one. */
-const sheetsBelow = ({ isStack }: Panel): number => (isStack ? 2 * SHEET : 0)
+/** Height of the edges that show below a stack. */
+const stackDepth = ({ isStack }: Panel): number => (isStack ? 2 * STACK_OFFSET : 0)
 
 const placePanels = (panels: readonly Panel[], from: number): { placed: readonly PlacedPanel[]; end: number } => {
   const placed: PlacedPanel[] = []
@@ -44,18 +55,18 @@ const placePanels = (panels: readonly Panel[], from: number): { placed: readonly
   for (const panel of panels) {
     const one = placePanel(panel, y)
     placed.push(one)
-    y += one.box.height + sheetsBelow(panel) + PANEL.gap
+    y += one.box.height + stackDepth(panel) + PANEL.gap
   }
   return { placed, end: y - PANEL.gap }
 }
 
-/** A single tool stands level with the rack, which is below the box of its source: all cables run straight. */
+/** Moves a single tool down level with the rack, so that all its cables are straight. */
 const LEVEL_WITH_RACK = SOURCE_HEIGHT + RACK.margin + RACK.head - PANEL.head - PANEL.beforeRows
 
 const isSingleTool = (sources: readonly Source[]): boolean =>
   sources.length === 1 && sources[0]?.panels.length === 1 && !sources[0].panels[0]?.isStack
 
-/** Sources from top to bottom, each with its frame and the panels on it. */
+/** Places the sources from top to bottom, each with its frame and panels. */
 export const placeSources = (sources: readonly Source[], hasRack: boolean): readonly PlacedSource[] => {
   const padding = hasRack && isSingleTool(sources) ? LEVEL_WITH_RACK : FRAME.padding
   const placed: PlacedSource[] = []

@@ -1,9 +1,8 @@
 import type { PatchCaller, PatchGlobal, PatchParameter, PatchState } from './patch.ts'
 
-// What is drawn of a patch, before anything has a place: the picture and the list are both made of it, so that nothing
-// is in the one that is not in the other.
+// What is drawn of a patch, before layout. The diagram and the list are both built from it, so that they always agree.
 
-/** A parameter, or, in a stack, those of many tools that share name and source. */
+/** A parameter; in a stack, all parameters of its tools with this name and source. */
 export type Row = PatchParameter & { count?: number | undefined }
 export type WiredRow = Exclude<Row, { source: 'exposed' }>
 export type ExposedRow = Extract<Row, { source: 'exposed' }>
@@ -11,22 +10,22 @@ export type ExposedRow = Extract<Row, { source: 'exposed' }>
 export const isExposed = (row: Row): row is ExposedRow => row.source === 'exposed'
 export const isWired = (row: Row): row is WiredRow => row.source !== 'exposed'
 
-/** Of a global or secret that is there. */
+/** Returns the key of an existing global or secret. */
 export const globalKeyOf = (row: WiredRow): string | undefined =>
   row.source === 'global' || row.source === 'secret' ? row.key : undefined
 
-/** One tool, or a stack of them. */
+/** A tool or a stack of tools. */
 export type Panel = {
   name: string
   href: string | undefined
   meta: string
   isFailed: boolean
   isStack: boolean
-  /** What is wired enters on the left, */
+  /** Bound parameters. */
   left: readonly WiredRow[]
-  /** what the model gives enters on the right. */
+  /** Exposed parameters. */
   right: readonly ExposedRow[]
-  /** Rows that would be on the left, were there room. */
+  /** Number of rows left out on the left. */
   hiddenRows: number
 }
 
@@ -38,13 +37,13 @@ export type Source = {
   panels: readonly Panel[]
 }
 
-/** The globals that have a row, in the order of their sockets; those without one are counted. */
+/** The globals that have a row, in the order of their sockets, and the number of the others. */
 export type Rack = { rows: readonly PatchGlobal[]; hiddenGlobals: number; href: string | undefined }
 
-export type Sheet = {
+export type DiagramContent = {
   title: string
   toolCount: number
-  isGathered: boolean
+  isStacked: boolean
   sources: readonly Source[]
   rack: Rack
   callers: { tier: string; href: string | undefined; list: readonly PatchCaller[] }

@@ -1,10 +1,10 @@
 import type { Shape } from '../../src/web/diagram/shapes.ts'
 
-// What a picture shows, read back from what is drawn, not from how it was laid out.
+// Reads a diagram back from its SVG shapes, independently of the layout code.
 
 export type Box = { left: number; top: number; right: number; bottom: number }
 export type Segment = { from: readonly [number, number]; to: readonly [number, number] }
-/** One way from where a cable begins to where it ends. */
+/** One path of a cable, from its start to one end. */
 export type Branch = { source: string; cable: number; segments: readonly Segment[] }
 export type Socket = { x: number; y: number; source: string }
 
@@ -20,18 +20,18 @@ const toBox = ({ attributes: { x, y, width, height } }: Shape): Box => ({
   bottom: Number(y) + Number(height),
 })
 
-/** Boxes stand in a link or a group each; the sheets that show a stack stand by themselves. */
 export const boxesOf = (shapes: readonly Shape[]): readonly Box[] =>
   shapes.flatMap(({ children = [] }) => children.filter(isOfClass('box')).map(toBox))
 
-export const sheetsOf = (shapes: readonly Shape[]): readonly Box[] => shapes.filter(isOfClass('box')).map(toBox)
+/** The edges behind a stack are top-level shapes; other boxes are inside a link or group. */
+export const stackEdgesOf = (shapes: readonly Shape[]): readonly Box[] => shapes.filter(isOfClass('box')).map(toBox)
 
 export const tagsOf = (shapes: readonly Shape[]): readonly Box[] => flatten(shapes).filter(isOfClass('tag')).map(toBox)
 
 export const textsOf = (shapes: readonly Shape[]): readonly string[] =>
   flatten(shapes).flatMap(({ tag, text }) => (tag === 'text' && text !== undefined ? text : []))
 
-/** Paths of H, V and rounded corners: a corner is taken as the two sides that it rounds off. */
+/** Parses a path of M, H, V and Q; a rounded corner becomes the two sides that meet in it. */
 const segmentsOf = (path: string): readonly Segment[] => {
   const segments: Segment[] = []
   let at: readonly [number, number] = [0, 0]
@@ -75,14 +75,14 @@ export const jacksOf = (shapes: readonly Shape[]): readonly Socket[] =>
       return { x, y, source: String(attributes['data-source']) }
     })
 
-/** Sockets that nothing reaches, such as those of a parameter whose global is gone. */
+/** Sockets without a value, such as those whose global does not exist. */
 export const brokenSocketsOf = (shapes: readonly Shape[]): readonly Socket[] =>
   flatten(shapes)
     .filter(isOfClass('hole'))
     .filter(({ attributes }) => attributes['data-state'] === 'missing')
     .map(({ attributes }) => ({ x: Number(attributes.cx), y: Number(attributes.cy), source: 'missing' }))
 
-/** Whether they share more than an edge. */
+/** Boxes that only share an edge do not overlap. */
 export const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
@@ -93,7 +93,7 @@ export const boxAround = ({ from, to }: Segment): Box => ({
   bottom: Math.max(from[1], to[1]),
 })
 
-/** Whether a line goes through the inside of a box; one that ends at its edge does not. */
+/** A line that ends at the edge of a box does not cross it. */
 export const crosses = (segment: Segment, { left, top, right, bottom }: Box): boolean => {
   const line = boxAround(segment)
   return line.left < right - 1 && line.right > left + 1 && line.top < bottom - 1 && line.bottom > top + 1
