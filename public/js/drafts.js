@@ -1,11 +1,10 @@
-// Keeps what is typed into any form[data-draft] in this browser until it is saved: through a sign-in, a closed tab, a
-// failed save. The attribute names whose text it is; `data-draft-notes` the element that says so. A page that shows
-// what was saved lists the addresses of the forms done with in `data-draft-done`.
+// Stores unsaved input of any form[data-draft] in this browser, so that it survives a sign-in, a closed tab or a failed
+// save. `data-draft` is the user's id, `data-draft-notes` the id of the element for messages. After saving, the page
+// lists the addresses of the saved forms in `data-draft-done`.
 
-/** How long nobody must have typed before it is kept, in milliseconds. */
+/** Delay after the last key press before a draft is stored. */
 const PAUSE_MS = 400
-/** Older drafts are forgotten, in milliseconds: 30 days. */
-const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
+const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000
 const PREFIX = 'draft:'
 
 /** @typedef {{ at: number, version: string, fields: [string, string][] }} Draft */
@@ -17,22 +16,22 @@ const channel = 'BroadcastChannel' in window ? new BroadcastChannel('drafts') : 
 const read = key => {
   try {
     const draft = JSON.parse(localStorage.getItem(key) ?? 'null')
-    return Array.isArray(draft?.fields) && draft.at > Date.now() - KEPT_MS ? draft : undefined
+    return Array.isArray(draft?.fields) && draft.at > Date.now() - MAX_AGE_MS ? draft : undefined
   } catch {
     return undefined
   }
 }
 
 /** @param {string} key */
-const drop = key => {
+const discard = key => {
   try {
     localStorage.removeItem(key)
   } catch {
-    // Nothing is kept where the browser keeps nothing.
+    // Storage is disabled, so nothing is stored.
   }
 }
 
-/** What is kept of a form: neither passwords nor what only this page needs. @param {HTMLFormElement} form */
+/** Returns the fields to store: no passwords, files, or fields with `data-draft-skip`. @param {HTMLFormElement} form */
 const fieldsOf = form =>
   [...form.elements].flatMap(control => {
     const isField =
@@ -41,12 +40,13 @@ const fieldsOf = form =>
       control instanceof HTMLSelectElement
     if (!isField || control.name === '' || control.name === '_csrf' || 'draftSkip' in control.dataset) return []
     if (control.type === 'password' || control.type === 'file' || control.type === 'submit') return []
-    const isLeftOut = control instanceof HTMLInputElement && /^(checkbox|radio)$/.test(control.type) && !control.checked
-    return isLeftOut ? [] : [/** @type {[string, string]} */ ([control.name, control.value])]
+    const isUnchecked =
+      control instanceof HTMLInputElement && /^(checkbox|radio)$/.test(control.type) && !control.checked
+    return isUnchecked ? [] : [/** @type {[string, string]} */ ([control.name, control.value])]
   })
 
-/** The same whatever order the fields stand in, and whether an empty one is there. @param {[string, string][]} fields */
-const stamp = fields =>
+/** Identifies field values regardless of their order; empty fields are ignored. @param {[string, string][]} fields */
+const fingerprint = fields =>
   JSON.stringify(fields.filter(([, value]) => value !== '').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
 
 /** @param {HTMLFormElement} form @param {[string, string][]} fields */
@@ -61,7 +61,7 @@ const fill = (form, fields) => {
       values.delete(String(control.name))
     }
   }
-  // Fields that the page makes for what is typed, such as those of a parameter: they are asked for with their values.
+  // Fields that the page adds later, such as those of a parameter: hidden inputs send their values with the request.
   for (const [name, value] of values) {
     if (form.elements.namedItem(name) !== null) continue
     const hidden = document.createElement('input')
@@ -74,14 +74,14 @@ const fill = (form, fields) => {
 }
 
 /** @param {HTMLElement | null} place @param {string} text @param {(readonly [string, () => void])[]} actions */
-const say = (place, text, actions) => {
+const showNote = (place, text, actions) => {
   if (place === null) return
   const note = document.createElement('div')
   note.className = 'note'
   note.setAttribute('role', 'status')
-  const words = document.createElement('span')
-  words.textContent = text
-  note.append(words)
+  const message = document.createElement('span')
+  message.textContent = text
+  note.append(message)
   for (const [label, act] of actions) {
     const button = document.createElement('button')
     button.type = 'button'
@@ -97,57 +97,57 @@ const say = (place, text, actions) => {
   place.replaceChildren(note)
 }
 
-/** A page may be one of many by its query. @param {string} url */
+/** Includes the query: it can select the page. @param {string} url */
 const addressOf = url => {
   const { pathname, search } = new URL(url, location.href)
   return pathname + search
 }
 
 /** @param {HTMLFormElement} form */
-const keep = form => {
+const trackForm = form => {
   const address = addressOf(form.action)
   const owner = form.dataset.draft ?? ''
   const key = `${PREFIX}${owner}:${address}`
   const place = document.getElementById(form.dataset.draftNotes ?? '')
   const version = () => form.querySelector('[name="version"]')?.getAttribute('value') ?? ''
-  // What a page was answered with that could not be saved is not the saved text.
-  const saved = 'unsaved' in form.dataset ? '' : stamp(fieldsOf(form))
+  // A page that shows a failed save does not contain the saved values.
+  const saved = 'unsaved' in form.dataset ? '' : fingerprint(fieldsOf(form))
   let isLeaving = false
   let timer = 0
 
-  const isDirty = () => stamp(fieldsOf(form)) !== saved
+  const isDirty = () => fingerprint(fieldsOf(form)) !== saved
   const store = () => {
     clearTimeout(timer)
-    if (!isDirty()) return drop(key)
+    if (!isDirty()) return discard(key)
     const draft = { at: Date.now(), version: version(), fields: fieldsOf(form) }
     try {
       localStorage.setItem(key, JSON.stringify(draft))
     } catch {
-      // Full, or not allowed: the guard against leaving is left.
+      // Full or disabled: the warning before leaving the page still works.
     }
   }
 
   const done = (form.dataset.draftDone ?? '').split(' ').filter(Boolean)
-  for (const path of done) drop(`${PREFIX}${owner}:${addressOf(path)}`)
+  for (const path of done) discard(`${PREFIX}${owner}:${addressOf(path)}`)
   if (done.length > 0) channel?.postMessage({ saved: address, owner, version: version() })
 
   const draft = read(key)
-  if (draft !== undefined && !('unsaved' in form.dataset) && stamp(draft.fields) !== saved) {
+  if (draft !== undefined && !('unsaved' in form.dataset) && fingerprint(draft.fields) !== saved) {
     const isOld = draft.version !== '' && draft.version !== version()
-    const since = isOld ? ' Somebody saved another version since.' : ''
-    say(place, `Text of ${CLOCK.format(draft.at)} was not saved.${since}`, [
+    const since = isOld ? ' Someone has saved another version since.' : ''
+    showNote(place, `You have unsaved changes from ${CLOCK.format(draft.at)}.${since}`, [
       [
-        'Take it back',
+        'Restore',
         () => {
           fill(form, draft.fields)
-          // Written from another version, it is saved as that: both are shown first.
+          // Keeps the version that the draft is based on, so that saving shows both versions first.
           const from = form.querySelector('[name="version"]')
           if (from instanceof HTMLInputElement && draft.version !== '') from.value = draft.version
           form.dispatchEvent(new CustomEvent('draft:restored', { bubbles: true }))
           store()
         },
       ],
-      ['Drop it', () => drop(key)],
+      ['Discard', () => discard(key)],
     ])
   } else if ('unsaved' in form.dataset) store()
 
@@ -164,7 +164,7 @@ const keep = form => {
     const link = event.target instanceof Element ? event.target.closest('[data-drop-draft]') : null
     if (link === null) return
     clearTimeout(timer)
-    drop(key)
+    discard(key)
     isLeaving = true
   })
   window.addEventListener('pagehide', () => {
@@ -179,10 +179,10 @@ const keep = form => {
   channel?.addEventListener('message', ({ data }) => {
     if (data?.saved !== address || data.owner !== owner || data.version === version()) return
     const text = isDirty()
-      ? 'This was saved in another tab. Saving here shows you both versions first.'
+      ? 'This was saved in another tab. If you save here, you see both versions first.'
       : 'This was saved in another tab.'
-    say(place, text, [['Show what was saved', () => location.assign(address)]])
+    showNote(place, text, [['Load the saved version', () => location.assign(address)]])
   })
 }
 
-for (const form of document.querySelectorAll('form[data-draft]')) if (form instanceof HTMLFormElement) keep(form)
+for (const form of document.querySelectorAll('form[data-draft]')) if (form instanceof HTMLFormElement) trackForm(form)

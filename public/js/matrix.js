@@ -1,4 +1,4 @@
-// The matrix of bindings: says how much is picked, checks the sockets of a row with it, and moves by arrow keys.
+// The matrix of bindings: shows how much is selected, selects all cells of a row, and moves focus with the arrow keys.
 
 /** @param {Element} part @returns {HTMLInputElement[]} */
 const boxesIn = part =>
@@ -7,16 +7,16 @@ const boxesIn = part =>
 /** @param {number} count @param {string} one */
 const counted = (count, one) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
 
-/** What is picked, in words. @param {HTMLTableElement} table */
-const tellPicked = table => {
-  const told = table.closest('form')?.querySelector('[data-picked]')
-  if (!told) return
+/** @param {HTMLTableElement} table */
+const showSelection = table => {
+  const status = table.closest('form')?.querySelector('[data-selection]')
+  if (!status) return
   const rows = boxesIn(table).filter(box => box.name === 'row' && box.checked).length
-  const sockets = boxesIn(table).filter(box => box.name === 'cell' && box.checked).length
-  told.textContent =
-    rows + sockets === 0
-      ? 'Check rows, or single sockets, and wire them at once.'
-      : `${counted(rows, 'row')} picked, ${counted(sockets, 'socket')}`
+  const cells = boxesIn(table).filter(box => box.name === 'cell' && box.checked).length
+  status.textContent =
+    rows + cells === 0
+      ? 'Select rows or cells to bind them together.'
+      : `${counted(rows, 'row')} and ${counted(cells, 'cell')} selected`
 }
 
 document.addEventListener('change', event => {
@@ -25,17 +25,17 @@ document.addEventListener('change', event => {
   const table = box.closest('.matrix')
   const row = box.closest('tr')
   if (!(table instanceof HTMLTableElement) || row === null) return
-  const [ofRow, ...ofSockets] = boxesIn(row)
-  if (box === ofRow) for (const socket of ofSockets) socket.checked = box.checked
-  // A row with a socket left out is no whole row any more: what is checked is what is wired.
-  else if (ofRow !== undefined) ofRow.checked = ofSockets.every(socket => socket.checked)
-  tellPicked(table)
+  const [rowBox, ...cellBoxes] = boxesIn(row)
+  if (box === rowBox) for (const cellBox of cellBoxes) cellBox.checked = box.checked
+  // A row box stands for all of its cells, so it must not stay checked when one is cleared.
+  else if (rowBox !== undefined) rowBox.checked = cellBoxes.every(cellBox => cellBox.checked)
+  showSelection(table)
 })
 
-/** The box that an arrow key leads to, in the next row or the next column that has one. */
+/** Rows down and columns right, by key. */
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
-/** @param {HTMLTableElement} table @param {HTMLTableCellElement} from @param {number[]} step */
+/** Finds the next checkbox in one direction. @param {HTMLTableElement} table @param {HTMLTableCellElement} from @param {number[]} step */
 const findBox = (table, from, [down = 0, right = 0]) => {
   const rows = [...table.rows]
   let at = rows.indexOf(from.parentElement) + down
@@ -58,5 +58,5 @@ document.addEventListener('keydown', event => {
 })
 
 for (const table of document.querySelectorAll('.matrix')) {
-  if (table instanceof HTMLTableElement) tellPicked(table)
+  if (table instanceof HTMLTableElement) showSelection(table)
 }

@@ -1,9 +1,8 @@
-// What every page gets: copying, times of the reader's own zone, dialogs, and a guard against sending twice.
+// On every page: copy buttons, local times, dialogs, the theme switch, and a guard against double submission.
 
-/** How long a note that something was copied stays, in milliseconds. */
 const TOAST_MS = 2_500
 
-/** Says in passing what has just happened. @param {string} text */
+/** Shows a short message for `TOAST_MS`. @param {string} text */
 export const showToast = text => {
   document.querySelector('.toast')?.remove()
   const toast = document.createElement('p')
@@ -14,7 +13,7 @@ export const showToast = text => {
   setTimeout(() => toast.remove(), TOAST_MS)
 }
 
-/** What a copy button copies: its value, or the code that it stands beside. @param {HTMLButtonElement} button */
+/** Returns the button's value, or the code beside it. @param {HTMLButtonElement} button */
 const textToCopy = button => button.value || (button.parentElement?.querySelector('pre')?.textContent ?? '')
 
 document.addEventListener('click', async event => {
@@ -25,15 +24,15 @@ document.addEventListener('click', async event => {
     await navigator.clipboard.writeText(textToCopy(button))
     showToast('Copied')
   } catch {
-    // No secure context, or no permission: the text stands beside the button, to be copied by hand.
-    showToast('The browser does not let pages copy here. Mark the text and copy it by hand.')
+    // No secure context, or no permission.
+    showToast('Could not copy. Select the text and copy it yourself.')
   }
 })
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** Times are written in UTC; here they are said in the reader's own zone. @param {ParentNode} part */
+/** Converts times from UTC to the reader's time zone. @param {ParentNode} part */
 const localizeTimes = part => {
   for (const time of part.querySelectorAll('time[datetime]:not([data-local])')) {
     const date = new Date(time.getAttribute('datetime') ?? '')
@@ -48,23 +47,23 @@ document.addEventListener('htmx:load', event => {
   if (event.target instanceof Element) localizeTimes(event.target)
 })
 
-// A form that came back refused: on to the first field to mend, which tells what is wrong with it.
-const firstWrong = document.querySelector('[aria-invalid="true"]')
-if (firstWrong instanceof HTMLElement) firstWrong.focus()
+// Focuses the first invalid field of a rejected form.
+const firstInvalid = document.querySelector('[aria-invalid="true"]')
+if (firstInvalid instanceof HTMLElement) firstInvalid.focus()
 
-// A form is sent once, however often its button is pressed.
+// Submits a form only once.
 document.addEventListener('submit', event => {
   const form = event.target
   if (!(form instanceof HTMLFormElement) || event.defaultPrevented) return
   if (form.dataset.sent !== undefined) event.preventDefault()
   else form.dataset.sent = ''
 })
-// Back on the page by the browser's history, it may be sent again.
+// A page restored from the browser's history may submit it again.
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) form.removeAttribute('data-sent')
 })
 
-// Browsers that do not know commandfor go on to the confirmation page instead: see [data-dialog] links.
+// Opens a dialog instead of following its link to the confirmation page.
 document.addEventListener('click', event => {
   const link = event.target instanceof Element ? event.target.closest('[data-dialog]') : null
   const dialog = link === null ? null : document.getElementById(link.getAttribute('data-dialog') ?? '')
@@ -73,7 +72,7 @@ document.addEventListener('click', event => {
   dialog.showModal()
 })
 
-// The reader's choice of colours shows at once; the form also works without this.
+// Applies the theme immediately; the form also works without a script.
 document.addEventListener('submit', event => {
   if (!(event.target instanceof HTMLFormElement) || !event.target.classList.contains('switch')) return
   const theme = event.submitter instanceof HTMLButtonElement ? event.submitter.value : 'system'

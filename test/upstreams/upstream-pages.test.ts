@@ -84,7 +84,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(list.html).toContain('globals missing: token')
     expect(list.html).toContain('&lt;script&gt;alert(1)')
     expect(page.html + list.html).not.toContain('<script>alert')
-    expect((await person.get(`/servers/${serverId}/globals`)).html).toContain('read by 1 MCP server')
+    expect((await person.get(`/servers/${serverId}/globals`)).html).toContain('used by 1 MCP server')
   })
 
   it('keep all that was typed, with a sentence beside each field that is wrong', async () => {
@@ -203,12 +203,12 @@ describe('the pages of the MCP servers that a server holds', () => {
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
     const { html } = await person.get(tools)
     expect(html).toContain('>Tools <span>2</span></a>')
-    expect(html).toContain('Its tools are those of its MCP servers')
-    expect(html).not.toContain('No tool at work yet')
+    expect(html).toContain('Tools come from attached MCP servers')
+    expect(html).not.toContain('No tools yet')
     expect((await person.get(`/servers/${serverId}/sources`)).html).toMatch(/<\/code>, 2 tools</)
     const { html: bindings } = await person.get(`/servers/${serverId}/bindings`)
-    expect(bindings).toContain('get all of theirs from the caller')
-    expect(bindings).not.toContain('Nothing to wire yet')
+    expect(bindings).toContain('get all parameters from the model')
+    expect(bindings).not.toContain('No bindings yet')
   })
 
   it('say why one that is there did not tell what it offers', async () => {
@@ -249,7 +249,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(list).toContain('not called today')
     expect(list).not.toContain('no tools yet')
     const { html: tools } = await person.get(`${path}/tools`)
-    expect(tools).toContain('Its tools are those of its MCP server')
+    expect(tools).toContain('Tools come from the attached MCP server')
     expect(tools).toMatch(/>Tools\s*<\/a>/)
     expect(tools).not.toContain('/tools/new"')
     const { html: inspector } = await person.get(`${path}/inspector`)

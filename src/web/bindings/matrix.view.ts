@@ -16,9 +16,7 @@ import {
 } from './matrix.ts'
 import { toChip } from './socket.view.ts'
 
-/** Tools side by side; more are on further pages. */
 export const TOOLS_PER_PAGE = 20
-/** Parameters one below the other: more are found by searching. */
 const MAX_ROWS = 200
 
 const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
@@ -26,15 +24,14 @@ const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
   { value: 'fixed', text: 'Fixed value' },
   { value: 'global', text: 'Global' },
   { value: 'secret', text: 'Secret' },
-  { value: 'exposed', text: 'Exposed to the model' },
-  { value: 'missing', text: 'No such global' },
+  { value: 'exposed', text: 'From the model' },
+  { value: 'missing', text: 'Missing global' },
 ]
 
-/** What the address of the matrix says. */
-export type MatrixPlace = { q: string; source?: SourceFilter | undefined; page: number }
+/** The query of the page's address. */
+export type MatrixQuery = { q: string; source?: SourceFilter | undefined; page: number }
 
-/** What its form holds. */
-export type Bulk = {
+export type BindingForm = {
   row: readonly string[]
   cell: readonly string[]
   scope: string
@@ -43,55 +40,55 @@ export type Bulk = {
   fixed: string
 }
 
-export const NOTHING_PICKED: Bulk = { row: [], cell: [], scope: 'page', from: 'global', global: '', fixed: '' }
+export const EMPTY_FORM: BindingForm = { row: [], cell: [], scope: 'page', from: 'global', global: '', fixed: '' }
 
-/** The address of this very page; `more` is what it says besides. */
+/** Returns the address of the same page, with `more` query parameters. */
 export const matrixAddress = (
   serverId: string,
-  { q, source, page }: MatrixPlace,
+  { q, source, page }: MatrixQuery,
   more: Record<string, string> = {},
 ): string =>
   addressOf(serverTabPath(serverId, 'bindings'), { q, source, page: page === 1 ? '' : String(page), ...more })
 
-type RowPlace = { serverId: string; picked: Bulk; tools: readonly WiredPanel[] }
+type RowContext = { serverId: string; form: BindingForm; tools: readonly WiredPanel[] }
 
-/** `cells` by tool and row; a tool that has no such parameter has a gap in the row. */
+/** `cells` are by tool and row. A tool without the parameter has no cell. */
 const toRow = (
   { key, parameter, type }: MatrixRow,
   cells: ReadonlyMap<string, MatrixCell>,
-  { serverId, picked, tools }: RowPlace,
+  { serverId, form, tools }: RowContext,
 ) => ({
   key,
   parameter,
   type,
-  isPicked: picked.row.includes(key),
+  isSelected: form.row.includes(key),
   cells: tools.map(({ id }) => {
     const cell = cells.get(`${id} ${key}`)
     if (cell === undefined) return undefined
     const value = cellKeyOf(cell)
     const href = instancePath(serverId, id)
-    return { value, href, tool: cell.tool, chip: toChip(cell), isPicked: picked.cell.includes(value) }
+    return { value, href, tool: cell.tool, chip: toChip(cell), isSelected: form.cell.includes(value) }
   }),
 })
 
 const globalOptions = (globals: readonly Global[]) => [
-  { value: '', text: globals.length === 0 ? 'No global yet' : 'Choose one…' },
-  ...globals.map(({ key, isSecret }) => ({ value: key, text: isSecret ? `${key}, secret` : key })),
+  { value: '', text: globals.length === 0 ? 'No globals yet' : 'Choose one…' },
+  ...globals.map(({ key, isSecret }) => ({ value: key, text: isSecret ? `${key} (secret)` : key })),
 ]
 
 const scopeOptions = (tools: number) => [
-  { value: 'page', text: 'the tools on this page' },
+  { value: 'page', text: 'tools on this page' },
   { value: 'all', text: `all ${formatCount(tools, 'tool')} found` },
 ]
 
-/** The page of the matrix: what a search finds of all sockets, with what is picked and typed. */
+/** Builds the page with the search results, and the form as it was filled in. */
 export const toMatrixPage = (
   server: ServerFrame,
   { panels, globals }: { panels: readonly WiredPanel[]; globals: readonly Global[] },
-  place: MatrixPlace,
-  picked: Bulk,
+  query: MatrixQuery,
+  form: BindingForm,
 ) => {
-  const { q, source, page } = place
+  const { q, source, page } = query
   const found = findCells(panels, { search: q, source })
   const all = toMatrix(panels, found)
   const path = serverTabPath(server.id, 'bindings')
@@ -106,7 +103,7 @@ export const toMatrixPage = (
     server,
     scripts: ['matrix'],
     path,
-    action: matrixAddress(server.id, place),
+    action: matrixAddress(server.id, query),
     search: q,
     source: source ?? '',
     filters: FILTERS,
@@ -115,14 +112,16 @@ export const toMatrixPage = (
     tools: tools.map(({ id, name, sockets }) => ({
       name,
       href: instancePath(server.id, id),
-      sockets: formatCount(sockets.length, 'socket'),
+      sockets: formatCount(sockets.length, 'parameter'),
     })),
-    rows: rows.slice(0, MAX_ROWS).map(row => toRow(row, cells, { serverId: server.id, picked, tools })),
+    rows: rows.slice(0, MAX_ROWS).map(row => toRow(row, cells, { serverId: server.id, form, tools })),
     moreRows:
-      rows.length > MAX_ROWS ? `${formatCount(rows.length - MAX_ROWS, 'more parameter')}: search for them.` : undefined,
+      rows.length > MAX_ROWS
+        ? `${formatCount(rows.length - MAX_ROWS, 'more parameter')}. Use the search to find them.`
+        : undefined,
     scopes: pager && scopeOptions(all.panels.length),
     pager,
     globals: globalOptions(globals),
-    typed: picked,
+    typed: form,
   }
 }

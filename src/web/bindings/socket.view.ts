@@ -1,18 +1,16 @@
 import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
-/** Characters of a value that a chip shows. */
 const MAX_CHIP_CHARACTERS = 32
 
-/** And what it says when it is pointed at; all of it stands where it is edited. */
+/** The tooltip; the tool's page shows the whole value. */
 const MAX_TITLE_CHARACTERS = 400
 
-/** A source as the part `source` shows it, with what is missing. */
+/** A source as `views/parts/source.eta` shows it. */
 export type Chip = { source: SocketSource; text: string; title: string; missing: string | undefined }
 
 const cut = (text: string, atMost: number): string =>
   text.length <= atMost ? text : `${text.slice(0, atMost - 1).toWellFormed()}…`
 
-/** One line, and not longer than what fits. */
 const shorten = (text: string): string => {
   const characters = [...cut(text, MAX_TITLE_CHARACTERS).replace(/\s+/g, ' ')]
   return characters.length <= MAX_CHIP_CHARACTERS
@@ -21,15 +19,15 @@ const shorten = (text: string): string => {
 }
 
 const titleOf = ({ source, text }: Socket): string =>
-  source === 'exposed' ? 'The caller gives it' : cut(text, MAX_TITLE_CHARACTERS)
+  source === 'exposed' ? 'From the model' : cut(text, MAX_TITLE_CHARACTERS)
 
 export const toChip = (socket: Socket): Chip => ({
   source: socket.source,
-  text: socket.source === 'exposed' ? 'caller' : socket.text === '' ? 'empty text' : shorten(socket.text),
+  text: socket.source === 'exposed' ? 'from the model' : socket.text === '' ? 'empty text' : shorten(socket.text),
   title: titleOf(socket),
-  missing: socket.missing.length === 0 ? undefined : `no global ${socket.missing.join(', ')}`,
+  missing: socket.missing.length === 0 ? undefined : `missing global ${socket.missing.join(', ')}`,
 })
 
-/** What the API says of a value, after the name of what it is for: "must be an integer". */
-export const faultInWords = (message: string): string =>
+/** Shortens an error of the API, to follow the parameter's name: "must be an integer". */
+export const toShortError = (message: string): string =>
   message.replace(/^value /, '').replace(', not a string that is not one', '')

@@ -1,8 +1,8 @@
 const GLOBALS = [
   { value: '', text: 'Choose one…' },
   { value: 'carrier_url', text: 'carrier_url' },
-  { value: 'carrier_token', text: 'carrier_token, secret' },
-  { value: '+', text: 'A new global…' },
+  { value: 'carrier_token', text: 'carrier_token (secret)' },
+  { value: '+', text: 'New global…' },
 ]
 
 const PLAIN = {
@@ -12,7 +12,7 @@ const PLAIN = {
   isLong: false,
   isFixedWrong: false,
   fixed: '',
-  fixedHint: 'Any text. {{key}} in it stands for a global.',
+  fixedHint: 'Any text. Use {{key}} to insert a global.',
   suggestions: [],
   globals: GLOBALS,
   global: '',
@@ -45,7 +45,7 @@ export const DESIGN_WIRES = [
     isSecret: true,
     suggestedKey: 'token',
     findings: [
-      { tone: 'warn', text: 'There is no global night_token yet: until there is, every call of this tool fails.' },
+      { tone: 'warn', text: 'The global night_token does not exist. Calls of this tool fail until you add it.' },
     ],
   },
   {
@@ -55,10 +55,10 @@ export const DESIGN_WIRES = [
     type: 'integer',
     source: 'fixed',
     fixed: 'many',
-    fixedHint: 'A whole number. {{key}} in it stands for a global.',
+    fixedHint: 'A whole number. Use {{key}} to insert a global.',
     isFixedWrong: true,
     limits: 'At least 1, at most 100',
     suggestedKey: 'limit',
-    findings: [{ tone: 'danger', text: 'What is typed for limit must be an integer.' }],
+    findings: [{ tone: 'danger', text: 'The value of limit must be an integer.' }],
   },
 ] as const

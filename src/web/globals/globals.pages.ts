@@ -22,7 +22,7 @@ import {
   serverSchema,
   TAB_CONFIG,
 } from '../frame/server-tab.ts'
-import { globalPath, isUsed, toGlobalRow, toUseList, usesInWords, usesOfKey } from './globals.view.ts'
+import { describeUses, globalPath, isUsed, toGlobalRow, toUseList, usesOfKey } from './globals.view.ts'
 
 const config = TAB_CONFIG
 const Params = z.object({ uuid: uuidParam, key: z.string().max(100) })
@@ -36,24 +36,24 @@ const LABELS = { key: 'key', value: 'value' }
 const PREFILL = z.object({ key: formText })
 
 const DONE: DoneTexts = {
-  added: () => 'The global is added',
+  added: () => 'Global added',
   saved: () => 'Saved',
-  kept: () => 'The secret is as it was',
-  removed: () => 'The global is removed',
+  kept: () => 'The secret is unchanged',
+  removed: () => 'Global removed',
 }
 
-/** Browsers send a line break of a text area as CR LF, whatever was typed. */
-const asTyped = (value: string): string => value.replaceAll('\r\n', '\n')
+/** Browsers send line breaks of a text area as CR LF. */
+const withUnixLineBreaks = (value: string): string => value.replaceAll('\r\n', '\n')
 
-/** A secret becomes a plain value only as one that is typed: what is sealed is shown to nobody. */
-const assertTypedAnew = ({ isSecret }: Global, typed: { value: string; isSecret: boolean }): void => {
+/** A secret becomes a plain value only if the value is entered again, so that a stored secret is never shown. */
+const assertRetyped = ({ isSecret }: Global, typed: { value: string; isSecret: boolean }): void => {
   if (!isSecret || typed.isSecret || typed.value !== '') return
-  throw new AppError('invalid_request', 'The value is needed: what is sealed cannot be shown.', {
-    errors: [{ path: 'value', message: 'is needed: what is sealed cannot be shown' }],
+  throw new AppError('invalid_request', 'Enter the value again: a stored secret cannot be shown.', {
+    errors: [{ path: 'value', message: 'is required, because the stored secret cannot be shown' }],
   })
 }
 
-/** The globals of a server: values and secrets that its tools share. */
+/** Serves the Globals tab of a server. */
 export const globalsPages =
   ({ frames, globals, rewiring }: { frames: ServerFrameParts; globals: GlobalService; rewiring: RewiringService }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -75,15 +75,15 @@ export const globalsPages =
           path,
           heading: formatCount(all.length, 'global'),
           globals: all.map(global => toGlobalRow(server.id, global, usesOfKey(uses, global.key))),
-          wanted: [...uses]
+          missing: [...uses]
             .filter(([key]) => !keys.has(key))
             .map(([key, ofKey]) => ({
               key,
-              uses: usesInWords(ofKey),
+              uses: describeUses(ofKey),
               href: newGlobalPath(server.id, key),
             })),
           isFull: all.length >= MAX_GLOBALS_PER_SERVER,
-          // A secret that was refused is typed again: no page holds one.
+          // No page contains a secret, so one that was rejected must be entered again.
           typed: typed.isSecret ? { ...typed, value: '' } : typed,
           done: doneNote(request, server, DONE),
         },
@@ -101,7 +101,7 @@ export const globalsPages =
     app.post(listPath, { config, schema: serverSchema }, async (request, reply) => {
       const server = await frameForChange(frames, request, 'globals')
       const { key, value, secret } = parseForm(NewForm, request.body)
-      const typed = { key: key.trim(), value: asTyped(value), isSecret: secret === 'on' }
+      const typed = { key: key.trim(), value: withUnixLineBreaks(value), isSecret: secret === 'on' }
       return submitForm(reply, await listPage(request, server, typed), async () => {
         const input = { value: typed.value, secret: typed.isSecret }
         await globals.createGlobal(actorOf(request), server.id, typed.key, input)
@@ -150,9 +150,9 @@ export const globalsPages =
       typed: Pick<Typed, 'value' | 'isSecret'>,
     ) => {
       const path = globalPath(global.serverId, global.key)
-      // An empty field says that a secret stays as it is: nobody could type it again.
+      // An empty field keeps the secret.
       if (global.isSecret && typed.isSecret && typed.value === '') return redirectDone(reply, path, 'kept')
-      assertTypedAnew(global, typed)
+      assertRetyped(global, typed)
       await globals.putGlobal(actorOf(request), global.serverId, global.key, {
         value: typed.value,
         secret: typed.isSecret,
@@ -164,7 +164,7 @@ export const globalsPages =
       const server = await frameForChange(frames, request, 'globals')
       const global = await globals.getGlobal(actorOf(request), server.id, keyOf(request))
       const { value, secret } = parseForm(EditForm, request.body)
-      const typed = { value: asTyped(value), isSecret: secret === 'on' }
+      const typed = { value: withUnixLineBreaks(value), isSecret: secret === 'on' }
       const page = await editPage(request, server, global, typed)
       return submitForm(reply, page, () => saveGlobal(request, reply, global, typed))
     })
@@ -184,14 +184,14 @@ export const globalsPages =
           server,
           question: `Remove ${key}?`,
           consequence: !isUsed(uses)
-            ? 'Nothing reads it. Its value is gone once it is removed.'
-            : `It is read by ${usesInWords(uses)}: every call of these fails from then on, until there is a global of this key again or they are wired otherwise.`,
+            ? 'No tool or MCP server uses it. Its value cannot be recovered.'
+            : `It is used by ${describeUses(uses)}. Their calls fail until you add a global with this key or change their bindings.`,
           blocks: list.items,
           moreBlocks: list.more,
           action: `${globalPath(server.id, key)}/remove`,
           back: globalPath(server.id, key),
           name: key,
-          button: 'Remove the global',
+          button: 'Remove global',
           typed,
         },
         labels: { sure: 'key' },

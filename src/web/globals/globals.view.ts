@@ -6,10 +6,8 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
 import { upstreamPath } from '../upstreams/upstream-path.ts'
 
-/** Characters of a value that the table shows. */
 const MAX_VALUE_CHARACTERS = 60
-/** Tools and MCP servers named where a global is used; how many more there are is said. */
-const MAX_USES_NAMED = 50
+const MAX_USES_LISTED = 50
 
 export const globalPath = (serverId: string, key: string): string =>
   `${serverTabPath(serverId, 'globals')}/${encodeURIComponent(key)}`
@@ -23,13 +21,12 @@ const shorten = (value: string): string => {
 
 const NO_USES: GlobalUses = { tools: [], upstreams: [] }
 
-/** What reads the global of this key; nothing where none is listed. */
 export const usesOfKey = (uses: ReadonlyMap<string, GlobalUses>, key: string): GlobalUses => uses.get(key) ?? NO_USES
 
 export const isUsed = ({ tools, upstreams }: GlobalUses): boolean => tools.length + upstreams.length > 0
 
-/** How many parameters and MCP servers read it, in words; "nothing" where none does. */
-export const usesInWords = ({ tools, upstreams }: GlobalUses): string => {
+/** Counts what uses a global, such as "2 parameters in 1 tool"; "nothing" if it is not used. */
+export const describeUses = ({ tools, upstreams }: GlobalUses): string => {
   const parameters = tools.reduce((sum, tool) => sum + tool.parameters.length, 0)
   const parts = [
     tools.length === 0 ? [] : `${formatCount(parameters, 'parameter')} in ${formatCount(tools.length, 'tool')}`,
@@ -46,10 +43,10 @@ export const toGlobalRow = (serverId: string, global: Global, uses: GlobalUses) 
   value: global.isSecret ? undefined : shorten(global.value),
   updated: timeText(global.updatedAt),
   updatedAt: global.updatedAt.toISOString(),
-  uses: usesInWords(uses),
+  uses: describeUses(uses),
 })
 
-/** What reads a global, as links: the MCP servers first, then the tools, each with its parameters. */
+/** Lists what uses a global, as links: MCP servers, then tools with their parameters. */
 export const toUseList = (serverId: string, { tools, upstreams }: GlobalUses) => {
   const all = [
     ...upstreams.map(({ id, name }) => ({ href: upstreamPath(serverId, id), text: name, note: 'MCP server' })),
@@ -59,6 +56,6 @@ export const toUseList = (serverId: string, { tools, upstreams }: GlobalUses) =>
       note: parameters.join(', '),
     })),
   ]
-  const more = all.length - MAX_USES_NAMED
-  return { items: all.slice(0, MAX_USES_NAMED), more: more > 0 ? `and ${formatNumber(more)} more` : undefined }
+  const more = all.length - MAX_USES_LISTED
+  return { items: all.slice(0, MAX_USES_LISTED), more: more > 0 ? `and ${formatNumber(more)} more` : undefined }
 }

@@ -8,37 +8,37 @@ import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/checked-parameters.ts'
 
-/** Of the choice of a global: one that is made with the form. */
+/** Option of the global select that creates a global with the form. */
 export const NEW_GLOBAL = '+'
 
 const SOURCES = ['exposed', 'global', 'fixed'] as const
 
-/** What is typed beside one parameter; what belongs to another source than the chosen one is kept, and not used. */
+/** The fields of one parameter. Fields of sources that are not chosen are kept but not used. */
 export type TypedParameter = {
   source: (typeof SOURCES)[number]
   fixed: string
-  /** The key of a global, or NEW_GLOBAL. */
+  /** A global's key, or `NEW_GLOBAL`. */
   global: string
   key: string
   value: string
   isSecret: boolean
 }
 
-/** The form of one instance, as it is typed. `version` is when what the form began with was last changed. */
+/** The form as filled in. `version` is the time of the last change when the form was opened. */
 export type TypedInstance = {
   name: string
   description: string
-  /** Tokens of an answer; empty: as the server says. */
+  /** Empty to use the server's setting. */
   maxResponseTokens: string
   version: string
   parameters: ReadonlyMap<string, TypedParameter>
 }
 
-const nothingNew = { key: '', value: '', isSecret: false }
+const noNewGlobal = { key: '', value: '', isSecret: false }
 
 const typedFrom = (name: string, bindings: Bindings): TypedParameter => {
   const binding = bindingOf(bindings, name)
-  const empty = { fixed: '', global: '', ...nothingNew }
+  const empty = { fixed: '', global: '', ...noNewGlobal }
   switch (binding.source) {
     case 'instance':
       return { ...empty, source: 'fixed', fixed: fixedText(binding.value) }
@@ -49,7 +49,7 @@ const typedFrom = (name: string, bindings: Bindings): TypedParameter => {
   }
 }
 
-/** The form of an instance as it is kept. */
+/** Fills the form from a stored instance. */
 export const typedOf = (instance: Instance, parameters: readonly CheckedParameter[]): TypedInstance => ({
   name: instance.name,
   description: instance.description ?? '',
@@ -61,7 +61,7 @@ export const typedOf = (instance: Instance, parameters: readonly CheckedParamete
 const Heads = { name: formText, description: formText, maxResponseTokens: formText, version: formText }
 const Source = z.enum(SOURCES).catch('exposed')
 
-/** Reads what was sent: of each parameter that the tool has now. */
+/** Reads the submitted form, for the parameters that the tool has now. */
 export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]): TypedInstance => {
   const fields = isJsonObject(body) ? body : {}
   const text = (field: string) => formText.parse(fields[field])
@@ -72,7 +72,7 @@ export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]
         name,
         {
           source: Source.parse(fields[`source:${name}`]),
-          // A browser sends line breaks as CR LF, whatever was typed.
+          // Browsers send line breaks as CR LF.
           fixed: text(`fixed:${name}`).replaceAll('\r\n', '\n'),
           global: text(`global:${name}`),
           key: text(`key:${name}`).trim(),
@@ -84,7 +84,6 @@ export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]
   }
 }
 
-/** The bindings that a form asks for. */
 export const bindingsFrom = (typed: TypedInstance, parameters: readonly CheckedParameter[]): Bindings =>
   Object.fromEntries(
     parameters.flatMap(parameter => {
@@ -100,26 +99,27 @@ export const bindingsFrom = (typed: TypedInstance, parameters: readonly CheckedP
 
 export type NewGlobal = { parameter: string; key: string; value: string; secret: boolean }
 
-/** The globals that a form makes; two parameters may ask for the same one, made by the first. */
+/** Returns the globals to create. If two parameters name the same key, the first one's value counts. */
 export const newGlobalsFrom = (typed: TypedInstance): NewGlobal[] => {
-  const made = new Map<string, NewGlobal>()
+  const created = new Map<string, NewGlobal>()
   for (const [parameter, { source, global, key, value, isSecret }] of typed.parameters) {
-    if (source !== 'global' || global !== NEW_GLOBAL || made.has(key)) continue
-    made.set(key, { parameter, key, value, secret: isSecret })
+    if (source !== 'global' || global !== NEW_GLOBAL || created.has(key)) continue
+    created.set(key, { parameter, key, value, secret: isSecret })
   }
-  return [...made.values()]
+  return [...created.values()]
 }
 
-/** The globals as they would be once the form is saved. */
+/** Returns the globals as they will be once the form is saved. */
 export const globalsWith = (globals: KnownGlobals, added: readonly NewGlobal[]): KnownGlobals =>
   new Map([...globals, ...added.map(({ key, secret }) => [key, secret] as const)])
 
-/** Throws `invalid_request` where a global is to be given and none is chosen, before anything is written. */
+/** Throws `invalid_request` if a parameter is bound to a global but none is chosen. */
 export const assertGlobalsChosen = (typed: TypedInstance): void => {
   const errors = [...typed.parameters].flatMap(([parameter, { source, global }]) =>
     source === 'global' && global === ''
-      ? [{ path: `bindings.${parameter}`, message: 'Choose a global, or make one.' }]
+      ? [{ path: `bindings.${parameter}`, message: 'Choose a global or create one.' }]
       : [],
   )
-  if (errors.length > 0) throw new AppError('invalid_request', 'Not every global is chosen.', { errors })
+  if (errors.length > 0)
+    throw new AppError('invalid_request', 'Choose a global for each parameter marked below.', { errors })
 }

@@ -10,38 +10,38 @@ import {
   findFindings,
   lostParameters,
   type OpenInstance,
+  toDefinitionPreview,
   toParameterFields,
-  toSeen,
 } from './instance.view.ts'
 import type { TypedInstance } from './instance-form.ts'
 import { instancePath } from './tools.pages.ts'
 
-/** What the form shows besides what is typed. */
-export type Shown = {
+/** The outcome of the last request, outcome with the form. */
+export type FormOutcome = {
   problem?: string | undefined
-  /** Beside the fields that are there for every tool. */
+  /** By field: name, description, maxResponseTokens. */
   errors?: Readonly<Record<string, string>>
   findings?: Findings
   isConflict?: boolean
-  /** When the one who sends the form again has seen what it would write over. */
+  /** The version that the next submission may overwrite. */
   version?: Date | undefined
-  /** Whose text the browser keeps until it is saved. */
+  /** Owner of the draft that the browser stores. */
   draftOwner?: string
-  /** It was sent, and is not saved. */
+  /** The form was submitted but not saved. */
   isUnsaved?: boolean
   done?: string | undefined
 }
 
-type PlacedErrors = Required<Pick<Shown, 'errors' | 'findings'>> & Pick<Shown, 'problem'>
+type PlacedErrors = Required<Pick<FormOutcome, 'errors' | 'findings'>> & Pick<FormOutcome, 'problem'>
 
-/** What the fields beside the wiring are called in a sentence. */
+/** Names of the fields in sentences. */
 const FIELDS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
   maxResponseTokens: 'number of tokens',
 }
 
-/** Where an error of the service belongs: beside a field, beside a parameter, or above them all. */
+/** Assigns each error to a field or a parameter. Without either, its message is outcome above the form. */
 export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
   const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
     const parameter = /^(?:bindings|newGlobals)\.(.*)$/s.exec(path)?.[1]
@@ -57,39 +57,38 @@ export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors =>
   }
 }
 
-/** What was found by looking at the form, and what the service said besides. */
-const joinFindings = (found: Findings, said: Findings): Findings =>
+/** Joins the findings of the form's own checks with the errors of the service. */
+const joinFindings = (found: Findings, returned: Findings): Findings =>
   new Map(
-    [...new Set([...found.keys(), ...said.keys()])].map(name => {
+    [...new Set([...found.keys(), ...returned.keys()])].map(name => {
       const own = found.get(name) ?? []
-      // The check of a binding says the same as the service does.
-      return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(said.get(name) ?? [])]]
+      // Both run the same check of bindings.
+      return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(returned.get(name) ?? [])]]
     }),
   )
 
 const BUDGET_HINT =
-  'Left empty, as the server says; 0 sends everything. What is not sent of a longer answer is kept for five minutes.'
+  'Leave empty to use the server’s setting; 0 means no limit. The rest of a cut result is stored for five minutes.'
 const SCHEMA_HINT =
-  ' With a number, clients are shown the tool without its output schema, which the beginning of an answer would not fit.'
+  ' With a limit, clients see the tool without its output schema, because a cut result would not match it.'
 
-/** Everything that the page of an instance shows. */
 export const toInstancePage = async (
   server: ServerFrame,
   opened: OpenInstance,
   typed: TypedInstance,
-  shown: Shown,
+  outcome: FormOutcome,
   countTokens: TokenCounter,
 ) => {
   const { instance } = opened
   const path = instancePath(server.id, instance.id)
-  const findings = joinFindings(findFindings(opened, typed), shown.findings ?? new Map())
+  const findings = joinFindings(findFindings(opened, typed), outcome.findings ?? new Map())
   return {
     title: `${instance.name} in ${server.name}`,
     server,
     scripts: ['drafts'],
-    draftOwner: shown.draftOwner,
-    isUnsaved: shown.isUnsaved ?? false,
-    draftsDone: shown.done === undefined ? undefined : path,
+    draftOwner: outcome.draftOwner,
+    isUnsaved: outcome.isUnsaved ?? false,
+    draftsDone: outcome.done === undefined ? undefined : path,
     path,
     toolsHref: serverTabPath(server.id, 'tools'),
     globalsHref: serverTabPath(server.id, 'globals'),
@@ -105,13 +104,13 @@ export const toInstancePage = async (
     },
     typed: { name: typed.name, description: typed.description, maxResponseTokens: typed.maxResponseTokens },
     budgetHint: BUDGET_HINT + (instance.tool.outputSchema === undefined ? '' : SCHEMA_HINT),
-    version: (shown.version ?? instance.updatedAt).toISOString(),
+    version: (outcome.version ?? instance.updatedAt).toISOString(),
     parameters: toParameterFields(opened, typed, findings),
     lost: lostParameters(opened).join(', '),
-    seen: await toSeen(opened, typed, countTokens),
-    errors: shown.errors ?? {},
-    problem: shown.problem,
-    done: shown.done,
-    versions: shown.isConflict ? compareTyped(opened, typed) : undefined,
+    seen: await toDefinitionPreview(opened, typed, countTokens),
+    errors: outcome.errors ?? {},
+    problem: outcome.problem,
+    done: outcome.done,
+    versions: outcome.isConflict ? compareTyped(opened, typed) : undefined,
   }
 }

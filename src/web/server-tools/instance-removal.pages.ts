@@ -16,7 +16,7 @@ const schema = { params: instanceParams }
 const config = TAB_CONFIG
 const RemovalForm = { sure: formText }
 
-/** The instance of the address, where it is one of the server's; `not_found` elsewhere. */
+/** Returns the instance in the request's path. Throws `not_found` if it belongs to another server. */
 export const instanceOf = async (
   instances: InstanceService,
   request: FastifyRequest,
@@ -24,10 +24,10 @@ export const instanceOf = async (
 ): Promise<Instance> => {
   const instance = await instances.getInstance(actorOf(request), instanceParams.parse(request.params).instanceId)
   if (instance.serverId === server.id) return instance
-  throw new AppError('not_found', 'There is no such tool in this server.')
+  throw new AppError('not_found', 'This server has no such tool.')
 }
 
-/** Where a tool is taken away from a server. */
+/** Serves the page that removes a tool from a server. */
 export const instanceRemovalPages =
   ({ frames, instances }: { frames: ServerFrameParts; instances: InstanceService }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -37,12 +37,12 @@ export const instanceRemovalPages =
         title: `Remove ${instance.name}`,
         server,
         question: `Remove ${instance.name}?`,
-        consequence: `Clients of ${server.name} cannot call it any more, from now on. How it is wired goes with it; the tool itself stays in its toolkit, and its calls in the history.`,
+        consequence: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
         blocks: [],
         action: `${instancePath(server.id, instance.id)}/remove`,
         back: instancePath(server.id, instance.id),
         name: instance.name,
-        button: 'Remove the tool',
+        button: 'Remove tool',
         typed,
       },
       labels: { sure: 'name' },

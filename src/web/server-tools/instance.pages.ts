@@ -23,7 +23,7 @@ import {
   type TypedInstance,
   typedOf,
 } from './instance-form.ts'
-import { placeErrors, type Shown, toInstancePage } from './instance-page.view.ts'
+import { type FormOutcome, placeErrors, toInstancePage } from './instance-page.view.ts'
 import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
 import { instancePath } from './tools.pages.ts'
 
@@ -42,7 +42,7 @@ type Parts = {
   countTokens: TokenCounter
 }
 
-/** One tool at work: what it is called, and where each parameter gets its value. */
+/** Serves the page of one tool of a server: its name, its description and its bindings. */
 export const instancePages =
   ({ frames, instances, globals, rewiring, countTokens }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -59,11 +59,11 @@ export const instancePages =
         opened,
         typed,
         status = 200,
-        ...shown
-      }: Shown & { opened: OpenInstance; typed: TypedInstance; status?: number },
+        ...outcome
+      }: FormOutcome & { opened: OpenInstance; typed: TypedInstance; status?: number },
     ): Promise<FastifyReply> => {
       const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
-      const page = await toInstancePage(server, opened, typed, { ...shown, ...draft }, countTokens)
+      const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
       return reply.page('server-tools/instance', page, { status })
     }
 
@@ -107,9 +107,9 @@ export const instancePages =
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'internal') throw error
         const isConflict = error.errors?.some(({ path }) => path === CHANGED_MEANWHILE) === true
-        // What somebody else saved meanwhile was perhaps not there yet when it was read.
+        // The other user may have saved after we read the instance.
         const current = isConflict ? await open(request, server) : opened
-        // Only who was told of the other version may write over it.
+        // Only a user who was shown the other version may overwrite it.
         const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)
         return show({ request, reply }, server, {
           opened: current,
@@ -122,7 +122,6 @@ export const instancePages =
       }
     })
 
-    /** How it would be, without saving it. */
     app.post('/servers/:uuid/tools/:instanceId/preview', { config, schema }, async (request, reply) => {
       const server = await frameForChange(frames, request, 'tools')
       const opened = await open(request, server)

@@ -10,7 +10,7 @@ import { serverTabPath } from '../frame/server-frame.ts'
 const Params = z.object({ uuid: uuidParam })
 const TablesForm = { tables: formText }
 
-/** The part of a server's settings that says whether lists of like objects are sent as tables. */
+/** Saves whether a server sends lists of similar objects as tables. */
 export const tableSettingsPages =
   ({ servers }: { servers: ServerService }) =>
   async (app: FastifyInstance): Promise<void> => {

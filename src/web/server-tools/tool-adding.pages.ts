@@ -10,22 +10,20 @@ import type { OfferedTool, OfferedToolkit } from '../../servers/tools/tool-picks
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { frameForChange, redirectDone, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
 
-/** Tools on a page to pick from. */
 const TOOLS_PER_PAGE = 100
-/** Tools put to work by one form: as many as a page shows, and more than anybody checks. */
-const MAX_PICKED = 200
+const MAX_SELECTED = 200
 
 const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().catch(undefined) })
-/** A checkbox names a tool and how often it was at work when it was shown. */
-const PICK = /^([0-9a-f-]{36})(?::(\d{1,6}))?$/
-/** One checkbox or many; what is no such name names no tool. */
-const Picks = z.object({
+/** Value of a checkbox: a tool's id, and how many instances the server had when the page was shown. */
+const SELECTION = /^([0-9a-f-]{36})(?::(\d{1,6}))?$/
+/** Ignores malformed values. */
+const SelectionForm = z.object({
   tool: z
     .union([z.array(z.string()), z.string().transform(one => [one])])
     .catch([])
     .transform(texts =>
-      texts.slice(0, MAX_PICKED).flatMap(text => {
-        const [, toolId, atWork] = PICK.exec(text) ?? []
+      texts.slice(0, MAX_SELECTED).flatMap(text => {
+        const [, toolId, atWork] = SELECTION.exec(text) ?? []
         if (toolId === undefined || !z.uuid().safeParse(toolId).success) return []
         return [{ toolId, atWork: atWork === undefined ? undefined : Number(atWork) }]
       }),
@@ -33,11 +31,11 @@ const Picks = z.object({
 })
 
 const noteOf = ({ isSnapshot, isInUse }: OfferedToolkit): string => {
-  if (isSnapshot) return 'a copy of another organization’s'
-  return isInUse ? 'in use here' : 'joins this server with its first tool'
+  if (isSnapshot) return 'copied from another organization'
+  return isInUse ? 'in use' : 'not in use yet'
 }
 
-const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolkit[], picked: ReadonlySet<string>) =>
+const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolkit[], selected: ReadonlySet<string>) =>
   [...Map.groupBy(tools, ({ toolkitId }) => toolkitId)].map(([toolkitId, ofToolkit]) => {
     const toolkit = toolkits.find(({ id }) => id === toolkitId)
     return {
@@ -49,19 +47,19 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
         name,
         about: description ?? title,
         atWorkAs: atWorkAs.join(', '),
-        isPicked: picked.has(id),
+        isSelected: selected.has(id),
       })),
     }
   })
 
-/** Where tools are picked for a server, several at once. */
+/** Serves the page that adds several tools to a server at once. */
 export const toolAddingPages =
   ({ frames, toolAdding }: { frames: ServerFrameParts; toolAdding: ToolAdding }) =>
   async (app: FastifyInstance): Promise<void> => {
     const pageFor = async (
       request: FastifyRequest,
       server: ServerFrame,
-      picked: readonly ToolPick[],
+      selected: readonly ToolPick[],
     ): Promise<FormPage> => {
       const { q, page, toolkit } = Query.parse(request.query)
       const window = { search: q, skip: (page - 1) * TOOLS_PER_PAGE, take: TOOLS_PER_PAGE }
@@ -86,7 +84,7 @@ export const toolAddingPages =
             })),
           ],
           hasToolkits: offer.toolkits.length > 0,
-          groups: toGroups(offer.tools, offer.toolkits, new Set(picked.map(({ toolId }) => toolId))),
+          groups: toGroups(offer.tools, offer.toolkits, new Set(selected.map(({ toolId }) => toolId))),
           pager: pagerOf(counts, { path, query }),
           sourcesHref: serverTabPath(server.id, 'sources'),
         },
@@ -102,10 +100,10 @@ export const toolAddingPages =
 
     app.post(path, { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
       const server = await frameForChange(frames, request, 'tools')
-      const { tool: picked } = Picks.parse(request.body ?? {})
-      return submitForm(reply, await pageFor(request, server, picked), async () => {
-        await toolAdding.addTools(actorOf(request), server.id, picked)
-        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', picked.length)
+      const { tool: selected } = SelectionForm.parse(request.body ?? {})
+      return submitForm(reply, await pageFor(request, server, selected), async () => {
+        await toolAdding.addTools(actorOf(request), server.id, selected)
+        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', selected.length)
       })
     })
   }

@@ -14,27 +14,25 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
-/** Tools on a page of the list. */
 const TOOLS_PER_PAGE = 50
-/** How long the page waits for its tokens to be counted, in milliseconds. */
+/** Longest wait for token counts; after it the page loads them later. */
 const REPORT_WAIT_MS = 400
-/** Chips beside a tool; how many more parameters it has is said. */
+/** Bound values shown per tool; the others are counted. */
 const MAX_CHIPS = 6
 
 const Query = listQuery.extend({ page: pageNumber })
 
 const DONE: DoneTexts = {
-  added: count => (count === 1 ? 'The tool is at work' : `${formatCount(count, 'tool')} are at work`),
-  removed: () => 'The tool is removed from this server',
+  added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
+  removed: () => 'Tool removed from this server',
 }
 
-/** Whether a tool is what was looked for: by its names, its toolkit, and what its parameters are called. */
-const isFound = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): boolean =>
+/** Searches the tool's names, its toolkit and its parameters. */
+const matches = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): boolean =>
   [name, tool.name, tool.title ?? '', toolkit.title, ...sockets.map(({ parameter }) => parameter)].some(text =>
     text.toLowerCase().includes(wanted),
   )
 
-/** Where it is edited. */
 export const instancePath = (serverId: string, instanceId: string): string =>
   `${serverTabPath(serverId, 'tools')}/${instanceId}`
 
@@ -44,8 +42,8 @@ const toRow = (
   instance: Instance | undefined,
   cost: { tokens: string; findings?: string } | undefined,
 ) => {
-  const wired = sockets.filter(({ source }) => source !== 'exposed')
-  const exposed = sockets.length - wired.length
+  const bound = sockets.filter(({ source }) => source !== 'exposed')
+  const exposed = sockets.length - bound.length
   return {
     href: instancePath(serverId, id),
     name,
@@ -53,8 +51,8 @@ const toRow = (
     toolName: instance?.tool.name ?? '',
     toolkit: toolkit.title,
     description: instance?.description ?? instance?.tool.description,
-    wired: wired.slice(0, MAX_CHIPS).map(socket => ({ parameter: socket.parameter, ...toChip(socket) })),
-    more: wired.length > MAX_CHIPS ? formatNumber(wired.length - MAX_CHIPS) : undefined,
+    bound: bound.slice(0, MAX_CHIPS).map(socket => ({ parameter: socket.parameter, ...toChip(socket) })),
+    more: bound.length > MAX_CHIPS ? formatNumber(bound.length - MAX_CHIPS) : undefined,
     exposed: exposed === 0 ? undefined : formatNumber(exposed),
     tokens: cost?.tokens,
     findings: cost?.findings,
@@ -62,7 +60,7 @@ const toRow = (
   }
 }
 
-/** The tools at work in a server. */
+/** Serves the Tools tab of a server. */
 export const serverToolsPages =
   ({
     frames,
@@ -80,7 +78,7 @@ export const serverToolsPages =
       const server = await frameOf(frames, request, 'tools')
       const { q, page } = Query.parse(request.query)
       const panels = await rewiring.listPanels(actorOf(request), server.id)
-      const found = q === '' ? panels : panels.filter(panel => isFound(panel, q.toLowerCase()))
+      const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))
       const path = serverTabPath(server.id, 'tools')
       const { shown, pager } = takePage(found, { page, perPage: TOOLS_PER_PAGE, path, query: { q } })
       const instances = await rewiring.listInstancesById(

@@ -12,24 +12,24 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
-const URL_OF_THINGS = 'https://api.example.com/things/{{id}}'
+const THINGS_URL = 'https://api.example.com/things/{{id}}'
 
-const SOUND = {
+const GOOD_TOOL = {
   name: 'get_thing',
   method: 'GET',
-  url: URL_OF_THINGS,
+  url: THINGS_URL,
   description: 'Gets a thing of the warehouse with all that is known of it.',
   parameters: { id: { description: 'Number of the thing, such as T-17.' } },
 }
-/** What OpenAI and VS Code refuse, and what no model learns much from. */
-const REFUSED = {
+/** Has a schema that OpenAI and VS Code reject, and no description. */
+const REJECTED_TOOL = {
   name: 'count_things',
   method: 'GET',
-  url: URL_OF_THINGS,
+  url: THINGS_URL,
   inputSchema: { type: 'object', properties: { id: { type: 'array', description: HOSTILE } } },
 }
 
-describe('what the tools of a server cost, and what speaks against them', () => {
+describe('token costs and suggestions for the tools of a server', () => {
   const patchbay = runPatchbay()
   let browser: Browser
   beforeAll(async () => {
@@ -50,22 +50,22 @@ describe('what the tools of a server cost, and what speaks against them', () => 
     return { page, complaints }
   }
 
-  it('stands beside each field of a tool while it is typed, goes as it is mended, and keeps nothing from being saved', async () => {
+  it('are shown beside the fields of a tool while it is edited, disappear once fixed, and do not prevent saving', async () => {
     const owner = await signUp(patchbay.origin)
     const { page, complaints } = await open(owner.email, '/toolkits/new-tool')
     const name = page.getByLabel('Name', { exact: true })
     const notes = (field: string) => page.locator(`[id="note-${field}"] .advice`)
     await name.fill('2_things')
-    await page.getByLabel('URL', { exact: true }).fill(URL_OF_THINGS)
+    await page.getByLabel('URL', { exact: true }).fill(THINGS_URL)
     await notes('name').getByText('Gemini refuses').waitFor()
     await notes('description').getByText('Without a description').waitFor()
     const parameter = page.locator('.parameters .advice')
     await parameter.getByText('Nothing says what "id" is.').waitFor()
-    // It is advice: no field is marked as wrong.
+    // Advice does not make a field invalid.
     expect(await page.locator('form#tool [aria-invalid="true"]').count()).toBe(0)
 
     await name.fill('get_thing')
-    await page.getByLabel('What it does, for the model').fill(SOUND.description)
+    await page.getByLabel('What it does, for the model').fill(GOOD_TOOL.description)
     await page.getByLabel('What id is, for the model').fill('Number of the thing, such as T-17.')
     await page.locator('.advice').first().waitFor({ state: 'detached' })
     expect(await page.locator('.advice').count()).toBe(0)
@@ -81,36 +81,39 @@ describe('what the tools of a server cost, and what speaks against them', () => 
     expect(await page.title()).not.toBe('caught')
   })
 
-  it('stands on the Tools tab: tokens by tool and by presentation, and each finding with its remedy', async () => {
+  it('are shown on the Tools tab: tokens by tool and by presentation, and each finding with its remedy', async () => {
     const owner = await signUp(patchbay.origin)
-    const { serverId } = await makeServer(owner, [SOUND, REFUSED], { server: { name: 'Warehouse' } })
+    const { serverId } = await makeServer(owner, [GOOD_TOOL, REJECTED_TOOL], { server: { name: 'Warehouse' } })
     const { page, complaints } = await open(owner.email, `/servers/${serverId}/tools`)
-    await page.getByRole('heading', { name: 'What they cost a model' }).waitFor()
+    await page.getByRole('heading', { name: 'Token cost' }).waitFor()
     const table = page.getByRole('region', { name: 'Tokens by presentation' })
     await table.waitFor()
     const costs = table.getByRole('row')
     expect(await costs.filter({ hasText: 'Each tool by itself' }).getByText('now').count()).toBe(1)
-    await page.getByText(`counted by ${TOKEN_ENCODING}`).waitFor()
+    await page.getByText(`counted with ${TOKEN_ENCODING}`).waitFor()
     const tokens = Number(await page.locator('.cost b').textContent())
     expect(tokens).toBeGreaterThan(100)
-    const row = page.getByRole('region', { name: 'Tools at work' }).getByRole('row').filter({ hasText: REFUSED.name })
+    const row = page
+      .getByRole('region', { name: 'Tools and their bindings' })
+      .getByRole('row')
+      .filter({ hasText: REJECTED_TOOL.name })
     await row.getByRole('link', { name: '2 findings' }).click()
-    const findings = page.getByRole('region', { name: 'What speaks against these tools' }).getByRole('row')
+    const findings = page.getByRole('region', { name: 'Issues in these tools' }).getByRole('row')
     const refused = findings.filter({ hasText: 'OpenAI and VS Code refuse a list' })
     expect(await refused.getByText('refused', { exact: true }).count()).toBe(1)
     await refused.getByText('Add "items"').waitFor()
-    await refused.getByRole('link', { name: REFUSED.name }).click()
+    await refused.getByRole('link', { name: REJECTED_TOOL.name }).click()
     await page.waitForURL(`**/servers/${serverId}/tools/*`)
     expect(await complaints.take()).toEqual([])
   })
 
-  it('is read without scripts by every member, and says what another presentation would save', async () => {
+  it('are shown without scripts to every member, with what another presentation would save', async () => {
     const owner = await signUp(patchbay.origin)
-    const tools = Array.from({ length: 30 }, (_, index) => ({ ...SOUND, name: `get_thing_${index}` }))
+    const tools = Array.from({ length: 30 }, (_, index) => ({ ...GOOD_TOOL, name: `get_thing_${index}` }))
     const { serverId } = await makeServer(owner, tools, { server: { name: 'Warehouse' } })
     const session = await signInToPages(patchbay.origin, owner.email)
     await vi.waitFor(async () => {
-      expect((await session.get(`/servers/${serverId}/tools`)).html).not.toContain('Being counted')
+      expect((await session.get(`/servers/${serverId}/tools`)).html).not.toContain('Counting tokens')
     }, 30_000)
     const text = textOf((await session.get(`/servers/${serverId}/tools`)).html)
     expect(text).toMatch(/In groups, behind two tools 2 [\d,]+ [\d,]+ fewer/)
@@ -124,6 +127,6 @@ describe('what the tools of a server cost, and what speaks against them', () => 
       expect(shown).toMatch(/In groups, behind two tools now/)
       return shown
     }, 30_000)
-    expect(grouped).toContain('Clients of this server are not shown each tool')
+    expect(grouped).toContain('Clients of this server do not see each tool')
   })
 })

@@ -19,7 +19,7 @@ const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<s
   return `/servers/${longServerId}/tools/${id}`
 }
 
-/** A server that uses a stranger's toolkit, which has changed since. */
+/** A server whose toolkit from another organization has an update. */
 const withUpdate = async ({ origin, owner, organizationId }: DashboardWorld): Promise<string> => {
   const stranger = await signUp(origin)
   const toolkit = await stranger.create('/toolkits', { title: HOSTILE_NAME, visibility: 'public' })
@@ -55,7 +55,7 @@ const UPSTREAMS = {
   },
 } as const
 
-/** A server that holds MCP servers of every kind, one of which misses globals. */
+/** A server with MCP servers of every kind; one refers to missing globals. */
 const withUpstreams = async ({ owner, organizationId }: DashboardWorld) => {
   const { id: serverId } = await owner.create('/servers', { name: 'Behind it', organizationId })
   const ids = new Map<string, string>()
@@ -139,7 +139,7 @@ const tools: PageRow[] = [
     state: 'refused',
     status: 400,
     act: async page => {
-      await page.getByRole('button', { name: 'Add the tools picked' }).click()
+      await page.getByRole('button', { name: 'Add selected tools' }).click()
       await page.getByText('No tool is picked').waitFor()
     },
   },
@@ -154,9 +154,9 @@ const tools: PageRow[] = [
     act: async page => {
       await page.getByRole('group', { name: 'limit' }).getByLabel('A fixed value').check()
       await page.getByLabel('Fixed value of limit').fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
-      await page.getByRole('group', { name: 'base' }).getByLabel('Asked of the model').check()
+      await page.getByRole('group', { name: 'base' }).getByLabel('From the model').check()
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('What is typed for limit must be an integer').waitFor()
+      await page.getByText('The value of limit must be an integer').waitFor()
     },
   },
   {
@@ -164,9 +164,9 @@ const tools: PageRow[] = [
     path: onInstance(),
     state: 'new-global',
     act: async page => {
-      await page.getByRole('group', { name: 'since' }).getByLabel('A global or a secret').check()
+      await page.getByRole('group', { name: 'since' }).getByLabel('From a global or a secret').check()
       await page.getByLabel('Global for since').selectOption('+')
-      await page.getByRole('group', { name: 'since' }).getByLabel('Its key').waitFor()
+      await page.getByRole('group', { name: 'since' }).getByLabel('Key of the new global').waitFor()
     },
   },
   {
@@ -219,9 +219,9 @@ const bindings: PageRow[] = [
     act: async page => {
       await page.getByRole('checkbox', { name: 'base' }).first().check()
       await page.getByRole('checkbox', { name: 'limit' }).first().check()
-      await page.getByLabel('Take the value from').selectOption('fixed')
+      await page.getByLabel('New source').selectOption('fixed')
       await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
-      await page.getByRole('button', { name: 'Wire what is picked' }).click()
+      await page.getByRole('button', { name: 'Apply to selection' }).click()
       await page.getByText('Nothing was changed').waitFor()
     },
   },
@@ -239,7 +239,7 @@ const globals: PageRow[] = [
     act: async page => {
       await page.getByLabel('Key').fill(HOSTILE_NAME)
       await page.getByLabel('Value', { exact: true }).fill(HOSTILE_NAME)
-      await page.getByRole('button', { name: 'Add the global' }).click()
+      await page.getByRole('button', { name: 'Add global' }).click()
       await page.getByText('is no name for a global').waitFor()
     },
   },
@@ -249,7 +249,7 @@ const globals: PageRow[] = [
   { route: 'GET /servers/:uuid/globals/:key/remove', path: on('/globals/carrier_token/remove') },
 ]
 
-/** The tabs that wire a server. */
+/** The Tools, Sources, Bindings and Globals tabs of a server. */
 export const serverTabPages: readonly PageRow[] = [
   ...tools,
   ...sources,

@@ -163,15 +163,15 @@ it('nobody leaves a page with unsaved text by accident, and its draft is offered
   await page.waitForURL('**/servers')
 
   await page.goto(path)
-  await page.getByText('was not saved').waitFor()
+  await page.getByText('You have unsaved changes').waitFor()
   expect(await description(page).inputValue()).toBe('')
-  await page.getByRole('button', { name: 'Take it back' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
   expect(await description(page).inputValue()).toBe('Not saved yet')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=saved')
   await page.goto(path)
   await page.getByRole('heading', { name: 'What the model sees' }).waitFor()
-  expect(await page.getByText('was not saved').count()).toBe(0)
+  expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
 it('a session that ends in the middle of editing costs nothing that was typed, and is nobody else’s to read', async () => {
@@ -186,12 +186,12 @@ it('a session that ends in the middle of editing costs nothing that was typed, a
 
   await signIn(page, `person${++people}@example.com`, '/sign-up')
   await page.goto(path)
-  expect(await page.getByText('was not saved').count()).toBe(0)
+  expect(await page.getByText('You have unsaved changes').count()).toBe(0)
   await context.clearCookies()
 
   await signIn(page, email, '/sign-in')
   await page.goto(path)
-  await page.getByRole('button', { name: 'Take it back' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
   expect(await description(page).inputValue()).toBe('Typed when the session had ended')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=saved')
@@ -213,7 +213,7 @@ it('a save that is refused shows the form with everything, and keeps it should t
   page.on('dialog', dialog => dialog.accept())
   await page.goto('/toolkits')
   await page.goto('/toolkits/new-tool')
-  await page.getByRole('button', { name: 'Take it back' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
   await page.getByLabel('What id is, for the model').waitFor()
   expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('not a name')
@@ -241,7 +241,7 @@ it('of two tabs the other is told that the tool was saved, and shows both versio
   await other.getByRole('link', { name: 'Use the saved version' }).click()
   await other.waitForURL(`**${path}`)
   expect(await description(other).inputValue()).toBe('From this tab')
-  expect(await other.getByText('was not saved').count()).toBe(0)
+  expect(await other.getByText('You have unsaved changes').count()).toBe(0)
 })
 
 it('of two people the second is told, and may save over the first', async () => {

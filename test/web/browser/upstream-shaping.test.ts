@@ -190,15 +190,15 @@ it('offers back what was typed and not saved, of this tool alone, also where it 
 
   await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
   await page.getByLabel('Leave out').waitFor()
-  expect(await page.getByText('was not saved').count()).toBe(0)
+  expect(await page.getByText('You have unsaved changes').count()).toBe(0)
   await page.goto(`${path}/tool?name=list_orders`)
-  await page.getByRole('button', { name: 'Take it back' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
   expect(await page.getByLabel('Leave out').inputValue()).toBe('orders[].id')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByLabel('Leave out').waitFor()
-  expect(await page.getByText('was not saved').count()).toBe(0)
+  expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
 it('says where a session ended in the middle, and goes on where it has begun again', async () => {

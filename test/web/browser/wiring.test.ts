@@ -28,7 +28,7 @@ const cookiesOfAda = async () => {
   return [...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin }))
 }
 
-/** A tab in which Ada is signed in. */
+/** Opens a tab in which Ada is signed in. */
 const open = async (options: BrowserContextOptions = {}) => {
   const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
   await context.addCookies(await cookiesOfAda())
@@ -50,42 +50,42 @@ const makeDesk = async () => {
   return { ...made, at: (tab: string) => `/servers/${made.serverId}/${tab}` }
 }
 const box = (page: Page, name: string) => page.getByRole('checkbox', { name, exact: true })
-const told = (page: Page) => page.locator('[data-picked]').textContent()
+const selectionText = (page: Page) => page.locator('[data-selection]').textContent()
 
 describe('the matrix of bindings', () => {
-  it('wires a whole row to a global with a few clicks, and says that it is live', async () => {
+  it('binds a whole row to a global, and says that the change is live', async () => {
     const { at, url } = await makeDesk()
     const client = await connect(url)
     const { page, complaints } = await open()
     await page.goto(at('bindings'))
     await box(page, 'id string').check()
-    expect(await told(page)).toBe('1 row picked, 2 sockets')
+    expect(await selectionText(page)).toBe('1 row and 2 cells selected')
     await page.getByLabel('Global', { exact: true }).selectOption('desk')
-    await page.getByRole('button', { name: 'Wire what is picked' }).click()
-    await page.getByText('2 sockets wired. Online · 1 connection.').waitFor()
+    await page.getByRole('button', { name: 'Apply to selection' }).click()
+    await page.getByText('2 parameters bound. Online · 1 connection.').waitFor()
     expect((await callText(client, 'track')).text).toContain('"/north"')
     expect((await callText(client, 'quote')).text).toContain('"/north"')
     expect(complaints.take()).toEqual([])
   })
 
-  it('wires a single socket of a row, and the rest of it not', async () => {
+  it('binds a single cell of a row', async () => {
     const { at, url } = await makeDesk()
     const { page } = await open()
     await page.goto(at('bindings'))
     await box(page, 'id string').check()
     await box(page, 'id of quote').uncheck()
     expect(await box(page, 'id string').isChecked()).toBe(false)
-    expect(await told(page)).toBe('0 rows picked, 1 socket')
-    await page.getByLabel('Take the value from').selectOption('fixed')
+    expect(await selectionText(page)).toBe('0 rows and 1 cell selected')
+    await page.getByLabel('New source').selectOption('fixed')
     await page.getByLabel('Fixed value', { exact: true }).fill('seven')
-    await page.getByRole('button', { name: 'Wire what is picked' }).click()
-    await page.getByText('1 socket wired').waitFor()
+    await page.getByRole('button', { name: 'Apply to selection' }).click()
+    await page.getByText('1 parameter bound').waitFor()
     const client = await connect(url)
     expect((await callText(client, 'track')).text).toContain('"/seven"')
     expect((await callText(client, 'quote', { id: 'asked' })).text).toContain('"/asked"')
   })
 
-  it('is walked and wired by keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     const { at, url } = await makeDesk()
     const { page } = await open()
     await page.goto(at('bindings'))
@@ -102,31 +102,31 @@ describe('the matrix of bindings', () => {
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Space')
-    expect(await told(page)).toBe('1 row picked, 2 sockets')
+    expect(await selectionText(page)).toBe('1 row and 2 cells selected')
     await page.getByLabel('Global', { exact: true }).focus()
     await page.keyboard.type('desk')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByText('2 sockets wired').waitFor()
+    await page.getByText('2 parameters bound').waitFor()
     const client = await connect(url)
     expect((await callText(client, 'quote')).text).toContain('"/north"')
   })
 
-  it('is searched and filtered as one types, and a row then means what is shown of it', async () => {
+  it('is filtered while the user types, and a selected row then covers only its visible cells', async () => {
     const { at, url, instanceIds } = await makeDesk()
     const bindings = { id: { source: 'instance', value: 'kept' } }
     await ada.expectOk('PATCH', `/instances/${instanceIds.quote}`, { bindings })
     const { page, complaints } = await open()
     await page.goto(at('bindings'))
-    await page.getByLabel('Source').selectOption('exposed')
+    await page.getByLabel('Source', { exact: true }).selectOption('exposed')
     await box(page, 'id of quote').waitFor({ state: 'detached' })
     await page.getByLabel('Search').fill('id')
     await box(page, 'count integer').waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('?q=id&source=exposed')
     await box(page, 'id string').check()
     await page.getByLabel('Global', { exact: true }).selectOption('desk')
-    await page.getByRole('button', { name: 'Wire what is picked' }).click()
-    await page.getByText('1 socket wired').waitFor()
+    await page.getByRole('button', { name: 'Apply to selection' }).click()
+    await page.getByText('1 parameter bound').waitFor()
     const client = await connect(url)
     expect((await callText(client, 'track')).text).toContain('"/north"')
     expect((await callText(client, 'quote')).text).toContain('"/kept"')
@@ -135,16 +135,16 @@ describe('the matrix of bindings', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('names what cannot be, keeps what was picked and typed, and changes nothing', async () => {
+  it('lists the errors, keeps the selection and the input, and changes nothing', async () => {
     const { at, instanceIds } = await makeDesk()
     const { page } = await open({ javaScriptEnabled: false })
     await page.goto(at('bindings'))
-    await page.getByRole('button', { name: 'Wire what is picked' }).click()
-    await page.getByText('Nothing is picked').waitFor()
+    await page.getByRole('button', { name: 'Apply to selection' }).click()
+    await page.getByText('Nothing is selected').waitFor()
     await box(page, 'count integer').check()
-    await page.getByLabel('Take the value from').selectOption('fixed')
+    await page.getByLabel('New source').selectOption('fixed')
     await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE)
-    await page.getByRole('button', { name: 'Wire what is picked' }).click()
+    await page.getByRole('button', { name: 'Apply to selection' }).click()
     const alert = page.getByRole('alert')
     await alert.getByText('Nothing was changed: 2 of the tools cannot take this.').waitFor()
     expect(await alert.getByRole('listitem').allInnerTexts()).toEqual([
@@ -157,30 +157,30 @@ describe('the matrix of bindings', () => {
     expect(body).toMatchObject({ bindings: {} })
   })
 
-  it('of more tools than a page holds means all of them where that is said', async () => {
+  it('applies to the tools of one page or to all tools, as chosen', async () => {
     const many = Array.from({ length: 23 }, (_, index) => tool(`tool_${index}`))
     const { serverId } = await makeServer(ada, many)
     const { page } = await open({ javaScriptEnabled: false })
-    const wire = async (text: string, scope: string) => {
+    const bind = async (text: string, scope: string) => {
       await page.goto(`/servers/${serverId}/bindings`)
       await box(page, 'id string').check()
-      await page.getByLabel('Take the value from').selectOption('fixed')
+      await page.getByLabel('New source').selectOption('fixed')
       await page.getByLabel('Fixed value', { exact: true }).fill(text)
-      await page.getByLabel('A row means').selectOption(scope)
-      await page.getByRole('button', { name: 'Wire what is picked' }).click()
+      await page.getByLabel('Apply to', { exact: true }).selectOption(scope)
+      await page.getByRole('button', { name: 'Apply to selection' }).click()
     }
-    await wire('some', 'page')
-    await page.getByText('20 sockets wired').waitFor()
+    await bind('some', 'page')
+    await page.getByText('20 parameters bound').waitFor()
     await page.getByRole('link', { name: 'Next' }).click()
     expect(await page.locator('.matrix thead a').allInnerTexts()).toEqual(['tool_7', 'tool_8', 'tool_9'])
-    await wire('every', 'all')
-    await page.getByText('23 sockets wired').waitFor()
+    await bind('every', 'all')
+    await page.getByText('23 parameters bound').waitFor()
     expect(await patchbay.services.db.binding.count({ where: { instance: { serverId } } })).toBe(23)
   })
 })
 
 describe('without scripts', () => {
-  it('somebody adds tools, wires one to a secret made on the way, and it is called so', async () => {
+  it('tools can be added, one bound to a new secret, and called with it', async () => {
     const toolkit = await ada.create('/toolkits', { title: HOSTILE })
     for (const name of ['first', 'second']) await ada.create(`/toolkits/${toolkit.id}/tools`, tool(name))
     const server = await ada.create('/servers', { name: 'Fresh', access: 'public' })
@@ -188,28 +188,28 @@ describe('without scripts', () => {
     await page.goto(`/servers/${server.id}/tools`)
     await page.getByRole('link', { name: 'Add tools' }).click()
     await page.getByLabel('Toolkit').selectOption({ label: `${HOSTILE}, 2 tools` })
-    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('button', { name: 'Filter' }).click()
     await box(page, 'first').check()
     await box(page, 'second').check()
-    await page.getByRole('button', { name: 'Add the tools picked' }).click()
-    await page.getByText('2 tools are at work. Online · 0 connections.').waitFor()
+    await page.getByRole('button', { name: 'Add selected tools' }).click()
+    await page.getByText('2 tools added. Online · 0 connections.').waitFor()
 
-    const working = page.getByRole('region', { name: 'Tools at work and their values' })
-    await working.getByRole('link', { name: 'first' }).click()
+    const tools = page.getByRole('region', { name: 'Tools and their bindings' })
+    await tools.getByRole('link', { name: 'first' }).click()
     const key = page.getByRole('group', { name: 'key' })
-    await key.getByLabel('A global or a secret').check()
+    await key.getByLabel('From a global or a secret').check()
     await page.getByLabel('Global for key').selectOption('+')
-    await key.getByLabel('Its key').fill('api_key')
-    await key.getByLabel('Its value').fill('sk-made-here')
-    await key.getByLabel('It is a secret').check()
+    await key.getByLabel('Key of the new global').fill('api_key')
+    await key.getByLabel('Value of the new global').fill('sk-made-here')
+    await key.getByLabel('Store as a secret').check()
     const id = page.getByRole('group', { name: 'id' })
     await id.getByLabel('A fixed value').check()
     await page.getByLabel('Fixed value of id').fill('{{absent}}')
-    await page.getByRole('button', { name: 'Check without saving' }).click()
-    await id.getByText('There is no global absent yet').waitFor()
+    await page.getByRole('button', { name: 'Preview changes' }).click()
+    await id.getByText('The global absent does not exist').waitFor()
     expect(await page.content()).not.toContain('sk-made-here')
     await page.getByLabel('Fixed value of id').fill('seven')
-    await key.getByLabel('Its value').fill('sk-made-here')
+    await key.getByLabel('Value of the new global').fill('sk-made-here')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved').waitFor()
     expect(await page.getByLabel('Global for key').inputValue()).toBe('api_key')
@@ -219,14 +219,14 @@ describe('without scripts', () => {
 
     await page.getByRole('link', { name: 'Remove from this server…' }).click()
     await page.getByLabel('Type the name to confirm').fill('wrong')
-    await page.getByRole('button', { name: 'Remove the tool' }).click()
+    await page.getByRole('button', { name: 'Remove tool' }).click()
     await page.getByText('The name is not first.').waitFor()
     await page.getByLabel('Type the name to confirm').fill('first')
-    await page.getByRole('button', { name: 'Remove the tool' }).click()
-    await page.getByText('The tool is removed from this server').waitFor()
+    await page.getByRole('button', { name: 'Remove tool' }).click()
+    await page.getByText('Tool removed from this server').waitFor()
   })
 
-  it('a secret stays as it is under an empty field, and is replaced, uncovered or removed only by what is typed', async () => {
+  it('a secret is kept if its field is empty, and is never shown when it is replaced or removed', async () => {
     const { at, serverId, instanceIds } = await makeDesk()
     const bindings = { key: { source: 'server', value: 'token' } }
     await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings })
@@ -234,35 +234,35 @@ describe('without scripts', () => {
     const before = await stored()
     const { page } = await open({ javaScriptEnabled: false })
     await page.goto(at('globals'))
-    expect(await page.getByRole('row', { name: /token/ }).textContent()).toContain('set, sealed')
+    expect(await page.getByRole('row', { name: /token/ }).textContent()).toContain('hidden')
     await page.getByRole('link', { name: 'token' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The secret is as it was').waitFor()
+    await page.getByText('The secret is unchanged').waitFor()
     expect(await stored()).toEqual(before)
-    await page.getByLabel('It is a secret').uncheck()
+    await page.getByLabel('Store as a secret').uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('what is sealed cannot be shown').waitFor()
+    await page.getByText('the stored secret cannot be shown').waitFor()
     expect(await stored()).toEqual(before)
-    await page.getByLabel('It is a secret').check()
-    await page.getByLabel('A new secret in its place').fill('sk-second')
+    await page.getByLabel('Store as a secret').check()
+    await page.getByLabel('New value').fill('sk-second')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved').waitFor()
     expect((await stored()).value).not.toBe(before.value)
     expect(await page.content()).not.toContain('sk-second')
-    await page.getByRole('link', { name: 'Remove it…' }).click()
-    await page.getByText('It is read by 1 parameter in 1 tool').waitFor()
+    await page.getByRole('link', { name: 'Remove global…' }).click()
+    await page.getByText('It is used by 1 parameter in 1 tool').waitFor()
     expect(await page.getByRole('main').getByRole('listitem').filter({ hasText: 'track' }).textContent()).toContain(
       'key',
     )
     await page.getByLabel('Type the name to confirm').fill('token')
-    await page.getByRole('button', { name: 'Remove the global' }).click()
-    await page.getByText('The global is removed').waitFor()
-    await page.getByRole('heading', { name: 'Asked for, and not there' }).waitFor()
-    await page.getByRole('link', { name: 'Add it' }).click()
+    await page.getByRole('button', { name: 'Remove global', exact: true }).click()
+    await page.getByText('Global removed').waitFor()
+    await page.getByRole('heading', { name: 'Missing globals' }).waitFor()
+    await page.getByRole('link', { name: 'Add', exact: true }).click()
     expect(await page.getByLabel('Key').inputValue()).toBe('token')
   })
 
-  it('a toolkit of another organization is taken, its update looked at and accepted, and removed again', async () => {
+  it('a toolkit of another organization can be added, updated and removed', async () => {
     const eve = await signUp(patchbay.origin)
     const shared = await eve.create('/toolkits', { title: `Shared ${HOSTILE}`, visibility: 'public' })
     const theirs = await eve.create(`/toolkits/${shared.id}/tools`, tool('shared_tool'))
@@ -294,8 +294,8 @@ describe('without scripts', () => {
   })
 })
 
-describe('the page of a tool at work', () => {
-  it('shows as one types what the model would see, and what speaks against it', async () => {
+describe('the page of a tool of a server', () => {
+  it('updates the definition and the problems while the user types', async () => {
     const { at, instanceIds } = await makeDesk()
     const { page, complaints } = await open()
     await page.goto(at(`tools/${instanceIds.track}`))
@@ -306,14 +306,14 @@ describe('the page of a tool at work', () => {
     await page.locator('#seen').filter({ hasNotText: '"count"' }).waitFor()
     await page.getByLabel('Fixed value of count').fill('many')
     await page.getByLabel('Fixed value of count').blur()
-    await count.getByText('What is typed for count must be an integer').waitFor()
+    await count.getByText('The value of count must be an integer').waitFor()
     expect(await page.getByLabel('Fixed value of count').inputValue()).toBe('many')
     const { body } = await ada.expectOk('GET', `/instances/${instanceIds.track}`)
     expect(body).toMatchObject({ bindings: {} })
     expect(complaints.take()).toEqual([])
   })
 
-  it('tells the second of two who edit it, with both versions, and saves over the other only when told to', async () => {
+  it('shows both versions when two users edit it, and overwrites only on request', async () => {
     const { at, instanceIds } = await makeDesk()
     const first = await open()
     const second = await open()
@@ -336,29 +336,29 @@ describe('the page of a tool at work', () => {
     expect(await described()).toMatchObject({ description: `The second ${HOSTILE}` })
   })
 
-  it('keeps what is typed when the session ends in the middle of it, and gives it back', async () => {
+  it('restores unsaved input after the session has ended', async () => {
     const { at, instanceIds } = await makeDesk()
     const { page } = await open()
     await page.goto(at(`tools/${instanceIds.track}`))
     await page.getByRole('group', { name: 'id' }).getByLabel('A fixed value').check()
     await page.getByLabel('Fixed value of id').fill('typed')
-    await page.getByRole('group', { name: 'key' }).getByLabel('A global or a secret').check()
+    await page.getByRole('group', { name: 'key' }).getByLabel('From a global or a secret').check()
     await page.getByLabel('Global for key').selectOption('+')
-    await page.getByRole('group', { name: 'key' }).getByLabel('Its value').fill('sk-typed')
+    await page.getByRole('group', { name: 'key' }).getByLabel('Value of the new global').fill('sk-typed')
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByLabel('Password').waitFor()
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('sk-typed')
     await page.context().addCookies(await cookiesOfAda())
     await page.goto(at(`tools/${instanceIds.track}`))
-    await page.getByRole('button', { name: 'Take it back' }).click()
+    await page.getByRole('button', { name: 'Restore' }).click()
     expect(await page.getByLabel('Fixed value of id').inputValue()).toBe('typed')
     await page.locator('#seen').filter({ hasNotText: '"id"' }).waitFor()
   })
 })
 
-describe('for who may only look', () => {
-  it('every tab is shown whole, and without anything that would be refused', async () => {
+describe('for viewers', () => {
+  it('every tab is shown without forms or links that they may not use', async () => {
     const { serverId, toolkitId, instanceIds, at } = await makeDesk()
     const viewer = await signUp(patchbay.origin)
     const { db } = patchbay.services
@@ -367,10 +367,10 @@ describe('for who may only look', () => {
     const paths = ['tools', `tools/${instanceIds.track}`, 'sources', `sources/${toolkitId}`, 'bindings', 'globals']
     for (const path of [...paths, 'globals/token', 'globals/desk']) {
       const headers = { authorization: `Bearer ${viewer.token}` }
-      const answer = await fetch(`${patchbay.origin}${at(path)}`, { headers })
-      const html = await answer.text()
-      expect([path, answer.status]).toEqual([path, 200])
-      // Of the page's own: the switch of colours is everybody's.
+      const response = await fetch(`${patchbay.origin}${at(path)}`, { headers })
+      const html = await response.text()
+      expect([path, response.status]).toEqual([path, 200])
+      // Everyone has the theme switch.
       const forms = [...html.matchAll(/<form [^>]*method="post" action="([^"]*)"/g)].map(([, action]) => action)
       expect([path, forms]).toEqual([path, ['/theme']])
       expect(html).not.toMatch(new RegExp(`href="/servers/${serverId}/[^"]*/(new|remove)"`))
