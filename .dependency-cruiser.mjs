@@ -87,8 +87,8 @@ export default {
     ),
     onlyAt(
       'processes-are-for-upstreams',
-      'Only src/upstreams/connection and the threads of src/tool-search start processes: there they are bounded, and none outlives Patchbay',
-      '^src/(upstreams/connection/|lib/worker/job-process\\.ts$)',
+      'Only src/upstreams/connection and the worker pool start processes: there they are bounded, and none outlives Patchbay',
+      '^src/(upstreams/connection/|lib/worker/isolated-process\\.ts$)',
       '^(node:)?(child_process|cluster)$',
     ),
     rule(

@@ -7,6 +7,7 @@ import { removeOldToolDays } from './history/tool-days.store.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import { openInstallation, setupTokenOf } from './installation.ts'
+import { createJobPool } from './job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
 import { createChanges } from './lib/events/changes.ts'
 import { createEventBus } from './lib/events/event-bus.ts'
@@ -42,7 +43,6 @@ import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptanc
 import { tenancyPlugin } from './tenancy/plugin.ts'
 import type { EmbeddingLimits } from './tool-search/embeddings/tool-embeddings.ts'
 import { toolSearchPlugin } from './tool-search/plugin.ts'
-import { createCatalogueWork } from './tools/lint/catalogue-work.ts'
 import { toolsPlugin } from './tools/plugin.ts'
 import { createStateDigest } from './upstreams/config/state-digest.ts'
 import type { ConnectionLimits } from './upstreams/connection/connection-limits.ts'
@@ -122,11 +122,20 @@ const openServices = async (
 
   const recorder = createRecorder({ target: settings.database, logger })
   lifecycle.onClose(recorder.close)
-  const counting = createTokenWork()
-  lifecycle.onClose(counting.close)
-  const catalogueWork = createCatalogueWork()
-  lifecycle.onClose(catalogueWork.close)
-  const results = resultsPlugin({ ...common, recorder, answerKeeping }, lifecycle)
+  const workers = createJobPool()
+  lifecycle.onClose(workers.close)
+  const counting = createTokenWork(workers.job('count-tokens'))
+  const results = resultsPlugin(
+    {
+      ...common,
+      recorder,
+      countResults: workers.job('count-results'),
+      inspectResult: workers.job('inspect-result'),
+      shapeResult: workers.job('shape-result'),
+      answerKeeping,
+    },
+    lifecycle,
+  )
   const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
 
   // Calls that are cancelled by closing the connections below are recorded before the recorder above closes.
@@ -256,7 +265,7 @@ const openServices = async (
     upstreamStates: createStateDigest({ listHeld: upstream.connections.listHeld, stateOf: upstreamStateOf }),
     execution,
     findShownAs: execution.findShownAs,
-    catalogueReports: createCatalogueReports({ execution, work: catalogueWork, bus }),
+    catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),
     /** What the demo makes a toolkit of. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
   }

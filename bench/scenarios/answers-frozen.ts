@@ -1,5 +1,7 @@
 /** The frozen results with a token budget: the size of the first reply, and whether every question can be answered. */
 
+import { createJobPool } from '../../src/job-pool.ts'
+import { JOBS } from '../../src/jobs.ts'
 import type { AnswerSteps } from '../../src/lib/json/answer-steps.ts'
 import { type AnswerToolName, readAnswerWish } from '../../src/results/budget/answer-tool-params.ts'
 import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
@@ -33,7 +35,14 @@ const stepsOf = (call: AnswerCall): AnswerSteps => {
 }
 
 const read = async (work: Work, source: Source, steps: AnswerSteps = {}) => {
-  const seen = await work.look({ owner: 'bench', ...source, steps, budgetTokens: BUDGET_TOKENS, keepsWhole: true })
+  const seen = await work.look({
+    owner: 'bench',
+    group: 'bench',
+    ...source,
+    steps,
+    budgetTokens: BUDGET_TOKENS,
+    keepsWhole: true,
+  })
   if (!seen.ok) throw new Error(seen.error.message)
   return seen.value
 }
@@ -61,7 +70,9 @@ const askAbout = async (work: Work, answer: FrozenAnswer) => {
 }
 
 export const measureFrozen = async (bench: Bench): Promise<void> => {
-  const work = createAnswerWork({ timeLimitMs: TIME_LIMIT_MS })
+  const jobs = { ...JOBS, 'inspect-result': { ...JOBS['inspect-result'], timeLimitMs: TIME_LIMIT_MS } }
+  const workers = createJobPool({ jobs })
+  const work = createAnswerWork(workers.job('inspect-result'))
   try {
     const all: Awaited<ReturnType<typeof askAbout>>[] = []
     for (const answer of ANSWERS) all.push(await askAbout(work, answer))
@@ -96,6 +107,6 @@ export const measureFrozen = async (bench: Bench): Promise<void> => {
     })
     bench.log(`${asked} questions about ${all.length} results, ${show(missed.length)} missed`)
   } finally {
-    await work.close()
+    await workers.close()
   }
 }

@@ -5,22 +5,28 @@ import type { EventBus } from '../lib/events/event-bus.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
+import type { Job } from '../lib/worker/job.ts'
 import { listServersThere } from '../servers/server-names.store.ts'
+import type { AnswerJob, AnswerView } from './budget/answer-job.ts'
 import { createAnswerWork } from './budget/answer-work.ts'
 import { createAnswerKeeping } from './cache/answer-keeping.ts'
 import type { AnswerKeepingOptions } from './cache/answer-shelves.ts'
 import { createAnswerCache } from './cut-cache/answer-cache.ts'
 import { createSharedAnswerStore } from './cut-cache/shared-answers.store.ts'
-import { createAnswerTokensWork } from './ledger/answer-tokens-work.ts'
+import type { AnswerTokens, AnswerTokensJob } from './ledger/answer-tokens-job.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
 import { createAnswerShaper } from './shape/answer-shaper.ts'
+import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
 export type ResultsNeeds = {
   db: Database
   bus: EventBus
   logger: Logger
   recorder: Recorder
+  countResults: Job<AnswerTokensJob, AnswerTokens>
+  inspectResult: Job<AnswerJob, AnswerView | undefined>
+  shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'answerCacheBytes' | 'dataDirectory'>
   /** Limits and clock of the response cache, in place of the usual ones. */
   answerKeeping: AnswerKeepingOptions | undefined
@@ -29,10 +35,8 @@ export type ResultsNeeds = {
 export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   const { db, bus, logger, recorder, settings } = needs
 
-  const answerTokens = createAnswerTokensWork()
-  lifecycle.onClose(answerTokens.close)
   const callLedger = createCallLedger({
-    work: answerTokens,
+    count: needs.countResults,
     recorder,
     onInternalError: error => logger.error({ err: error }, 'the tokens of a result could not be counted'),
   })
@@ -52,10 +56,8 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   })
   lifecycle.onClose(answers.close)
   bus.subscribe('server_removed', ({ serverId }) => answers.dropServer(serverId))
-  const reading = createAnswerWork()
-  lifecycle.onClose(reading.close)
-  const shaper = createAnswerShaper()
-  lifecycle.onClose(shaper.close)
+  const reading = createAnswerWork(needs.inspectResult)
+  const shaper = createAnswerShaper(needs.shapeResult)
 
   const keepings = createAnswerKeeping(needs.answerKeeping)
   bus.subscribe('server_changed', ({ serverId }) => keepings.forgetServer(serverId))

@@ -110,7 +110,8 @@ export const compileServer = async (
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const answersGroup = nameAnswersGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
   const { limit } = createAnswerBudget(server, isGrouped ? answersGroup : undefined, parts)
-  const place = { shaper: parts.shaper, owner: server.id, compactTables: server.compactTables }
+  const { organizationId, compactTables } = server
+  const place = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
   const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),

@@ -130,11 +130,12 @@ export const compileTool = (
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
   { http, recorder, limits, keepings, onInternalError, shaper }: ExecutionParts,
-  { compactTables }: Pick<Server, 'compactTables'>,
+  { organizationId, compactTables }: Pick<Server, 'organizationId' | 'compactTables'>,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
-  const findPlan = planOnce(instance, globals, limits, { shaper, owner: serverId, compactTables })
-  const isShaped = planShaping(tool, { shaper, owner: serverId, compactTables }, 0) !== undefined
+  const place = { shaper, owner: serverId, group: organizationId, compactTables }
+  const findPlan = planOnce(instance, globals, limits, place)
+  const isShaped = planShaping(tool, place, 0) !== undefined
   const named = { serverId, name }
   const keepingFor = keepings.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
   return {

@@ -147,7 +147,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   /** Shapes results as the server would, if there is one. */
   const placeFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingPlace> => {
     const server = serverId === undefined ? undefined : await getServerFor(db, actor, serverId, 'build')
-    return { shaper: parts.shaper, owner: actor.userId, compactTables: server?.compactTables ?? false }
+    const { organizationId: group = actor.userId, compactTables = false } = server ?? {}
+    return { shaper: parts.shaper, owner: actor.userId, group, compactTables }
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import type { TokenWork } from '../lib/tokens/token-work.ts'
+import type { Tenant } from '../lib/worker/fair-queue.ts'
 import type { CompiledTool, ToolResult } from '../runtime/call/compiled-server.ts'
 import { cutText, listNames } from '../runtime/call/group-texts.ts'
 
@@ -11,7 +12,7 @@ const MAX_LEFT_NAMED = 5
 const LEFT_TOKENS = 120
 
 export type FoundBudget = {
-  serverId: string
+  tenant: Tenant
   /** Token budget of one result; 0 means unlimited. */
   maxTokens: number
   counting: Pick<TokenWork, 'sumTokens'>
@@ -28,13 +29,10 @@ const renderFound = ({ name, title, description, inputSchema }: Described): stri
   })
 
 /** Counts the leading texts that fit the budget: at least one, since a tool that is not shown cannot be called. */
-const countWithin = async (
-  texts: readonly string[],
-  { serverId, maxTokens, counting }: FoundBudget,
-): Promise<number> => {
+const countWithin = async (texts: readonly string[], { tenant, maxTokens, counting }: FoundBudget): Promise<number> => {
   let left = maxTokens - LEFT_TOKENS
   for (const [index, text] of texts.entries()) {
-    left -= await counting.sumTokens(serverId, [text])
+    left -= await counting.sumTokens(tenant, [text])
     if (left < 0) return Math.max(1, index)
   }
   return texts.length

@@ -17,7 +17,10 @@ export type PresentingParts = {
   onSkipped: (tool: string, reason: string) => void
 }
 
-type PresentedServer = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'>
+type PresentedServer = Pick<
+  Server,
+  'organizationId' | 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'
+>
 
 /** Patchbay's own tools that continue from cut results: listed always, because any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
@@ -35,7 +38,7 @@ const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, 
 
 const presentSearch = (
   { tools, unlisted, explainMissing, ...server }: CompiledServer,
-  { pinnedTools, maxResponseTokens: maxTokens }: PresentedServer,
+  { organizationId, pinnedTools, maxResponseTokens: maxTokens }: PresentedServer,
   parts: PresentingParts,
 ): CompiledServer => {
   const shown = listShown(tools, new Set(pinnedTools), parts)
@@ -43,7 +46,7 @@ const presentSearch = (
   const explain = (name: string) => explainMissing?.('tools', name)
   const hiddenCount = tools.length - shown.length
   const { finder, embeddings, counting } = parts
-  const budget = { serverId: server.id, maxTokens, counting }
+  const budget = { tenant: { owner: server.id, group: organizationId }, maxTokens, counting }
   const own = compileSearchTools(tools, findable, hiddenCount, { finder, embeddings, unlisted, explain, budget })
   return {
     ...server,
@@ -52,8 +55,12 @@ const presentSearch = (
   }
 }
 
-const countList = async ({ id, tools }: CompiledServer, { counting }: PresentingParts): Promise<number> =>
-  counting.sumTokens(id, await mapInTurns(tools, tool => renderToolJson(tool)))
+const countList = async (
+  { id, tools }: CompiledServer,
+  { organizationId }: PresentedServer,
+  { counting }: PresentingParts,
+): Promise<number> =>
+  counting.sumTokens({ owner: id, group: organizationId }, await mapInTurns(tools, tool => renderToolJson(tool)))
 
 /**
  * Returns the server as clients see it: flat, or behind a search if the builder chose that or the list of tools costs
@@ -66,7 +73,7 @@ export const presentTools = async (
 ): Promise<CompiledServer> => {
   if (server.presentation === 'search') return presentSearch(compiled, server, parts)
   if (server.presentation !== 'auto') return compiled
-  const tokens = await countList(compiled, parts)
+  const tokens = await countList(compiled, server, parts)
   const presentation = tokens <= server.maxFlatTokens ? 'flat' : 'search'
   const shownAs: ShownAs = { presentation, tokens, maxTokens: server.maxFlatTokens }
   const shown = presentation === 'flat' ? compiled : presentSearch(compiled, server, parts)

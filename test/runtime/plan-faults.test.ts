@@ -57,7 +57,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       shaper: patchbay.services.shaper,
       onInternalError: error => heard.push(error),
     },
-    { compactTables: false },
+    { organizationId: 'one', compactTables: false },
   )
 
   const { signal } = new AbortController()

@@ -1,16 +1,17 @@
 import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import type { Job } from '../../lib/worker/job.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import { renderTool } from '../../mcp/registry/tool-definition.ts'
 import type { CompiledServer, CompiledTool, PresentedServers } from '../../runtime/call/compiled-server.ts'
 import { clientNameOf } from '../../servers/client-name.ts'
 import { explainShownAs } from '../../servers/settings/shown-as.ts'
+import type { CatalogueFigures, CatalogueJob } from '../../tools/lint/catalogue-job.ts'
 import {
   type CatalogueReport,
   LISTED_PRESENTATIONS,
   type ListedPresentation,
 } from '../../tools/lint/catalogue-report.ts'
-import type { CatalogueWork } from '../../tools/lint/catalogue-work.ts'
 import { joinList } from '../../tools/lint/read-catalogue.ts'
 
 /** Our own tools about answers: they cost what they cost, and no builder can mend them. */
@@ -27,14 +28,21 @@ const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
 })
 
 /** Has the lists counted and linted as clients would get them. */
-export const buildReport = async (servers: PresentedServers, work: CatalogueWork): Promise<CatalogueReport> => {
+export const buildReport = async (
+  servers: PresentedServers,
+  readCatalogue: Job<CatalogueJob, CatalogueFigures>,
+): Promise<CatalogueReport> => {
   const lists: Record<ListedPresentation, readonly string[]> = {
     flat: await renderList(servers.flat),
     grouped: await renderList(servers.grouped),
     search: await renderList(servers.search),
   }
   const ours = new Set(servers.flat.tools.filter(isOurs).map(({ name }) => name))
-  const { tools, tokens } = await work.read(servers.flat.id, { serverName: clientNameOf(servers.flat), lists, ours })
+  const { id, access } = servers.flat
+  const job = { serverName: clientNameOf(servers.flat), lists, ours }
+  const read = await readCatalogue.run(id, job, { group: access.organizationId })
+  if (!read.ok) throw new Error(`the catalogue of server ${id} was not counted: ${read.error}`)
+  const { tools, tokens } = read.value
   const costs = LISTED_PRESENTATIONS.map(presentation => ({
     presentation,
     tools: lists[presentation].length,

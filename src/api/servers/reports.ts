@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../../lib/events/event-bus.ts'
+import type { Job } from '../../lib/worker/job.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { CatalogueFigures, CatalogueJob } from '../../tools/lint/catalogue-job.ts'
 import type { CatalogueReport, FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
-import type { CatalogueWork } from '../../tools/lint/catalogue-work.ts'
 import { buildReport } from './report.ts'
 
 export type ReportParts = {
   execution: Pick<ExecutionService, 'compilePresented'>
-  work: CatalogueWork
+  readCatalogue: Job<CatalogueJob, CatalogueFigures>
   bus: EventBus
 }
 
@@ -20,13 +21,13 @@ const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { find
  * Reports of servers' catalogues, each made when it is first asked for and kept until something changes that it is
  * made of. Whoever asks has looked whether they may.
  */
-export const createCatalogueReports = ({ execution, work, bus }: ReportParts) => {
+export const createCatalogueReports = ({ execution, readCatalogue, bus }: ReportParts) => {
   const made = new LRUCache<string, CatalogueReport>({ maxSize: MAX_REMEMBERED, sizeCalculation: sizeOf })
   const running = new Map<string, Promise<CatalogueReport | undefined>>()
 
   const make = async (serverId: string): Promise<CatalogueReport | undefined> => {
     const servers = await execution.compilePresented(serverId)
-    return servers && buildReport(servers, work)
+    return servers && buildReport(servers, readCatalogue)
   }
 
   const start = async (serverId: string): Promise<CatalogueReport | undefined> => {

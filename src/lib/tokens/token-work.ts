@@ -1,49 +1,29 @@
-import { findWorker } from '../worker/find-worker.ts'
+import type { Tenant } from '../worker/fair-queue.ts'
+import type { Job } from '../worker/job.ts'
 import { mapInTurns } from '../worker/pause.ts'
-import { createThreads } from '../worker/threads.ts'
 import { createKnownTokens } from './known-tokens.ts'
 import type { TokenCounter } from './token-counter.ts'
-import { countTokens, TABLES_IDLE_MS } from './tokens.ts'
+import { countTokens } from './tokens.ts'
 
-/** What one list of texts may take: that of 2,000 tools takes a second. */
-const TIME_LIMIT_MS = 20_000
-/** Memory of the thread, in MB: the tables of the encoding take 40. */
-const MEMORY_LIMIT_MB = 256
-/** Lists that wait for it, of all owners and of one. */
-const MAX_WAITING = 200
-const MAX_WAITING_OF_OWNER = 50
-/** Whose the single texts are that pages count. */
-const PAGES = 'pages'
+/** The single texts that pages count. */
+const PAGES: Tenant = { owner: 'pages', group: 'pages' }
 
-/**
- * Counts tokens in a thread of its own, those of each text once: to load the encoding's tables alone takes longer than
- * calls should wait for.
- */
-export const createTokenWork = () => {
-  const threads = createThreads<readonly string[], number[]>({
-    worker: findWorker('./count.worker', import.meta.url),
-    maxThreads: 1,
-    maxOfOwner: 1,
-    maxWaiting: MAX_WAITING,
-    maxWaitingOfOwner: MAX_WAITING_OF_OWNER,
-    timeLimitMs: TIME_LIMIT_MS,
-    memoryLimitMb: MEMORY_LIMIT_MB,
-    idleMs: TABLES_IDLE_MS,
-  })
+/** Counts tokens in the worker pool, and each text once: loading the tokenizer alone takes longer than calls may wait. */
+export const createTokenWork = (countTexts: Job<readonly string[], number[]>) => {
   const known = createKnownTokens()
 
-  const countThere = async (owner: string, texts: readonly string[]): Promise<number[]> => {
+  const countUnknown = async ({ owner, group }: Tenant, texts: readonly string[]): Promise<number[]> => {
     if (texts.length === 0) return []
-    const counted = await threads.run(owner, () => texts)
-    // Whoever needs the number gets it, if it has to be from here.
+    const counted = await countTexts.run(owner, texts, { group })
+    // The caller needs the number, if need be from this thread.
     return counted.ok ? counted.value : mapInTurns(texts, countTokens)
   }
 
-  const sumTokens = async (owner: string, texts: readonly string[]): Promise<number> => {
+  const sumTokens = async (tenant: Tenant, texts: readonly string[]): Promise<number> => {
     const found = await mapInTurns(texts, text => ({ text, ...known.find(text) }))
     const unknown = found.filter(({ tokens }) => tokens === undefined)
-    const counted = await countThere(
-      owner,
+    const counted = await countUnknown(
+      tenant,
       unknown.map(({ text }) => text),
     )
     for (const [index, { remember }] of unknown.entries()) remember(counted[index] ?? 0)
@@ -52,11 +32,10 @@ export const createTokenWork = () => {
   }
 
   return {
-    /** Of all the texts together. `owner`: whose they are, such as a server's id. */
+    /** Counts all the texts together. */
     sumTokens,
-    /** Of one text, for a page. */
+    /** Counts one text for a page. */
     count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,
-    close: threads.close,
   }
 }
 

@@ -4,12 +4,6 @@ import { createPause } from '../worker/pause.ts'
 export const TOKEN_ENCODING = 'o200k_base'
 
 /**
- * How long a thread that only counts is kept when it has nothing to count: the encoding's tables are made anew in 0.2 s,
- * and hold more memory than a thousand servers.
- */
-export const TABLES_IDLE_MS = 20_000
-
-/**
  * Longest run of letters, or of whatever is neither letter nor digit, that is counted in one piece, in characters. The
  * time of a piece grows with its square; no word of any language is as long, and what is cut costs one token more at
  * most. Signs and blanks are one kind here: the encoding has pieces of both, such as a sign with slashes and line breaks.

@@ -43,8 +43,5 @@ export type AnswerView = {
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }
 
-/** What a worker answers: `unknown` when it was sent no bytes and does not hold the answer. */
-export type AnswerReply = { kind: 'unknown' } | { kind: 'view'; view: AnswerView; threadId: number }
-
 export const formatOf = (document: AnswerDocument): AnswerFormat =>
   document.kind === 'binary' ? 'binary' : document.format

@@ -1,5 +1,6 @@
 import type { ExecutionTokens, Recorder } from '../../history/execution-record.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { Job } from '../../lib/worker/job.ts'
 import type { CallAccount, Measure } from '../../runtime/call/call-account.ts'
 import {
   isLongText,
@@ -10,7 +11,7 @@ import {
   type ToolResult,
 } from '../../runtime/call/compiled-server.ts'
 import { listTexts, readTexts } from '../budget/answer-parts.ts'
-import type { AnswerTokensWork } from './answer-tokens-work.ts'
+import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 import { createTimeShare, type TimeShareLimits } from './time-share.ts'
 import { createToolTotals } from './tool-totals.ts'
 import { createWaitingAnswers, type WaitingAnswer } from './waiting-answers.ts'
@@ -46,7 +47,7 @@ const MAX_BYTES = 2 * 1_024 * 1_024
 const MAX_WAITING = { maxAnswers: 500, maxBytes: 512 * 1_024 }
 
 export type CallLedgerOptions = {
-  work: Pick<AnswerTokensWork, 'count'>
+  count: Pick<Job<AnswerTokensJob, AnswerTokens>, 'run'>
   recorder: Pick<Recorder, 'recordTokens'>
   onInternalError: (error: unknown) => void
   timeShare?: TimeShareLimits
@@ -65,6 +66,7 @@ export type LedgerStats = {
 
 type Sent = Exclude<ToolResult | PassedAnswer, { refused: unknown }>
 
+const OWNER = 'ledger'
 const NOTHING: ToolResult = { content: [] }
 
 /** What is counted of what was sent: no image, which would be held for nothing, as would be all that was counted before. */
@@ -118,7 +120,7 @@ const toTask = ({ account, sent }: WaitingAnswer): Task => {
  * Counts what answers cost, after they are sent and off the event loop, as far as its share of a core's time allows.
  * First those that something was left out of; what waits in vain is not counted, and no sum claims that it was.
  */
-export const createCallLedger = ({ work, recorder, onInternalError, timeShare = TIME_SHARE }: CallLedgerOptions) => {
+export const createCallLedger = ({ count, recorder, onInternalError, timeShare = TIME_SHARE }: CallLedgerOptions) => {
   const share = createTimeShare(timeShare)
   const saving = createWaitingAnswers(MAX_WAITING)
   const plain = createWaitingAnswers(MAX_WAITING)
@@ -145,7 +147,9 @@ export const createCallLedger = ({ work, recorder, onInternalError, timeShare = 
     underWay = answers.length
     const tasks = answers.map(toTask)
     const texts = tasks.flatMap(({ sent, whole }) => [sent.texts, whole?.texts ?? []])
-    const done = await work.count({ answers: texts, timeMs: Math.min(share.leftMs(), MAX_JOB_MS) })
+    const job = { answers: texts, timeMs: Math.min(share.leftMs(), MAX_JOB_MS) }
+    const counted = await count.run(OWNER, job)
+    const done = counted.ok ? counted.value : undefined
     underWay = 0
     if (done === undefined) {
       share.spend(FAILED_JOB_MS)

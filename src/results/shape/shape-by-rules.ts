@@ -1,4 +1,5 @@
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { ToolResult } from '../../runtime/call/compiled-server.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
@@ -10,15 +11,15 @@ import type { AnswerShaper } from './answer-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeAnswer, structuredAnswer } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/** Where answers are shaped, for whom, and as which server sends them. */
-export type ShapingPlace = { shaper: Pick<AnswerShaper, 'shape'>; owner: string; compactTables: boolean }
+/** What shapes results, for whom, and as which server sends them. */
+export type ShapingPlace = Tenant & { shaper: Pick<AnswerShaper, 'shape'>; compactTables: boolean }
 
 /** What is done with a tool's answers besides showing them, fixed before there are any. */
 export type PlannedShaping = {
   rules: AnswerShaping
   compactTables: boolean
   maxBytes: number
-  place: Pick<ShapingPlace, 'shaper' | 'owner'>
+  place: Pick<ShapingPlace, 'shaper' | 'owner' | 'group'>
 }
 
 /** Smaller answers are not worth a table. */
@@ -62,14 +63,14 @@ type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
 /** Secrets are masked in the texts already, so that no transform can write them in another way. */
 export const shapeTexts = async (
-  { rules, compactTables, maxBytes, place: { shaper, owner } }: PlannedShaping,
+  { rules, compactTables, maxBytes, place }: PlannedShaping,
   texts: readonly string[],
   kind: Pick<ShapingJob, 'isHtml' | 'type' | 'isStructured'>,
 ): Promise<ShapedTexts> => {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
   if (bytes === 0 || !isWorthIt(rules, bytes)) return { utf8s: undefined }
   const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
-  const outcome = await shaper.shape(owner, job)
+  const outcome = await place.shaper.shape(place, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
   // Tables are only for brevity: without them the answer is as good.
   if (outcome.kind === 'unchanged' || !isShaping(rules)) return { utf8s: undefined }
@@ -109,16 +110,16 @@ export type ShapingPreview = { before: CountedText; after: CountedText | undefin
 export const previewShaping = async (
   { text, type }: Pick<AnswerSample, 'text' | 'type'>,
   { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
-  { shaper, owner, compactTables }: ShapingPlace,
+  place: ShapingPlace,
   maxBytes: number,
 ): Promise<ShapingPreview> => {
   const isStructured = outputSchema !== undefined
-  const outcome = await shaper.shape(owner, {
+  const outcome = await place.shaper.shape(place, {
     texts: [text],
     isHtml: isHtml(type),
     type,
     shaping: response ?? NO_RULES,
-    compactTables: compactTables && !isStructured,
+    compactTables: place.compactTables && !isStructured,
     isStructured,
     maxBytes,
     isCounted: true,

@@ -64,7 +64,12 @@ export const bindingsByName = (names: readonly string[], args: JsonObject, globa
     ),
   )
 
-type Wiring = { globals: OpenedGlobals; instance: Instance | undefined; compactTables: boolean }
+type Wiring = {
+  organizationId: string
+  globals: OpenedGlobals
+  instance: Instance | undefined
+  compactTables: boolean
+}
 
 export const createToolDrafts = (
   parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & {
@@ -86,17 +91,20 @@ export const createToolDrafts = (
   const findWiring = async (actor: Actor, draft: ToolDraft): Promise<Wiring> => {
     const { serverId, toolId } = draft
     const organizationId = await findOrganizationId(actor, draft)
-    if (serverId === undefined) return { globals: openGlobals([], sealing), instance: undefined, compactTables: false }
+    if (serverId === undefined) {
+      return { organizationId, globals: openGlobals([], sealing), instance: undefined, compactTables: false }
+    }
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
     const globals = openGlobals(await listGlobals(db, serverId), sealing)
-    return { globals, instance: instances[0], compactTables: server.compactTables }
+    return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }
   }
 
-  const placeOf = ({ userId }: Actor, { compactTables }: Wiring): ShapingPlace => ({
+  const placeOf = ({ userId }: Actor, { organizationId, compactTables }: Wiring): ShapingPlace => ({
     shaper,
     owner: userId,
+    group: organizationId,
     compactTables,
   })
 

@@ -72,12 +72,12 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
     { upstream, item, args, signal }: ToolToLookAt,
   ): Promise<{ text: string } | { failed: string }> => {
     const { serverId } = upstream
-    await getServerFor(db, actor, serverId, 'build')
+    const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     await parts.connections.sync(serverId)
     const globals = openGlobals(await listGlobals(db, serverId), sealing)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }
-    const place = { shaper: parts.shaper, owner: actor.userId, compactTables: false }
+    const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
     const tool = compileUpstreamTool(presented, globals, { ...parts, place, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
@@ -91,9 +91,9 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
     actor: Actor,
     { serverId, text, response, outputSchema }: AnswerToShape,
   ): Promise<ShapingPreview | undefined> => {
-    const { compactTables } = await getServerFor(db, actor, serverId, 'build')
+    const { organizationId, compactTables } = await getServerFor(db, actor, serverId, 'build')
     if (text === '') return undefined
-    const place = { shaper: parts.shaper, owner: actor.userId, compactTables }
+    const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables }
     const preview = await previewShaping(
       { text, type: undefined },
       { response, outputSchema },

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { createAnswerWork } from '../../../src/results/budget/answer-work.ts'
+import { openAnswerWork } from '../../support/jobs.ts'
 
 const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
 const LARGE = Buffer.from(JSON.stringify(RECORDS))
 const SMALL = Buffer.from('{"users":[{"name":"Ann","age":3},{"name":"Bob","age":4}]}')
 
-const work = createAnswerWork()
+const work = openAnswerWork()
 afterAll(() => work.close())
 
-type Job = Omit<Parameters<typeof work.look>[0], 'owner'> & { owner?: string }
+type Job = Omit<Parameters<typeof work.look>[0], 'owner' | 'group'> & { owner?: string }
 
-const tryLook = (job: Job, by = work) => by.look({ owner: 'one', ...job })
+const tryLook = (job: Job, by = work) => by.look({ owner: 'one', group: 'one', ...job })
 
 const look = async (job: Job, by = work) => {
   const seen = await tryLook(job, by)
@@ -118,7 +118,7 @@ it('all that was found is given when it is wanted, however much of it is shown',
 })
 
 it('an answer with a key is read and parsed once', async () => {
-  const own = createAnswerWork({ maxThreads: 1 })
+  const own = openAnswerWork({ maxThreads: 1 })
   try {
     const first = await look({ bytes: async () => LARGE, key: 'large', budgetTokens: 100 }, own)
     const second = await look({ bytes: unread, key: 'large', steps: { filter: { fields: ['[0].id'] } } }, own)
@@ -129,7 +129,7 @@ it('an answer with a key is read and parsed once', async () => {
 })
 
 it('an answer that its thread no longer holds is read again', async () => {
-  const own = createAnswerWork({ maxThreads: 1 })
+  const own = openAnswerWork({ maxThreads: 1 })
   try {
     const bulk = Buffer.from(`[${'{},'.repeat(700_000)}{}]`)
     await look({ bytes: SMALL, key: 'small' }, own)
@@ -157,7 +157,7 @@ it('a look that was cancelled ends, and the next one works', async () => {
 })
 
 it('a look that takes too long is ended and says so', async () => {
-  const own = createAnswerWork({ timeLimitMs: 1 })
+  const own = openAnswerWork({ timeLimitMs: 1 })
   expect(await tryLook({ bytes: LARGE }, own)).toMatchObject({ ok: false, error: { reason: 'time' } })
   await own.close()
 })
@@ -169,21 +169,23 @@ it('an answer that would take too much memory parsed is read as text, and says s
 })
 
 it('a look that runs out of memory where V8 has no way out is ended alone, and the next one works', async () => {
-  const own = createAnswerWork({ memoryLimitMb: 48, maxThreads: 1 })
+  const own = openAnswerWork({ heapLimitMb: 48, maxThreads: 1 })
   try {
     const bytes = Buffer.from(`[${'{},'.repeat(1_200_000)}{}]`)
-    expect(await own.look({ owner: 'a server', bytes, tokensBefore: 1, budgetTokens: 100 })).toMatchObject({
+    expect(
+      await own.look({ owner: 'a server', group: 'one', bytes, tokensBefore: 1, budgetTokens: 100 }),
+    ).toMatchObject({
       ok: false,
       error: { reason: 'memory' },
     })
-    expect(await own.look({ owner: 'a server', bytes: SMALL })).toMatchObject({ ok: true })
+    expect(await own.look({ owner: 'a server', group: 'one', bytes: SMALL })).toMatchObject({ ok: true })
   } finally {
     await own.close()
   }
 })
 
 it('looks under way when it closes are answered, and later ones refused', async () => {
-  const own = createAnswerWork()
+  const own = openAnswerWork()
   const seen = tryLook({ bytes: LARGE }, own)
   await own.close()
   expect(await seen).toMatchObject({ ok: false, error: { reason: 'closed' } })
@@ -192,9 +194,10 @@ it('looks under way when it closes are answered, and later ones refused', async 
 
 it('threads that have nothing to do keep no process alive', () => {
   const script = `
+    const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/job-pool.ts', import.meta.url).href)})
     const { createAnswerWork } = await import(${JSON.stringify(new URL('../../../src/results/budget/answer-work.ts', import.meta.url).href)})
-    const work = createAnswerWork({ idleMs: 600_000 })
-    const seen = await work.look({ owner: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
+    const work = createAnswerWork(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
+    const seen = await work.look({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
     console.log(seen.value.text)
   `
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
@@ -202,12 +205,12 @@ it('threads that have nothing to do keep no process alive', () => {
 })
 
 it('more than one may have waiting is refused, what was begun is finished, and others are served', async () => {
-  const own = createAnswerWork()
+  const own = openAnswerWork()
   try {
-    const crowd = Array.from({ length: 80 }, () => tryLook({ bytes: SMALL, tokensBefore: 1, owner: 'crowd' }, own))
+    const crowd = Array.from({ length: 120 }, () => tryLook({ bytes: SMALL, tokensBefore: 1, owner: 'crowd' }, own))
     expect(await tryLook({ bytes: SMALL, owner: 'friend' }, own)).toMatchObject({ ok: true })
     const seen = await Promise.all(crowd)
-    expect(seen.filter(one => one.ok).length).toBeGreaterThan(50)
+    expect(seen.filter(one => one.ok).length).toBeGreaterThan(100)
     expect(seen.at(-1)).toMatchObject({ ok: false, error: { reason: 'busy' } })
     expect(await tryLook({ bytes: SMALL, owner: 'crowd' }, own)).toMatchObject({ ok: true })
   } finally {
@@ -216,7 +219,7 @@ it('more than one may have waiting is refused, what was begun is finished, and o
 })
 
 it('no more of one are in hand than their bytes allow, and a single one is however large it is', async () => {
-  const own = createAnswerWork()
+  const own = openAnswerWork()
   try {
     const large = Buffer.alloc(60 * 1_024 * 1_024, ' ')
     const all = [1, 2].map(() => tryLook({ bytes: large, tokensBefore: 1, budgetTokens: 10 }, own))

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ExecutionTokens } from '../../../src/history/execution-record.ts'
+import { createJobPool } from '../../../src/job-pool.ts'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { type AnswerTokensWork, createAnswerTokensWork } from '../../../src/results/ledger/answer-tokens-work.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 
-const work: AnswerTokensWork = createAnswerTokensWork()
-afterAll(() => work.close())
+const workers = createJobPool()
+afterAll(() => workers.close())
 
 const textOf = (index: number): string => `Answer ${index} says that it is the one of that number, and nothing else.`
 
@@ -15,7 +15,7 @@ const begin = (timeShare?: { msPerSecond: number; maxSavedMs: number }) => {
   const written: ExecutionTokens[] = []
   const errors: unknown[] = []
   const ledger = createCallLedger({
-    work,
+    count: workers.job('count-results'),
     recorder: { recordTokens: tokens => void written.push(tokens) },
     onInternalError: error => void errors.push(error),
     ...(timeShare && { timeShare }),

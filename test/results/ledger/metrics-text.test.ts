@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createJobPool } from '../../../src/job-pool.ts'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { createMetricsText } from '../../../src/lib/process/metrics.ts'
-import { createAnswerTokensWork } from '../../../src/results/ledger/answer-tokens-work.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
-const work = createAnswerTokensWork()
-afterAll(() => work.close())
+const workers = createJobPool()
+afterAll(() => workers.close())
 
 /** Answers that are noted at once; more might find no room. */
 const AT_ONCE = 400
 
-const begin = (counting = work) => {
+const begin = (pool = workers) => {
   const ledger = createCallLedger({
-    work: counting,
+    count: pool.job('count-results'),
     recorder: { recordTokens: () => undefined },
     onInternalError: () => undefined,
   })
@@ -99,7 +99,7 @@ describe('the metrics of answers', () => {
   })
 
   it('say of those whose count failed that they were not counted', async () => {
-    const ended = createAnswerTokensWork()
+    const ended = createJobPool()
     await ended.close()
     const { ledger, note, collect } = begin(ended)
     for (let index = 0; index < 3; index++) note('server', 'tool')

@@ -1,0 +1,19 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { JOBS } from './jobs.ts'
+import { createWorkerPool } from './lib/worker/worker-pool.ts'
+
+/** The source, or its compiled form, beside this file. */
+const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))
+
+type PoolOptions = {
+  /** Replaces limits. */
+  jobs?: typeof JOBS
+  maxThreads?: number
+  idleMs?: number
+}
+
+export const createJobPool = ({ jobs = JOBS, ...options }: PoolOptions = {}) =>
+  createWorkerPool({ jobs, worker: WORKER, ...options })
+
+export type JobPool = ReturnType<typeof createJobPool>

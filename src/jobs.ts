@@ -1,0 +1,32 @@
+/** All jobs of the worker pool. Those on responses and expressions, which strangers write, run in processes of their own. */
+export const JOBS = {
+  /** A list of 2,000 tools takes a second. */
+  'count-tokens': {
+    load: async () => (await import('./lib/tokens/count-texts.ts')).createTextCount(),
+    timeLimitMs: 20_000,
+  },
+  'count-results': {
+    load: async () => (await import('./results/ledger/count-answers.ts')).createAnswerCount(),
+    timeLimitMs: 60_000,
+  },
+  /** 2,000 tools take some seconds. */
+  'read-catalogue': {
+    load: async () => (await import('./tools/lint/read-catalogue.ts')).createCatalogueReader(),
+    timeLimitMs: 60_000,
+  },
+  /** A response of 10 MB and a sensible expression need less than half of each limit. */
+  'shape-result': {
+    load: async () => (await import('./results/shape/shape-text.ts')).shapeAnswerText,
+    timeLimitMs: 5_000,
+    ownProcess: { heapLimitMb: 256 },
+  },
+  /**
+   * Ten at once on a busy machine take this time for 10 MB each. The heap holds two parsed results of the largest size
+   * allowed; a usual one of 10 MB takes a tenth.
+   */
+  'inspect-result': {
+    load: async () => (await import('./results/budget/look-into-answer.ts')).createAnswerLook(),
+    timeLimitMs: 20_000,
+    ownProcess: { heapLimitMb: 1_024 },
+  },
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import type { JobReply, JobRequest } from './job.ts'
+
+/** The exit code of a process whose thread ran out of memory. */
+export const OUT_OF_MEMORY_EXIT = 70
+
+/** It may read files, for its modules, and start a thread. It may not write, connect or start processes. */
+const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
+
+/** What the process sends: that it is ready, then one message per job. A failure is for the log. */
+export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
+
+type Exit = { exit: number | null; signal: string | null }
+
+/** A signal means that V8 aborted for lack of memory, or that the system killed the process for the same reason. */
+const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || exit === OUT_OF_MEMORY_EXIT
+
+/**
+ * Runs one named job in a process of its own, one call at a time. The process starts with the first call, ends with the
+ * thread that started it, and is replaced after it ended. `file`: the module that calls `serveJobs`.
+ */
+export const createIsolatedProcess = (file: string, name: string, heapLimitMb: number) => {
+  let child: ChildProcess | undefined
+  let settle: ((outcome: ProcessMessage | Exit) => void) | undefined
+
+  const receive = (): Promise<ProcessMessage | Exit> =>
+    new Promise(resolve => {
+      settle = resolve
+    })
+
+  const start = (): ChildProcess => {
+    const started = fork(file, [name, String(heapLimitMb)], {
+      env: {},
+      execArgv: PERMISSIONS,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    started.on('message', (message: ProcessMessage) => settle?.(message))
+    started.on('error', error => settle?.({ failure: String(error) }))
+    started.on('exit', (exit, signal) => {
+      if (child === started) child = undefined
+      settle?.({ exit, signal })
+    })
+    return started
+  }
+
+  const toReply = (outcome: ProcessMessage | Exit): JobReply => {
+    if ('output' in outcome) return outcome
+    if ('failure' in outcome) throw new Error(outcome.failure)
+    if ('exit' in outcome && isOutOfMemory(outcome)) return { ended: 'memory' }
+    throw new Error(`the process of the job ${name} ended unexpectedly`)
+  }
+
+  return async ({ input, timeLimitMs }: Pick<JobRequest, 'input' | 'timeLimitMs'>): Promise<JobReply> => {
+    if (child === undefined) {
+      child = start()
+      const first = await receive()
+      if (!('ready' in first)) return toReply(first)
+    }
+    const running = child
+    const outcome = receive()
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      running.kill('SIGKILL')
+    }, timeLimitMs)
+    // If the input cannot be sent any more, the exit says so.
+    running.send({ input }, () => undefined)
+    const received = await outcome
+    clearTimeout(timer)
+    return isLate && 'exit' in received ? { ended: 'time' } : toReply(received)
+  }
+}

@@ -1,0 +1,48 @@
+import type { Result } from '../kernel/result.ts'
+import type { StopSignal } from '../kernel/stop-signal.ts'
+import type { Tenant } from './fair-queue.ts'
+
+/** A function that runs outside the main thread. It is found by its name in a table of definitions. */
+export type JobDefinition<Input, Output> = {
+  /** Loads the function in its thread or process, once. */
+  load: () => Promise<(input: Input) => Promise<Output> | Output>
+  timeLimitMs: number
+  /**
+   * For jobs on untrusted input: runs in a process of its own with this heap limit. A thread that runs out of memory
+   * within V8, as with one long string, ends its whole process.
+   */
+  ownProcess?: { heapLimitMb: number }
+}
+
+// The pool does not look into inputs and outputs. `never` accepts a function of any input.
+export type JobTable = Readonly<Record<string, JobDefinition<never, unknown>>>
+
+/** Why a job has no output. `not_started`: its turn did not come in time. */
+export type JobEnding = 'queue_full' | 'not_started' | 'aborted' | 'time' | 'memory' | 'closed'
+
+export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
+  signal?: StopSignal | undefined
+  /** Jobs with the same affinity go to the same thread if it is free, because it has cached something for them. */
+  affinity?: string | undefined
+}
+
+/** A job as its callers see it. */
+export type Job<Input, Output> = {
+  timeLimitMs: number
+  heapLimitMb: number
+  /** Rejects only for unexpected errors. Without a group the owner is one. */
+  run: (owner: string, input: Input, options?: JobOptions) => Promise<Result<Output, JobEnding>>
+}
+
+/** What a pool thread is sent. The main thread decides the limits. */
+export type JobRequest = {
+  name: string
+  input: unknown
+  timeLimitMs: number
+  ownProcess: { heapLimitMb: number } | undefined
+}
+
+/** What a pool thread returns: the output, or the limit that ended the job's own process. */
+export type JobReply<Output = unknown> =
+  | { output: Output }
+  | { ended: Extract<JobEnding, 'time' | 'memory' | 'closed'> }

@@ -1,0 +1,93 @@
+import { fileURLToPath } from 'node:url'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { createIsolatedProcess, OUT_OF_MEMORY_EXIT, type ProcessMessage } from './isolated-process.ts'
+import type { JobReply, JobRequest, JobTable } from './job.ts'
+
+const YOUNG_MB = 32
+const STACK_MB = 4
+
+/** What the thread of an isolated process is given. */
+type IsolatedThread = { isolatedJob: string }
+
+const isIsolatedThread = (data: unknown): data is IsolatedThread =>
+  typeof data === 'object' && data !== null && 'isolatedJob' in data
+
+export const isOutOfMemory = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
+
+/** Returns the kind and place of an error. Its message may quote the input. */
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'something other than an Error was thrown'
+  const frames = (error.stack ?? '').split('\n').filter(line => line.startsWith('    at '))
+  return [error.name, ...frames].join('\n')
+}
+
+const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => unknown> => {
+  const job = jobs[name]
+  if (job === undefined) throw new Error(`there is no job ${name}`)
+  return job.load()
+}
+
+/** Runs the job in a thread, so that the process notices at once when the thread that started it is gone. */
+const superviseThread = (file: string): void => {
+  const [, , isolatedJob, heapLimitMb] = process.argv
+  const thread = new Worker(file, {
+    argv: [],
+    execArgv: [],
+    env: {},
+    workerData: { isolatedJob },
+    resourceLimits: {
+      maxOldGenerationSizeMb: Number(heapLimitMb),
+      maxYoungGenerationSizeMb: YOUNG_MB,
+      stackSizeMb: STACK_MB,
+    },
+  })
+  thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
+  thread.on('message', message => process.send?.(message))
+  process.on('message', message => thread.postMessage(message))
+  // `exit` would wait for the thread.
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+}
+
+const serveProcess = async (jobs: JobTable, { isolatedJob }: IsolatedThread): Promise<void> => {
+  const run = await loadFunction(jobs, isolatedJob)
+  const send = (message: ProcessMessage): void => parentPort?.postMessage(message)
+  parentPort?.on('message', async ({ input }: { input: never }) => {
+    try {
+      send({ output: await run(input) })
+    } catch (error) {
+      send({ failure: describe(error) })
+    }
+  })
+  send({ ready: true })
+}
+
+const createRunner = (file: string, jobs: JobTable) => {
+  const functions = new Map<string, Promise<(input: never) => unknown>>()
+  const processes = new Map<string, ReturnType<typeof createIsolatedProcess>>()
+
+  const findFunction = (name: string): Promise<(input: never) => unknown> => {
+    const found = functions.get(name) ?? loadFunction(jobs, name)
+    functions.set(name, found)
+    return found
+  }
+
+  return async (request: JobRequest & { input: never }): Promise<JobReply> => {
+    const { name, ownProcess, input } = request
+    if (ownProcess === undefined) return { output: await (await findFunction(name))(input) }
+    const run = processes.get(name) ?? createIsolatedProcess(file, name, ownProcess.heapLimitMb)
+    processes.set(name, run)
+    return run(request)
+  }
+}
+
+/**
+ * Serves the jobs of a table, in each of the places where the pool's worker file runs: a pool thread, which gets the
+ * returned function; the process of a job; and the thread in that process. `url`: of the worker file.
+ */
+export const serveJobs = async (url: string, jobs: JobTable) => {
+  const file = fileURLToPath(url)
+  if (isMainThread) superviseThread(file)
+  else if (isIsolatedThread(workerData)) await serveProcess(jobs, workerData)
+  return createRunner(file, jobs)
+}

@@ -1,0 +1,186 @@
+import { availableParallelism } from 'node:os'
+import { LRUCache } from 'lru-cache'
+import { Piscina } from 'piscina'
+import { failure, type Result, success } from '../kernel/result.ts'
+import type { StopSignal } from '../kernel/stop-signal.ts'
+import { createFairQueue, QueueFullError } from './fair-queue.ts'
+import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
+import { isOutOfMemory } from './serve-jobs.ts'
+
+/** More than there are cores: most threads wait for a process, and one slow job must not be all that runs. */
+const MIN_THREADS = 4
+const MAX_WAITING = 400
+const MAX_WAITING_OF_GROUP = 200
+const MAX_WAITING_OF_OWNER = 100
+/** How long a job waits for its turn. */
+const START_LIMIT_MS = 20_000
+/** For a thread and a process to start, on a busy machine. */
+const STARTUP_MS = 20_000
+/** How long an idle thread is kept: the tables of the tokenizer load in 0.2 s and take 40 MB. */
+const IDLE_MS = 20_000
+/** Of a thread. The largest catalogue takes as much as the tokenizer. */
+const HEAP_LIMIT_MB = 256
+const YOUNG_MB = 32
+const STACK_MB = 4
+/** Calls are urgent, jobs less so. Ignored where the system has no priorities. */
+const NICENESS = 5
+/** Affinities whose thread is remembered. */
+const MAX_AFFINITIES = 1_000
+
+export type WorkerPoolOptions<Jobs extends JobTable> = {
+  jobs: Jobs
+  /** The module that calls `serveJobs` with the same table. */
+  worker: string
+  maxThreads?: number
+  idleMs?: number
+}
+
+type InputOf<One> = One extends { load: () => Promise<(input: infer Input) => unknown> } ? Input : never
+type OutputOf<One> = One extends { load: () => Promise<(input: never) => infer Output> } ? Awaited<Output> : never
+
+type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>['loadBalancer']>
+
+const isStringArray = (value: unknown): value is string[] => Array.isArray(value)
+
+/** Prefers the free thread that last ran a job with one of the same affinities, the first affinity most. */
+const createLoadBalancer = (): LoadBalancer => {
+  const threads = new LRUCache<string, number>({ max: MAX_AFFINITIES })
+  return (task, workers) => {
+    const given: unknown = Reflect.get(task, Piscina.queueOptionsSymbol)
+    const affinities = isStringArray(given) ? given : []
+    const free = workers.filter(worker => worker.currentUsage === 0 && !worker.terminating && !worker.destroyed)
+    const preferred = affinities.map(affinity => free.find(({ id }) => id === threads.get(affinity)))
+    const chosen = preferred.find(worker => worker !== undefined) ?? free[0] ?? null
+    if (chosen !== null) for (const affinity of affinities) threads.set(affinity, chosen.id)
+    return chosen
+  }
+}
+
+const openThreads = (worker: string, maxThreads: number, idleTimeout: number): Piscina => {
+  const threads = new Piscina({
+    filename: worker,
+    minThreads: 0,
+    maxThreads,
+    idleTimeout,
+    niceIncrement: NICENESS,
+    loadBalancer: createLoadBalancer(),
+    // A thread that sleeps between jobs without its event loop would not notice that it is to end.
+    atomics: 'disabled',
+    resourceLimits: {
+      maxOldGenerationSizeMb: HEAP_LIMIT_MB,
+      maxYoungGenerationSizeMb: YOUNG_MB,
+      stackSizeMb: STACK_MB,
+    },
+    env: {},
+    argv: [],
+    execArgv: [],
+  })
+  // Errors of threads that were ended. Their jobs have been settled.
+  threads.on('error', () => undefined)
+  return threads
+}
+
+/** Aborts when a job's turn does not come in time, when it takes too long, and with the caller's signal. */
+const createDeadline = (signal: StopSignal | undefined) => {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  const expire = (): void => {
+    deadline.isOver = true
+    abort()
+  }
+  let timer = setTimeout(expire, START_LIMIT_MS)
+  signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted === true) abort()
+  const deadline = {
+    signal: controller.signal,
+    hasStarted: false,
+    isOver: false,
+    start: (timeLimitMs: number): void => {
+      deadline.hasStarted = true
+      clearTimeout(timer)
+      timer = setTimeout(expire, timeLimitMs)
+    },
+    clear: (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+  return deadline
+}
+
+/**
+ * Runs named jobs off the event loop: in threads, or each in a process that a thread supervises. Threads start with the
+ * first job and end when they are idle. Tenants share them fairly. A job over a limit ends only its own thread or process.
+ */
+export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptions<Jobs>) => {
+  const { jobs, worker, maxThreads = Math.max(MIN_THREADS, availableParallelism()), idleMs = IDLE_MS } = options
+  const queue = createFairQueue({
+    maxRunning: maxThreads,
+    maxRunningOfOwner: Math.max(1, maxThreads >> 1),
+    maxRunningOfGroup: Math.max(1, maxThreads - 1),
+    maxWaiting: MAX_WAITING,
+    maxWaitingOfOwner: MAX_WAITING_OF_OWNER,
+    maxWaitingOfGroup: MAX_WAITING_OF_GROUP,
+  })
+  let threads: Piscina | undefined
+  let isClosed = false
+
+  const run = async <Output>(
+    owner: string,
+    request: JobRequest,
+    { signal, group = owner, affinity }: JobOptions,
+  ): Promise<Result<Output, JobEnding>> => {
+    const { name, timeLimitMs, ownProcess } = request
+    const deadline = createDeadline(signal)
+    const send = async (): Promise<JobReply<Output>> => {
+      if (isClosed) return { ended: 'closed' }
+      threads ??= openThreads(worker, maxThreads, idleMs)
+      // A process has its full time from when it is ready: its thread sees to that.
+      deadline.start(ownProcess === undefined ? timeLimitMs : STARTUP_MS + timeLimitMs)
+      const affinities = affinity === undefined ? [name] : [affinity, name]
+      const task = Object.assign(request, { [Piscina.queueOptionsSymbol]: affinities })
+      return threads.run(task, { signal: deadline.signal })
+    }
+    const endingOf = (error: unknown): JobEnding | undefined => {
+      if (signal?.aborted === true) return 'aborted'
+      if (isOutOfMemory(error)) return 'memory'
+      if (isClosed) return 'closed'
+      if (deadline.isOver) return deadline.hasStarted ? 'time' : 'not_started'
+      return error instanceof QueueFullError ? 'queue_full' : undefined
+    }
+    const runInTurn = async (): Promise<Result<Output, JobEnding>> => {
+      try {
+        const reply = await queue.run({ owner, group }, send, deadline.signal)
+        return 'ended' in reply ? failure(reply.ended) : success(reply.output)
+      } catch (error) {
+        const ending = endingOf(error)
+        if (ending === undefined) throw error
+        return failure(ending)
+      } finally {
+        deadline.clear()
+      }
+    }
+    const result = await runInTurn()
+    if (!result.ok && (result.error === 'time' || result.error === 'memory')) queue.markSlow(group)
+    return result
+  }
+
+  return {
+    /** Returns a job of the table. */
+    job: <Name extends keyof Jobs & string>(name: Name): Job<InputOf<Jobs[Name]>, OutputOf<Jobs[Name]>> => {
+      const definition = jobs[name]
+      if (definition === undefined) throw new Error(`there is no job ${name}`)
+      const { timeLimitMs, ownProcess } = definition
+      return {
+        timeLimitMs,
+        heapLimitMb: ownProcess?.heapLimitMb ?? HEAP_LIMIT_MB,
+        run: (owner, input, jobOptions = {}) => run(owner, { name, input, timeLimitMs, ownProcess }, jobOptions),
+      }
+    },
+    /** Ends the threads and processes, with the jobs in progress. */
+    close: async (): Promise<void> => {
+      isClosed = true
+      await threads?.destroy()
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { createJobPool } from '../../src/job-pool.ts'
+import { JOBS } from '../../src/jobs.ts'
+import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
+import { createAnswerShaper } from '../../src/results/shape/answer-shaper.ts'
+
+type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
+
+const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => {
+  const { timeLimitMs, ownProcess } = JOBS[name]
+  const { heapLimitMb = ownProcess.heapLimitMb, maxThreads } = limits
+  const job = { ...JOBS[name], timeLimitMs: limits.timeLimitMs ?? timeLimitMs, ownProcess: { heapLimitMb } }
+  return createJobPool({ jobs: { ...JOBS, [name]: job }, ...(maxThreads !== undefined && { maxThreads }) })
+}
+
+/** Inspects results in a worker pool with limits of its own. */
+export const openAnswerWork = (limits: Limits = {}) => {
+  const workers = withLimits('inspect-result', limits)
+  return { ...createAnswerWork(workers.job('inspect-result')), close: workers.close }
+}
+
+/** Shapes results in a worker pool with limits of its own. */
+export const openAnswerShaper = (limits: Limits = {}) => {
+  const workers = withLimits('shape-result', limits)
+  return { ...createAnswerShaper(workers.job('shape-result')), close: workers.close }
+}
