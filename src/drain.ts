@@ -1,35 +1,35 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How often connections that nothing is under way on are closed while a stop waits for the others. */
+/** How often idle connections are closed during a shutdown. */
 const SWEEP_MS = 100
-/** Where Node keeps the response that a connection waits for; were it to move, the sweep would still close it. */
+/** Node's internal property for a socket's current response. If it is renamed, the sweep still closes the socket. */
 const CURRENT_RESPONSE = '_httpMessage'
 
 const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader'> =>
   typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value
 
-/** Lets the client know, where its answer has not begun, that there is no second request on this connection. */
+/** Tells the client, if its response has not started, that the connection takes no further request. */
 const announceEnd = (socket: Socket): void => {
   const response: unknown = Reflect.get(socket, CURRENT_RESPONSE)
   if (isResponse(response) && !response.headersSent) response.setHeader('connection', 'close')
 }
 
 /**
- * Watches the connections of a server that does not listen yet, and answers what ends them in order: `close` stops
- * listening and resolves with the last connection; requests under way have `maxMs`, then they are cut.
+ * Tracks the connections of a server that is not listening yet. Returns a function that drains them: `close` stops
+ * listening and resolves with the last connection; requests in progress have `maxMs` before they are cut.
  */
 export const createDrain = (server: Server) => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    // One whose wish for another protocol was not heard comes once more.
+    // A socket whose upgrade was not handled is announced again.
     if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
   const sweep = (): void => {
     server.closeIdleConnections()
-    // Node takes a connection that has never said anything, such as a browser's spare one, for busy.
+    // Node counts a connection that never sent anything, such as a browser's spare one, as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
   return async (close: () => Promise<void>, maxMs: number): Promise<void> => {

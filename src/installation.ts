@@ -9,11 +9,11 @@ import { listOAuthSealingKeyIds } from './oauth/sealing-key-ids.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
-/** What the first account must show when Patchbay listens beyond loopback; the same on every replica. */
+/** Token required to create the first account if Patchbay is reachable from outside; the same on every replica. */
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
 
-/** Ids of the master keys that sealed anything that is still there: none of them can be done without. */
+/** Returns the ids of the master keys that existing data is sealed with. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
   (
     await Promise.all([
@@ -24,9 +24,9 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
     ])
   ).flat()
 
-/** The database, migrated, and what opens its secrets. Throws what speaks against using it, and leaves it closed. */
+/** Opens and migrates the database, and checks the master keys. Throws, with the database closed, if it is unusable. */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
-  // Before the database is touched: a bad key is refused first.
+  // An invalid key is refused before the database is touched.
   const keys = findMasterKeys(masterKeys, dataDirectory)
   await migrateDatabase(database)
   const db = await openDatabase(database)

@@ -6,10 +6,13 @@ import { loadSettings, type Settings } from './lib/process/settings.ts'
 import { buildServices, type Services } from './services.ts'
 
 const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new Map([
-  ['EADDRINUSE', ({ port }) => `Port ${port} is in use: stop what uses it, or set PATCHBAY_PORT to another.`],
-  ['EACCES', ({ port }) => `Port ${port} is not for this user: set PATCHBAY_PORT to one of 1024 or above.`],
-  ['EADDRNOTAVAIL', ({ host }) => `${host} is no address of this machine: set PATCHBAY_HOST to one that is.`],
-  ['ENOTFOUND', ({ host }) => `There is no host ${host}: set PATCHBAY_HOST to an address of this machine.`],
+  [
+    'EADDRINUSE',
+    ({ port }) => `Port ${port} is in use: stop the program that uses it, or set PATCHBAY_PORT to another port.`,
+  ],
+  ['EACCES', ({ port }) => `This user may not listen on port ${port}: set PATCHBAY_PORT to 1024 or above.`],
+  ['EADDRNOTAVAIL', ({ host }) => `${host} is not an address of this machine: set PATCHBAY_HOST to one that is.`],
+  ['ENOTFOUND', ({ host }) => `The host ${host} does not exist: set PATCHBAY_HOST to an address of this machine.`],
 ])
 
 const listen = async ({ http }: App, settings: Settings): Promise<void> => {
@@ -17,41 +20,41 @@ const listen = async ({ http }: App, settings: Settings): Promise<void> => {
     await http.listen({ host: settings.host, port: settings.port })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const say = LISTEN_FAILURES.get(code)
-    throw say === undefined ? error : new AppError('unavailable', say(settings), { cause: error })
+    const describe = LISTEN_FAILURES.get(code)
+    throw describe === undefined ? error : new AppError('unavailable', describe(settings), { cause: error })
   }
 }
 
-/** Says that Patchbay is ready and, while nobody has an account, how the first one is made. */
+/** Prints that Patchbay is ready and, until there is an account, how to create the first one. */
 const announce = async ({ baseUrl }: Settings, services: Services, asJson: boolean): Promise<void> => {
   const { setupToken } = services
   const needsAccount = !(await services.accounts.isAnyUser())
   const lines = [`Patchbay is ready at ${baseUrl}`]
   if (needsAccount) {
     const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
-    lines.push(`Nobody has an account yet: the first one, made at ${baseUrl}/sign-up${token}, becomes the operator.`)
+    lines.push(`There is no account yet. Create the first one, the operator's, at ${baseUrl}/sign-up${token}.`)
   }
   const value = { ready: true, baseUrl, ...(needsAccount && setupToken !== undefined && { setupToken }) }
   process.stdout.write(asJson ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`)
 }
 
-/** Resolves with the first SIGTERM or Ctrl-C; the same one again ends the process at once. */
-const hearStopSignal = (): Promise<NodeJS.Signals> =>
+/** Resolves with the first SIGTERM or SIGINT; the same signal again exits at once. */
+const waitForStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
-        // Only the same one: the other may be this one, come another way, by npm and by the terminal.
+        // Only the same signal: npm and the terminal may send both for one Ctrl-C.
         process.once(signal, () => process.exit(1))
         resolve(signal)
       })
     }
   })
 
-/** Resolves with the exit code once Patchbay is to stop: it was told to, or it no longer knows what state it is in. */
+/** Resolves with the exit code on a stop signal or after an unhandled error. */
 const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise<number> => {
   const fatal = Promise.withResolvers<number>()
   const onFatal = (error: unknown): void => {
-    logger.fatal({ err: error }, 'an error that nothing handled: Patchbay stops')
+    logger.fatal({ err: error }, 'unhandled error: Patchbay stops')
     fatal.resolve(1)
   }
   process.on('uncaughtException', onFatal)
@@ -67,14 +70,14 @@ export type Installation = {
   settings: Settings
   services: Services
   logger: Logger
-  /** Says that it is ready, to whoever started it. */
+  /** Reports readiness to whoever started it. */
   announce: () => Promise<void>
 }
 
-/** Serves an installation until it is told to stop, and closes it; answers the exit code. Throws what keeps it from starting. */
+/** Serves until a stop signal and closes everything. Returns the exit code; throws if it cannot start. */
 export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
-  // Not before: a start that waits for another's migration blocks the thread, and could not be interrupted.
-  const stopSignal = hearStopSignal()
+  // Not earlier: waiting for another process's migration blocks the thread, and must stay interruptible.
+  const stopSignal = waitForStopSignal()
   try {
     const app = await buildApp(settings, services, logger)
     await app.prepare()
@@ -84,7 +87,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
       services.upkeep.start()
       services.upstreamConnections
         .start()
-        .catch(error => logger.error({ err: error }, 'upstreams that are to be connected at once are not'))
+        .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at start'))
       await announce()
       return await untilStop(stopSignal, logger)
     } finally {
@@ -97,11 +100,11 @@ export const serveInstallation = async ({ settings, services, logger, announce }
 }
 
 export type ServeOptions = {
-  /** Says as JSON that it is ready, so that every line of standard output is. */
+  /** Reports readiness as JSON, like every other line of standard output. */
   json?: boolean
 }
 
-/** Runs the server until it is told to stop; answers the exit code. Throws what keeps it from starting. */
+/** Runs the server until a stop signal. Returns the exit code; throws if it cannot start. */
 export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
   const settings = loadSettings()
   const logger = createLogger(settings.logLevel)

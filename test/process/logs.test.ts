@@ -87,7 +87,7 @@ it('the log of every level holds no password, token, cookie, CSRF token or secre
 
   const { stdout, stderr } = await patchbay.stop()
   expect(stderr).toBe('')
-  const announcement = `/sign-up, with the setup token "${setupToken}", becomes the operator.`
+  const announcement = `/sign-up, with the setup token "${setupToken}".`
   expect(stdout).toContain(announcement)
   const log = stdout.replace(announcement, '')
   // There is a log to look through: the API writes a line for each answer.

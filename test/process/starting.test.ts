@@ -91,7 +91,7 @@ describe.concurrent('settings that are wrong', () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, '.env'), 'PATCHBAY_PORT=none\nPATCHBAY_SIGNUP=never\n')
     const env = { PATCHBAY_SIGNUP: 'open' }
-    expect(await refusalOf({ directory, env })).toEqual(['PATCHBAY_PORT is no whole number'])
+    expect(await refusalOf({ directory, env })).toEqual(['PATCHBAY_PORT is not a whole number'])
   })
 })
 
@@ -161,7 +161,7 @@ describe('a database that was used before', () => {
     expect(readdirSync(join(used, 'data'))).not.toContain('master.key')
     writeFileSync(keyFile(), `${key}\n`)
     expect(line).toContain(idOf(key))
-    expect(line).toContain(`${keyFile()} is not there`)
+    expect(line).toContain(`${keyFile()} is missing`)
     expect(more).toEqual([])
   })
 
@@ -170,7 +170,7 @@ describe('a database that was used before', () => {
     writeFileSync(keyFile(), 'no key at all\n')
     const lines = await refusalOf({ directory: used, env })
     writeFileSync(keyFile(), `${key}\n`)
-    expect(lines).toEqual([expect.stringMatching(/data\/master\.key holds no master key: .*backup/)])
+    expect(lines).toEqual([expect.stringMatching(/data\/master\.key does not contain a master key: .*backup/)])
   })
 
   it('is started with again, more than once, without a word of trouble', async () => {
@@ -270,7 +270,7 @@ describe.concurrent('the setup token', () => {
 
   it('is neither printed nor asked for on loopback', async () => {
     const patchbay = await startPatchbay()
-    expect(patchbay.stdout()).toMatch(/Nobody has an account yet/)
+    expect(patchbay.stdout()).toMatch(/There is no account yet/)
     expect(patchbay.stdout()).not.toContain('setupToken')
     expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(201)
     await patchbay.stop()

@@ -11,11 +11,11 @@ export type Announce = (event: DomainEvent) => void
 
 export type Changes = {
   /**
-   * Runs `work` as `transact` does. What it announces is sent with the commit and not without it: this process's
-   * listeners are done when `commit` resolves; those of other processes on the same database begin within 500 ms.
+   * Runs `work` in a transaction and publishes the events it announces if, and only if, it commits. This process's
+   * listeners have finished when `commit` resolves; those of other processes are called within 500 ms.
    */
   commit: <T>(work: (tx: Transaction, announce: Announce) => Promise<T>) => Promise<T>
-  /** Hears nothing more, and waits for listeners under way. */
+  /** Stops receiving events, and waits for running listeners. */
   close: () => Promise<void>
 }
 
@@ -28,12 +28,12 @@ export type ChangesOptions = {
   logger: ChangesLog
 }
 
-/** Several changes of one thing are one event. */
+/** Removes duplicate events. */
 const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] => [
   ...new Map(events.map(event => [JSON.stringify(event), event])).values(),
 ]
 
-/** Joins the bus to those of the other processes on the same database. Resolves when it hears them. */
+/** Connects the bus to the other processes on the same database. Resolves once it receives their events. */
 export const createChanges = async ({ db, target, bus, logger }: ChangesOptions): Promise<Changes> => {
   const origin = randomUUID()
   const underWay = new Set<Promise<void>>()
@@ -45,11 +45,11 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
     onEvent: event => {
       const parsed = DomainEvent.safeParse(event)
       if (parsed.success) publish(parsed.data)
-      // During an update another process may run a newer version.
-      else logger.warn({ event }, 'another process announced what this version does not know')
+      // During an update, another process may run a newer version.
+      else logger.warn({ event }, 'received an unknown event from another process')
     },
     onMissed: () => publish({ type: 'resync' }),
-    onTrouble: error => logger.warn({ err: error }, 'changes of other processes may show late'),
+    onTrouble: error => logger.warn({ err: error }, 'changes made by other processes may appear late'),
   }
   const feed =
     target.kind === 'sqlite'
@@ -60,7 +60,7 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
     commit: async work => {
       let announced: readonly DomainEvent[] = []
       const value = await transact(db, async tx => {
-        const events: DomainEvent[] = [] // anew for each try
+        const events: DomainEvent[] = [] // new for each attempt
         const result = await work(tx, event => events.push(event))
         announced = withoutRepeats(events)
         if (announced.length > 0) await feed.send(tx, announced)

@@ -1,19 +1,18 @@
 import { z } from 'zod'
 
 /**
- * What happened, for whoever keeps something in memory that it makes stale. It travels between processes, so it holds
- * ids and nothing else.
+ * A change that makes cached data stale. Events are sent between processes, so they contain only ids.
  */
 export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('toolkit_changed'), toolkitId: z.string() }),
-  /** Made, changed or removed: what was connected for it is out of date. */
+  /** Created, changed or removed: its connections are stale. */
   z.object({ type: z.literal('upstream_changed'), upstreamId: z.string(), serverId: z.string() }),
-  /** Whatever its router is compiled from: the server itself, its globals, instances, toolkits, upstreams. */
+  /** The server, its globals, instances, toolkits or upstreams. */
   z.object({ type: z.literal('server_changed'), serverId: z.string() }),
   z.object({ type: z.literal('server_removed'), serverId: z.string() }),
   /** A user's tokens or memberships. */
   z.object({ type: z.literal('access_changed'), userId: z.string() }),
-  /** Events of other processes were missed: everything kept in memory may be stale. */
+  /** Events of other processes were missed: every cache may be stale. */
   z.object({ type: z.literal('resync') }),
 ])
 export type DomainEvent = z.infer<typeof DomainEvent>

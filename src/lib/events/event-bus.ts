@@ -1,19 +1,18 @@
 import type { DomainEvent } from './domain-event.ts'
 
-/** What the bus needs of a logger. */
 export type ErrorLog = { error: (details: object, message: string) => void }
 
 export type EventBus<Event extends { type: string } = DomainEvent> = {
-  /** Answers the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe: <Type extends Event['type']>(
     type: Type,
     listener: (event: Extract<Event, { type: Type }>) => void | Promise<void>,
   ) => () => void
-  /** Resolves when every listener is done. Never rejects: a listener that fails is logged, and the others still run. */
+  /** Resolves when every listener has finished. Never rejects: a failing listener is logged, and the others still run. */
   publish: (event: Event) => Promise<void>
 }
 
-/** Tells the listeners of this process, and of this bus alone. */
+/** Creates a bus for the listeners of this process. */
 export const createEventBus = <Event extends { type: string } = DomainEvent>({
   logger,
 }: {
@@ -23,19 +22,19 @@ export const createEventBus = <Event extends { type: string } = DomainEvent>({
   return {
     subscribe: (type, listener) => {
       const isMine = (event: Event): event is Extract<Event, { type: typeof type }> => event.type === type
-      const hear = (event: Event) => (isMine(event) ? listener(event) : undefined)
+      const notify = (event: Event) => (isMine(event) ? listener(event) : undefined)
       const ofType = listeners.get(type) ?? new Set()
-      listeners.set(type, ofType.add(hear))
+      listeners.set(type, ofType.add(notify))
       return () => {
-        ofType.delete(hear)
+        ofType.delete(notify)
       }
     },
     publish: async event => {
-      // A copy: who subscribes while it is told hears of the next one.
+      // A copy: a listener added meanwhile receives only later events.
       await Promise.all(
-        [...(listeners.get(event.type) ?? [])].map(async hear => {
+        [...(listeners.get(event.type) ?? [])].map(async notify => {
           try {
-            await hear(event)
+            await notify(event)
           } catch (error) {
             logger.error({ err: error, event }, 'a listener failed')
           }

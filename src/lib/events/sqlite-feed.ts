@@ -2,19 +2,19 @@ import { openRawSqlite } from '../db/sqlite.ts'
 import type { SqliteTarget } from '../db/target.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
-/** A change must show in other processes within 500 ms. A look takes some microseconds. */
+/** A change must reach other processes within 500 ms. A poll takes microseconds. */
 const POLL_MS = 100
-/** Writers keep no reader waiting; a file that is being recovered after a crash may. */
+/** Writers do not block readers; recovering a file after a crash may. */
 const BUSY_TIMEOUT_MS = 10
-/** A process that sleeps longer drops all it keeps in memory instead of reading what it missed. */
+/** A process that was suspended for longer clears its caches instead of reading the missed events. */
 const KEEP_MS = 10 * 60 * 1_000
 const PRUNE_EVERY_MS = 60 * 1_000
 
 type ChangeRow = { id: number; origin: string; event: string }
 
 /**
- * Events as rows of the table `Change`. SQLite says by `PRAGMA data_version` that somebody else has written to the
- * file; then the rows after the last one seen are read, on a connection of their own.
+ * Sends events as rows of the table `Change`. `PRAGMA data_version` shows when another connection has written to the
+ * file; then the new rows are read, on a separate connection.
  */
 export const createSqliteFeed = (target: SqliteTarget, origin: string, listener: FeedListener): Feed => {
   const connection = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS })
@@ -24,7 +24,7 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
   const readRows = connection.prepare<[number], ChangeRow>(
     'SELECT "id", "origin", "event" FROM "Change" WHERE "id" > ? ORDER BY "id"',
   )
-  /** Ids leave no gaps, so fewer rows than ids means that some were pruned before they were seen. */
+  /** Ids have no gaps, so fewer rows than ids means that some were pruned unread. */
   const readAfter = connection.transaction((last: number) => ({
     newest: readNewest.get()?.seq ?? 0,
     rows: readRows.all(last),
@@ -34,7 +34,7 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
   let { newest: lastSeen } = readAfter(Number.MAX_SAFE_INTEGER)
   let prunedAt = 0
 
-  const look = (): void => {
+  const poll = (): void => {
     const current = readVersion.get()?.data_version
     if (current === version) return
     const { newest, rows } = readAfter(lastSeen)
@@ -46,10 +46,10 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
   let isInTrouble = false
   const timer = setInterval(() => {
     try {
-      look()
+      poll()
       isInTrouble = false
     } catch (error) {
-      // The next look reads what this one did not; ten lines a second would say no more than one.
+      // The next poll reads what this one missed; log only the first of several failures.
       if (!isInTrouble) listener.onTrouble(error)
       isInTrouble = true
     }

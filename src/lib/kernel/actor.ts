@@ -1,52 +1,52 @@
 import { AppError } from './errors.ts'
 import { mayRole, type Permission, type Role } from './roles.ts'
 
-/** What a personal access token may be used for; a signed-in session has all of them. */
+/** Scopes of a personal access token. A signed-in session has all of them. */
 export const SCOPES = ['read', 'write', 'mcp'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Who makes a request, as its one preHandler found out; routes and services never look a role up themselves. */
+/** The authenticated user of a request, with their roles. Set once by the preHandler of the route. */
 export type Actor = {
   userId: string
   email: string
   isOperator: boolean
   scopes: ReadonlySet<Scope>
-  /** When the token that the request came with ends; a session has none. */
+  /** When the request's token expires; undefined for a session. */
   expiresAt?: Date
-  /** Role by organization id. What is in no other organization exists for this actor. */
+  /** Role by organization id. Anything in other organizations does not exist for this actor. */
   memberships: ReadonlyMap<string, Role>
-  /** The network address that the request comes from; the command line has none. */
+  /** The network address of the client; undefined on the command line. */
   address?: string
 }
 
-/** Organizations whose things the actor may see: goes into the `where` of every query. */
+/** Returns the organizations the actor belongs to, for the `where` of every query. */
 export const organizationIdsOf = (actor: Actor): string[] => [...actor.memberships.keys()]
 
 /**
- * Refuses what the actor's role in the organization does not allow.
- * Throws `not_found` where the actor is no member (as if it did not exist), `forbidden` where the role is too weak.
+ * Asserts that the actor's role in the organization includes the permission.
+ * Throws `not_found` if the actor is not a member (as if the organization did not exist), otherwise `forbidden`.
  */
 export const assertMay = (actor: Actor, organizationId: string, permission: Permission): void => {
   const role = actor.memberships.get(organizationId)
-  if (role === undefined) throw new AppError('not_found', 'There is no such organization.')
+  if (role === undefined) throw new AppError('not_found', 'This organization does not exist.')
   if (!mayRole(role, permission)) {
-    throw new AppError('forbidden', `Your role in this organization, ${role}, does not allow this.`)
+    throw new AppError('forbidden', `Your role in this organization (${role}) does not allow this.`)
   }
 }
 
-const NO_ORGANIZATION = 'You belong to no organization: make one, or ask to be invited to one.'
-const SEVERAL_ORGANIZATIONS = 'You belong to several organizations: say which with organizationId.'
+const NO_ORGANIZATION = 'You do not belong to an organization. Create one, or ask to be invited.'
+const SEVERAL_ORGANIZATIONS = 'You belong to several organizations. Set organizationId to choose one.'
 
 /**
- * The organization something new goes into: the one named, or the only one the actor belongs to.
- * Throws `invalid_request` when none is named and it is not clear which.
+ * Returns the organization for something new: the requested one, or the only one the actor belongs to.
+ * Throws `invalid_request` if none is requested and the actor belongs to none or several.
  */
 export const organizationForNew = (actor: Actor, organizationId: string | undefined): string => {
   const chosen = organizationId ?? (actor.memberships.size === 1 ? organizationIdsOf(actor)[0] : undefined)
   if (chosen === undefined) {
     const why = actor.memberships.size === 0 ? NO_ORGANIZATION : SEVERAL_ORGANIZATIONS
     throw new AppError('invalid_request', why, {
-      errors: [{ path: 'organizationId', message: 'is needed by who belongs to more or less than one organization' }],
+      errors: [{ path: 'organizationId', message: 'is required unless you belong to exactly one organization' }],
     })
   }
   assertMay(actor, chosen, 'build')

@@ -1,4 +1,4 @@
-/** Status of each code an interface may show (RFC 9110 §15; 507: RFC 4918 §11.5). */
+/** HTTP status of each public error code (RFC 9110 §15; 507: RFC 4918 §11.5). */
 const STATUS = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -17,22 +17,22 @@ const STATUS = {
 
 export type AppErrorCode = keyof typeof STATUS
 
-/** One thing wrong with what was sent; `path` is a JSON path into it, such as `headers[0].value`. */
+/** An invalid field of a request; `path` is a JSON path into the body, such as `headers[0].value`. */
 export type FieldError = { path: string; message: string }
 
 export type AppErrorOptions = ErrorOptions & {
   errors?: readonly FieldError[] | undefined
   retryAfterSeconds?: number | undefined
-  /** Shown besides the message at the terminal and in the log, and nowhere else: a path, say. */
+  /** Shown only in the terminal and in the log: a file path, for example. */
   operatorNote?: string | undefined
 }
 
-/** A failure the caller can act on. `message` and `errors` may be shown to them; the rest may not. */
+/** A failure the caller can act on. Only `message` and `errors` may be shown to them. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: AppErrorCode
   readonly errors: readonly FieldError[] | undefined
-  /** For the header Retry-After (RFC 9110 §10.2.3). */
+  /** Value of the Retry-After header (RFC 9110 §10.2.3). */
   readonly retryAfterSeconds: number | undefined
   readonly operatorNote: string | undefined
 

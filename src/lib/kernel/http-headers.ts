@@ -1,4 +1,4 @@
-/** What the connection decides (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
+/** Headers that the connection sets (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -12,6 +12,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
-/** Whether no tool may set this header: the connection's own, and what only a proxy or a browser may say. */
+/** Whether tools may not set this header: it belongs to the connection, a proxy or a browser. */
 export const isReservedHeader = (lowerCaseName: string): boolean =>
   CONNECTION_HEADERS.has(lowerCaseName) || lowerCaseName.startsWith('proxy-') || lowerCaseName.startsWith('sec-')

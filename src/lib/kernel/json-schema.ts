@@ -1,4 +1,4 @@
-/** Keywords of JSON Schema whose value maps names that the author chose to schemas. */
+/** JSON Schema keywords whose value maps names chosen by the author to schemas. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

@@ -6,15 +6,15 @@ export type JsonObject = { [key: string]: JsonValue }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Why a text is no JSON that we take. */
+/** Why a text is not accepted as JSON. */
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
-/** Most members of all arrays and objects of a text together: what each becomes costs far more than its two bytes. */
+/** Most members of all arrays and objects together: in memory each takes far more than its two bytes of text. */
 const MAX_JSON_MEMBERS = 100_000
 
 /**
- * Deepest nesting of arrays and objects, and how many members they have at most (each opening and comma makes one),
- * outside of strings; linear, without recursion. Ends where the members are too many.
+ * Measures the deepest nesting and an upper bound of the number of members (one per opening bracket and comma outside
+ * strings). Linear, without recursion; stops once there are too many members.
  */
 const shapeOf = (text: string): { deepest: number; members: number } => {
   let depth = 0
@@ -36,7 +36,7 @@ const shapeOf = (text: string): { deepest: number; members: number } => {
   return { deepest, members }
 }
 
-/** A text shorter than its brackets would need can be neither too deep nor too full: the small message pays nothing. */
+/** Skips short texts, which can be neither too deep nor have too many members. */
 const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined => {
   if (text.length <= Math.min(maxDepth, MAX_JSON_MEMBERS)) return undefined
   const { deepest, members } = shapeOf(text)
@@ -45,7 +45,7 @@ const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined =
   return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in all` }
 }
 
-/** A cheap first look: no key `__proto__` can be in a text that holds neither it nor an escape. */
+/** Cheap pre-check: without this name or an escape, the text cannot contain a key `__proto__`. */
 const MAY_HOLD_PROTO = /__proto__|\\u/
 const holdsProtoKey = (value: JsonValue): boolean => {
   const stack: JsonValue[] = [value]
@@ -58,8 +58,8 @@ const holdsProtoKey = (value: JsonValue): boolean => {
 }
 
 /**
- * Parses a JSON text of strangers: nested at most `maxDepth` deep, with MAX_JSON_MEMBERS members at most, and without
- * the key `__proto__`, which JSON.parse makes an own property that a later copy would turn into a prototype.
+ * Parses untrusted JSON: at most `maxDepth` levels, at most MAX_JSON_MEMBERS members, and no key `__proto__`, which
+ * JSON.parse makes an own property and a later copy could turn into a prototype.
  */
 export const parseJson = (text: string, maxDepth: number): Result<JsonValue, JsonRefusal> => {
   const refusal = shapeRefusal(text, maxDepth)

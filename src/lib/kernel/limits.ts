@@ -1,59 +1,59 @@
-/** Every limit's default, with its unit and reason. Those of the contract are settings, `PATCHBAY_MAX_…`. */
+/** Defaults of all limits, with their units and reasons. Those with a setting `PATCHBAY_MAX_…` can be changed. */
 
-/** Largest body read on /s/:uuid and the API: far above any honest call, small enough to hold many at once. */
+/** Largest request body on /s/:uuid and the API: far above any real call, small enough to hold many at once. */
 export const MAX_REQUEST_BYTES = 4 * 1_024 * 1_024
-/** Largest answer of a tool's API after decompression. Above it the read stops and the result says so. */
+/** Largest decompressed response of a tool's API. Reading stops there, and the result says so. */
 export const MAX_RESPONSE_BYTES = 10 * 1_024 * 1_024
-/** A tool's whole call, redirects included, unless the tool says otherwise. */
+/** Timeout of a call including redirects, unless the tool sets its own. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
-/** The longest a tool may ask for: clients themselves give up after a few minutes. */
+/** Longest timeout a tool may set: clients give up after a few minutes. */
 export const MAX_TOOL_TIMEOUT_MS = 300_000
-/** Redirects followed by one call; the fetch standard allows 20, an API needs one or two. */
+/** Redirects followed in one call. The fetch standard allows 20; an API needs one or two. */
 export const MAX_REDIRECTS = 5
-/** Tools put to work in one server; above it no model can choose and lists grow past a megabyte. */
+/** Tools on one server. Beyond this no model can choose, and lists exceed a megabyte. */
 export const MAX_TOOLS_PER_SERVER = 2_000
-/** Tools of one toolkit: what the largest API has operations, and as many as one server may put to work. */
+/** Tools in one toolkit: as many as the largest APIs have operations, and as one server may have. */
 export const MAX_TOOLS_PER_TOOLKIT = 2_000
-/** A tool's whole definition as UTF-8 JSON: it is read with every mount and copied into every snapshot. */
+/** A tool's definition as UTF-8 JSON. It is read on every mount and copied into every snapshot. */
 export const MAX_TOOL_DEFINITION_BYTES = 256 * 1_024
-/** Each schema of a tool as UTF-8 JSON: far above any honest one, and its validator is compiled from it. */
+/** Each schema of a tool as UTF-8 JSON: far above any real one, since a validator is compiled from it. */
 export const MAX_TOOL_SCHEMA_BYTES = 64 * 1_024
-/** Globals of one server: all of them are read, and every secret opened, whenever it is mounted. */
+/** Globals of one server: mounting it reads all of them and decrypts every secret. */
 export const MAX_GLOBALS_PER_SERVER = 200
-/** A secret's value in UTF-8; keys and tokens take a fraction, and each is looked for in all that a call answers. */
+/** A secret's value in UTF-8. Keys and tokens need a fraction of it; every result is searched for it. */
 export const MAX_SECRET_BYTES = 8 * 1_024
 /**
- * All secrets of one server together, as sealed: the hundred spellings of each are made when the server is mounted, which
- * takes some milliseconds for every kilobyte that is no plain key, and holds up everybody else.
+ * All encrypted secrets of one server together. Mounting computes about a hundred encoded forms of each, which takes
+ * milliseconds per kilobyte on the main thread.
  */
 export const MAX_SECRETS_BYTES = 64 * 1_024
-/** The value in UTF-8 of a global that is no secret: what a header or a URL could still carry. */
+/** A plain global's value in UTF-8: the most a header or URL could carry. */
 export const MAX_GLOBAL_BYTES = 16 * 1_024
-/** Nesting of a call's arguments and of every JSON body: deeper input only exhausts the stack. */
+/** Nesting of arguments and of every JSON body. Deeper input only exhausts the stack. */
 export const MAX_JSON_DEPTH = 64
-/** Sessions, and open streams, one server holds. */
+/** Sessions of one server, and its open streams. */
 export const MAX_SESSIONS_PER_SERVER = 10_000
-/** A session that sent no request for this long is over. */
+/** Idle time after which a session expires. */
 export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
-/** Days an audit entry is kept: a year, which is what most rules ask for; 0 would be for ever. */
+/** Days audit entries are kept. Most regulations ask for a year; 0 keeps them forever. */
 export const AUDIT_DAYS = 365
-/** A refresh token that was used is good for this long still: processes of one client refresh at the same time. */
+/** Grace period of a used refresh token, since processes of one client may refresh at the same time. */
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
 /** Answers too large to be sent, all that a process keeps of them for the calls that go on from them, in MiB. */
 export const ANSWER_CACHE_MB = 256
-/** How long a stop waits for calls under way. */
+/** How long a shutdown waits for calls in progress. */
 export const MAX_DRAIN_MS = 10_000
 
-/** Time to open a connection to a tool's API. */
+/** Timeout for connecting to a tool's API. */
 export const CONNECT_TIMEOUT_MS = 5_000
-/** Sockets per API origin; more calls at once wait their turn. */
+/** Sockets per API origin; further calls are queued. */
 export const MAX_SOCKETS_PER_ORIGIN = 128
-/** The longest a tool's answers are kept, in seconds: a day. */
+/** Longest cache time of a tool's results: a day. */
 export const MAX_CACHE_SECONDS = 24 * 60 * 60
-/** All headers of an API's answer together. */
+/** All headers of an API's response together. */
 export const MAX_RESPONSE_HEADER_BYTES = 32 * 1_024
-/** Tools in one page of tools/list. */
+/** Tools per page of tools/list. */
 export const TOOLS_PER_PAGE = 200
-/** Items in one page of the management API: the default and the most. */
+/** Items per page of the management API: default and maximum. */
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 200

@@ -1,12 +1,12 @@
-/** Names of tools, as MCP clients take them. */
+/** Tool names that MCP clients accept. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 export const TOOL_NAME_RULE = 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -'
 
-/** Whether the text is an origin (RFC 6454): http or https, a host, perhaps a port, and nothing behind it. */
+/** Whether the text is an http or https origin (RFC 6454): scheme, host and optional port, and nothing after it. */
 export const isOrigin = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
 }
 
-/** Names of tools that begin with it are for our own alone. */
+/** Prefix of Patchbay's own tools; other tools may not use it. */
 export const RESERVED_TOOL_PREFIX = 'proxy_'

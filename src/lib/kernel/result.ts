@@ -1,4 +1,4 @@
-/** What a check answers: a value, or a reason that the caller must weigh. */
+/** A value, or an error that the caller must handle. */
 export type Result<T, E> = { ok: true; value: T } | { ok: false; error: E }
 
 export const success = <T>(value: T): { ok: true; value: T } => ({ ok: true, value })

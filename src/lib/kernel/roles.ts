@@ -1,11 +1,11 @@
-/** Roles of an organization's members, strongest first. */
+/** Roles of an organization's members, highest first. */
 export const ROLES = ['owner', 'admin', 'builder', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * What each role may do. One table that the API, the pages and the tests read.
- * `read`: see toolkits, servers, history. `build`: make and change them. `manage`: members, invitations, OAuth clients,
- * the audit log, deletions of others' work. `own`: make and remove owners, remove the organization.
+ * The roles that have each permission.
+ * `read`: view toolkits, servers and history. `build`: create and change them. `manage`: members, invitations, OAuth
+ * clients, the audit log, and deleting others' work. `own`: add and remove owners, and delete the organization.
  */
 const PERMISSIONS = {
   read: ['owner', 'admin', 'builder', 'viewer'],
@@ -19,5 +19,5 @@ export type Permission = keyof typeof PERMISSIONS
 export const mayRole = (role: Role, permission: Permission): boolean =>
   PERMISSIONS[permission].some(allowed => allowed === role)
 
-/** What giving somebody a role takes, and changing or taking away the one they have: owners answer to owners alone. */
+/** Returns the permission needed to grant, change or remove a role. Only owners may do so for owners. */
 export const permissionOver = (role: Role): Permission => (role === 'owner' ? 'own' : 'manage')

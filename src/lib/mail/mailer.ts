@@ -1,13 +1,13 @@
-/** A letter in plain text: what a person must read first stands in its first lines. */
+/** An email in plain text. */
 export type Mail = { to: string; subject: string; text: string }
 
 /**
- * Sends letters. `send` resolves when the letter is handed over (to the mail server, or to the outbox) and throws
- * `unavailable` when that fails.
+ * Sends emails. `send` resolves once the mail server or the outbox has accepted the email, and throws `unavailable` if
+ * that fails.
  */
 export type Mailer = {
   send: (mail: Mail) => Promise<void>
-  /** Whether letters reach people, or only the outbox folder. */
+  /** Whether emails are delivered, or only written to the outbox folder. */
   isDelivering: boolean
   close: () => void
 }

@@ -6,14 +6,14 @@ import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-/** Connecting, greeting and silence: a mail server that hangs must not hold up whoever waits for the letter. */
+/** Timeout for connecting, greeting and silence, so that a hanging mail server does not block a request. */
 const SMTP_TIMEOUT_MS = 10_000
 
 export type MailerOptions = {
-  /** undefined: letters go into `outboxDirectory`, a file each. */
+  /** undefined: emails are written to `outboxDirectory`, one file each. */
   smtpUrl: string | undefined
   outboxDirectory: string
-  /** As in the header From: `Patchbay <patchbay@example.com>`. */
+  /** Value of the From header: `Patchbay <patchbay@example.com>`. */
   from: string
   logger: Logger
 }
@@ -21,19 +21,19 @@ export type MailerOptions = {
 const CONTROL_CHARACTERS = /\p{Cc}/u
 
 /**
- * A letter as nodemailer takes it: to one mailbox, whatever its address looks like, and wanting no answer (RFC 3834
- * §5). Throws where a header would hold a control character, of which none is meant.
+ * Converts an email for nodemailer: to exactly one mailbox, marked as automatic (RFC 3834 §5). Throws if a header would
+ * contain a control character.
  */
 const toMessage = ({ to, subject, text }: Mail) => {
   if (CONTROL_CHARACTERS.test(to) || CONTROL_CHARACTERS.test(subject)) {
-    throw new AppError('invalid_request', 'The address or the subject of a mail holds control characters.')
+    throw new AppError('invalid_request', 'The address or subject of an email contains control characters.')
   }
   return { to: { name: '', address: to }, subject, text, headers: { 'Auto-Submitted': 'auto-generated' } }
 }
 type Message = ReturnType<typeof toMessage>
 
 const cannotSend = (cause: unknown): AppError =>
-  new AppError('unavailable', 'The mail could not be sent right now: try again later.', { cause })
+  new AppError('unavailable', 'The email could not be sent. Try again later.', { cause })
 
 const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
   const transport = createTransport(
@@ -61,7 +61,7 @@ const createSmtpMailer = (smtpUrl: string, { from }: MailerOptions): Mailer => {
   }
 }
 
-/** Without a mail server: the operator finds each letter as a file that mail programs open (RFC 5322). */
+/** Writes each email to a file that mail programs can open (RFC 5322). */
 const createOutboxMailer = ({ outboxDirectory, from, logger }: MailerOptions): Mailer => {
   const transport = createTransport(
     { streamTransport: true, buffer: true, newline: 'unix', disableFileAccess: true, disableUrlAccess: true },
@@ -80,7 +80,7 @@ const createOutboxMailer = ({ outboxDirectory, from, logger }: MailerOptions): M
       const file = await write(toMessage(mail)).catch(error => {
         throw cannotSend(error)
       })
-      logger.info({ to: mail.to, subject: mail.subject, file }, 'no SMTP_URL is set: the mail is in the outbox')
+      logger.info({ to: mail.to, subject: mail.subject, file }, 'SMTP_URL is not set: the email is in the outbox')
     },
     isDelivering: false,
     close: () => transport.close(),

@@ -2,7 +2,7 @@ import type { Settings } from './settings.ts'
 
 const LOCAL_NAME = /^(localhost$|127\.|\[::1\]$)/
 
-/** What speaks against the base URL as it is set, and what to do; undefined where nothing does. */
+/** Returns a warning about the base URL with what to do, or undefined if it is fine. */
 export const adviseOnBaseUrl = ({
   baseUrl,
   listensOnLoopback,
@@ -12,8 +12,8 @@ export const adviseOnBaseUrl = ({
   const isLocalName = LOCAL_NAME.test(hostname)
   if (!listensOnLoopback && isLocalName) {
     return (
-      `Patchbay listens on ${host}, but tells clients ${baseUrl}, which only this machine can reach: ` +
-      'where others are to use it, set PATCHBAY_BASE_URL to the address that they use'
+      `Patchbay listens on ${host}, but gives clients the address ${baseUrl}, which only this machine can reach: ` +
+      'if others use it, set PATCHBAY_BASE_URL to the address that they use'
     )
   }
   if (protocol === 'http:' && !isLocalName) {

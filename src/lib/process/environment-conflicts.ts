@@ -1,4 +1,4 @@
-/** As the environment and files give it. */
+/** Variables as read from the environment and files. */
 export type Given = NodeJS.Dict<string>
 
 const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given): string[] =>
@@ -6,20 +6,20 @@ const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given):
     ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
     : []
 
-/** Settings that mean something only together: the first says where to, and what is `required` goes with it. */
+/** Settings that only work together: `head` turns the feature on, and then `required` must be set too. */
 type Group = { head: string; required: string; why: string; rest: readonly string[] }
 
 const GROUPS: readonly Group[] = [
   {
     head: 'PATCHBAY_OIDC_ISSUER',
     required: 'PATCHBAY_OIDC_CLIENT_ID',
-    why: 'the provider gives it for Patchbay',
+    why: 'the provider issues it for Patchbay',
     rest: ['PATCHBAY_OIDC_CLIENT_SECRET', 'PATCHBAY_OIDC_NAME'],
   },
   {
     head: 'PATCHBAY_EMBEDDINGS_URL',
     required: 'PATCHBAY_EMBEDDINGS_MODEL',
-    why: 'the endpoint is asked for it by name',
+    why: 'it names the model in requests to the endpoint',
     rest: ['PATCHBAY_EMBEDDINGS_KEY'],
   },
 ]
@@ -27,12 +27,12 @@ const GROUPS: readonly Group[] = [
 const groupConflictsOf = (given: Given, { head, required, why, rest }: Group): string[] => {
   if (given[head] === undefined) {
     const stray = [required, ...rest].filter(name => given[name] !== undefined)
-    return stray.map(name => `${name} does nothing without ${head}: set both, or neither`)
+    return stray.map(name => `${name} has no effect without ${head}: set both, or neither`)
   }
   return given[required] === undefined ? [`${required} is required with ${head}: ${why}`] : []
 }
 
-/** What no single setting shows wrong, but several together do. Looked for beside settings that are wrong by themselves. */
+/** Returns errors that involve several settings. Single invalid settings are reported separately. */
 export const conflictsOf = (given: Given): string[] => [
   ...keyConflictsOf(given),
   ...GROUPS.flatMap(group => groupConflictsOf(given, group)),

@@ -19,13 +19,16 @@ import { isCidr } from '../outbound/address-policy.ts'
 import { isMasterKey } from './master-keys.ts'
 
 const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
-const cidrs = list.refine(parts => parts.every(isCidr), 'is no comma-separated list of CIDR ranges such as 10.0.0.0/8')
-const flag = z.enum(['true', 'false'], 'is neither true nor false').transform(text => text === 'true')
+const cidrs = list.refine(
+  parts => parts.every(isCidr),
+  'is not a comma-separated list of CIDR ranges such as 10.0.0.0/8',
+)
+const flag = z.enum(['true', 'false'], 'must be true or false').transform(text => text === 'true')
 
 const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
-    .regex(/^\d+$/, 'is no whole number')
+    .regex(/^\d+$/, 'is not a whole number')
     .transform(Number)
     .refine(value => value >= minimum && value <= maximum, `is not between ${minimum} and ${maximum}`)
 
@@ -35,15 +38,15 @@ const isHostName = (text: string): boolean =>
 
 const masterKeys = list.refine(
   keys => keys.length > 0 && keys.every(isMasterKey),
-  'is no base64 of 32 bytes (make one with: npx patchbay key generate)',
+  'is not the base64 of 32 bytes (create one with: npx patchbay key generate)',
 )
 
-const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `is none of ${names.join(', ')}`)
+const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `must be one of ${names.join(', ')}`)
 
-/** Names and addresses that only this machine reaches. */
+/** Names and addresses that only this machine can reach. */
 export const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
 
-/** OpenID Connect Discovery 1.0 §4.1: without query and fragment. In clear text only where nobody can listen. */
+/** OpenID Connect Discovery 1.0 §4.1: no query, no fragment. Plain http only on loopback. */
 const isIssuer = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.username || url.password || url.search || url.hash) return false
@@ -51,7 +54,7 @@ const isIssuer = (text: string): boolean => {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, '')))
 }
 
-/** An address that requests of ours go to: without who signs in, which nothing would hide, and without fragment. */
+/** An http(s) address without a fragment, and without credentials, which logs would show. */
 const isEndpoint = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.hash)
@@ -62,7 +65,7 @@ export const DEFAULT_DATABASE_URL = 'file:./data/patchbay.db'
 const database = z.string().transform((text, context): DatabaseTarget => {
   const target = parseDatabaseUrl(text)
   if (target.ok) return target.value
-  context.addIssue({ code: 'custom', message: `is no database: ${target.error}` })
+  context.addIssue({ code: 'custom', message: `is not a database URL: ${target.error}` })
   return z.NEVER
 })
 
@@ -70,27 +73,30 @@ export const ENVIRONMENT = z.object({
   NODE_ENV: z.string().optional(),
   PATCHBAY_HOST: z
     .string()
-    .refine(isHostName, 'is no host name or address (the port goes into PATCHBAY_PORT)')
+    .refine(isHostName, 'is not a host name or address (set the port with PATCHBAY_PORT)')
     .transform(text => text.replace(/^\[|\]$/g, ''))
     .default('127.0.0.1'),
   PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
   PORT: wholeNumber(1, 65_535).optional(),
   PATCHBAY_BASE_URL: z
     .string()
-    .refine(isOrigin, 'is no origin such as https://patchbay.example.com')
+    .refine(isOrigin, 'is not an origin such as https://patchbay.example.com')
     .transform(text => new URL(text).origin)
     .optional(),
   DATABASE_URL: database.prefault(DEFAULT_DATABASE_URL),
   PATCHBAY_MASTER_KEY: masterKeys.optional(),
   PATCHBAY_ALLOW_PRIVATE_NETWORKS: cidrs.default([]),
   PATCHBAY_ALLOWED_ORIGINS: list
-    .refine(origins => origins.every(isOrigin), 'is no comma-separated list of origins such as https://app.example.com')
+    .refine(
+      origins => origins.every(isOrigin),
+      'is not a comma-separated list of origins such as https://app.example.com',
+    )
     .transform(origins => origins.map(text => new URL(text).origin))
     .default([]),
   PATCHBAY_ALLOW_STDIO: flag.default(false),
   PATCHBAY_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no access token')
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is not an access token')
     .optional(),
   PATCHBAY_SIGNUP: oneOf(['open', 'invite', 'closed']).default('open'),
   PATCHBAY_TENANCY: oneOf(['multi', 'single']).default('multi'),
@@ -98,46 +104,46 @@ export const ENVIRONMENT = z.object({
     .string()
     .refine(
       isIssuer,
-      'is no issuer such as https://login.example.com (https, or http on loopback; without /.well-known/openid-configuration)',
+      'is not an issuer such as https://login.example.com (https, or http on loopback; without /.well-known/openid-configuration)',
     )
     .optional(),
   PATCHBAY_OIDC_CLIENT_ID: z.string().max(256, 'is longer than 256 characters').optional(),
   PATCHBAY_OIDC_CLIENT_SECRET: z.string().max(1_024, 'is longer than 1024 characters').optional(),
   PATCHBAY_OIDC_NAME: z
     .string()
-    .regex(/^[^\p{Cc}]{1,60}$/u, 'is no name of 1 to 60 characters in one line')
+    .regex(/^[^\p{Cc}]{1,60}$/u, 'is not a name of 1 to 60 characters on one line')
     .optional(),
   PATCHBAY_EMBEDDINGS_URL: z
     .string()
     .refine(
       isEndpoint,
-      'is no address of an endpoint such as http://127.0.0.1:11434/v1/embeddings (a key goes into PATCHBAY_EMBEDDINGS_KEY)',
+      'is not an address such as http://127.0.0.1:11434/v1/embeddings (set a key with PATCHBAY_EMBEDDINGS_KEY)',
     )
     .optional(),
   PATCHBAY_EMBEDDINGS_MODEL: z
     .string()
-    .regex(/^[^\p{Cc}]{1,256}$/u, 'is no name of 1 to 256 characters in one line')
+    .regex(/^[^\p{Cc}]{1,256}$/u, 'is not a name of 1 to 256 characters on one line')
     .optional(),
   PATCHBAY_EMBEDDINGS_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{1,4096}$/, 'is no key: 1 to 4096 characters of ASCII without spaces')
+    .regex(/^[\x21-\x7e]{1,4096}$/, 'is not a key of 1 to 4096 ASCII characters without spaces')
     .optional(),
   PATCHBAY_METRICS_TOKEN: z
     .string()
     .regex(
       /^[\x21-\x7e]{32,4096}$/,
-      'is no token of 32 to 4096 characters of ASCII without spaces (make one with: npx patchbay key generate)',
+      'is not a token of 32 to 4096 ASCII characters without spaces (create one with: npx patchbay key generate)',
     )
     .optional(),
   PATCHBAY_TRUST_PROXY: cidrs.default([]),
   PATCHBAY_LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SMTP_URL: z
     .string()
-    .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is no smtp: or smtps: URL')
+    .refine(text => /^smtps?:\/\//.test(text) && URL.canParse(text), 'is not an smtp: or smtps: URL')
     .optional(),
   PATCHBAY_MAIL_FROM: z
     .string()
-    .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is no sender such as Patchbay <patchbay@example.com>')
+    .regex(/^(?:[^<>\r\n]* <)?[^\s<>@]+@[^\s<>@]+>?$/, 'is not a sender such as Patchbay <patchbay@example.com>')
     .optional(),
   PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(AUDIT_DAYS),
   PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(OAUTH_REFRESH_GRACE_SECONDS),
@@ -153,6 +159,6 @@ export const ENVIRONMENT = z.object({
   PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(MAX_DRAIN_MS),
 })
 
-/** What stands in the environment, each part checked by itself. */
+/** The environment's settings, each validated by itself. */
 export type Environment = z.infer<typeof ENVIRONMENT>
 export type SettingName = keyof Environment

@@ -15,15 +15,15 @@ const opens = (sealing: Pick<Sealing, 'open'>, keyId: string, text: string): boo
   }
 }
 
-/** What each key left behind that this database was ever started with, by the key's id. */
+/** Returns the canary of every master key this database was ever started with, by key id. */
 const readCanaries = async (tx: Transaction): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.installation.findMany({ where: { name: { startsWith: CANARY_PREFIX } } })
   return new Map(rows.map(({ name, value }) => [name.slice(CANARY_PREFIX.length), value]))
 }
 
 /**
- * Holds the master keys against what the database was sealed with. `keyIdsInUse`: ids of the keys that sealed
- * something. Throws MasterKeyError, which names the key that is missing.
+ * Checks that the master keys fit the database. `keyIdsInUse`: ids of the keys that sealed something.
+ * Throws MasterKeyError, which names the missing key.
  */
 export const checkMasterKeys = async (
   tx: Transaction,
@@ -36,25 +36,27 @@ export const checkMasterKeys = async (
   if (missing !== undefined || isStrange) {
     const wanted = missing ?? [...canaries.keys()].join(' or ')
     throw new MasterKeyError(
-      `This database was sealed with master key ${wanted}, but the key given is ${held.join(', ')}: ` +
-        'set PATCHBAY_MASTER_KEY (or the file master.key) to the one it was sealed with.',
+      `This database was sealed with master key ${wanted}, but the current key is ${held.join(', ')}: ` +
+        'set PATCHBAY_MASTER_KEY (or the file master.key) to the key it was sealed with.',
     )
   }
   for (const keyId of held) {
     const canary = canaries.get(keyId)
     if (canary !== undefined && !opens(sealing, keyId, canary)) {
-      throw new MasterKeyError(`Master key ${keyId} does not open what it sealed: the database or the key was altered.`)
+      throw new MasterKeyError(
+        `Master key ${keyId} cannot open data that it sealed: the database or the key has been altered.`,
+      )
     }
   }
 }
 
-/** Lets the first key leave a sealed canary behind, by which a later start knows it again. */
+/** Stores a canary sealed with the first key, by which a later start recognizes it. */
 export const enterMasterKeys = async (tx: Transaction, { keyIds: [first], seal }: Sealing): Promise<void> => {
   if (first === undefined) return
   const name = CANARY_PREFIX + first
   if ((await tx.installation.findUnique({ where: { name } })) !== null) return
   const value = seal(CANARY_TEXT, CANARY_CONTEXT).text
-  // With nothing to update it would be a look and an insert, between which another first start comes.
+  // An upsert without an update would be a read and an insert, and another first start could come between.
   await tx.installation.upsert({ where: { name }, create: { name, value }, update: { name } })
 }
 
@@ -62,18 +64,18 @@ const assertNoneSealed = (canaries: ReadonlyMap<string, string>, directory: stri
   if (canaries.size === 0) return
   throw new MasterKeyError(
     `This database was sealed with master key ${[...canaries.keys()].join(' or ')}, but ${masterKeyFile(directory)} ` +
-      'is not there: put the file back from your backup, or set PATCHBAY_MASTER_KEY.',
+      'is missing: restore the file from your backup, or set PATCHBAY_MASTER_KEY.',
   )
 }
 
-/** Throws MasterKeyError where a key sealed this database: with one made now nothing of it would open. */
+/** Throws MasterKeyError if this database was sealed with a key, since a new key could not open it. */
 export const assertUnsealed = async (tx: Transaction, directory: string): Promise<void> =>
   assertNoneSealed(await readCanaries(tx), directory)
 
-/** The keys of an installation whose first start this is, or was a moment ago in another process. */
+/** Returns the keys of a new installation, which another process may just have created. */
 export const takeFirstMasterKeys = async (tx: Transaction, directory: string): Promise<MasterKeys> => {
   const canaries = await readCanaries(tx)
-  // Looked for after that: whoever left a canary had made the file before.
+  // Read after the canaries: whoever stores a canary has created the file before.
   const keys = findMasterKeys(undefined, directory)
   if (keys !== undefined) return keys
   assertNoneSealed(canaries, directory)

@@ -1,6 +1,6 @@
 type Close = () => void | Promise<void>
 
-/** What has been opened and must be closed when the process ends or a start fails. */
+/** Collects what must be closed when the process ends or a start fails. */
 export type Lifecycle = {
   onClose: (close: Close) => void
   /** Closes everything in reverse order of opening. Throws the first error once all have been tried. */

@@ -8,7 +8,7 @@ const KEY_FILE = 'master.key'
 /** Whether the text is base64 of 32 bytes. */
 export const isMasterKey = (text: string): boolean => /^[A-Za-z0-9+/]{43}=$/.test(text)
 
-/** Why no master key could be had; the message says what to do. */
+/** The master key cannot be read or created; the message says what to do. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'
 }
@@ -23,23 +23,23 @@ const readText = (path: string): string | undefined => {
   } catch (error) {
     if (isMissing(error)) return undefined
     throw new MasterKeyError(
-      `${path} cannot be read (${reasonOf(error)}): see that this user may, or set PATCHBAY_MASTER_KEY.`,
+      `${path} cannot be read (${reasonOf(error)}): make it readable for this user, or set PATCHBAY_MASTER_KEY.`,
     )
   }
 }
 
-/** Undefined when the file is not there. */
+/** Returns undefined if the file does not exist. */
 const readKeys = (path: string): MasterKeys | undefined => {
   const text = readText(path)
   if (text === undefined) return undefined
   const [first, ...rest] = text.split(/[\s,]+/).filter(part => part !== '')
   if (first === undefined || ![first, ...rest].every(isMasterKey)) {
-    throw new MasterKeyError(`${path} holds no master key: put the file back from your backup.`)
+    throw new MasterKeyError(`${path} does not contain a master key: restore the file from your backup.`)
   }
   return [first, ...rest]
 }
 
-/** Appears whole or not at all, and never over another: two first starts at once agree on one key. */
+/** Creates the file atomically and never replaces one, so that two first starts agree on one key. */
 const writeNewKey = (directory: string, path: string): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
@@ -58,7 +58,7 @@ export const masterKeyFile = (directory: string): string => join(directory, KEY_
 /** Base64 of 32 bytes each; the first seals, all open. */
 export type MasterKeys = readonly [string, ...string[]]
 
-/** The master keys: those of the setting, else those of `master.key` in the data directory, if it is there. */
+/** Returns the configured master keys, or those in `master.key` in the data directory if it exists. */
 export const findMasterKeys = (
   configured: readonly string[] | undefined,
   directory: string,
@@ -67,17 +67,17 @@ export const findMasterKeys = (
   return first === undefined ? readKeys(masterKeyFile(directory)) : [first, ...rest]
 }
 
-/** Makes `master.key`, unless it is there by now. */
+/** Creates `master.key` unless it exists, and returns its keys. */
 export const makeMasterKeys = (directory: string): MasterKeys => {
   const path = masterKeyFile(directory)
   try {
     writeNewKey(directory, path)
   } catch (error) {
     throw new MasterKeyError(
-      `${path} cannot be made (${reasonOf(error)}): make its folder writable, or set PATCHBAY_MASTER_KEY.`,
+      `${path} cannot be created (${reasonOf(error)}): make its folder writable, or set PATCHBAY_MASTER_KEY.`,
     )
   }
   const made = readKeys(path)
-  if (made === undefined) throw new MasterKeyError(`${path} vanished while it was made.`)
+  if (made === undefined) throw new MasterKeyError(`${path} was removed while it was being created.`)
   return made
 }

@@ -5,7 +5,7 @@ const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
 const ENVELOPE_VERSION = 1
 
-/** What a sealed text is bound to: opened with any other context, it fails. */
+/** Context that a sealed text is bound to; it cannot be opened with another one. */
 export type SealContext = { purpose: string; ownerId: string; name: string }
 export type Sealed = { keyId: string; text: string }
 
@@ -15,11 +15,11 @@ export class SealError extends Error {
 }
 
 export type Sealing = {
-  /** Ids of the keys held; the first seals. */
+  /** Ids of the available keys; the first seals. */
   keyIds: readonly string[]
   seal: (plain: string, context: SealContext) => Sealed
   open: (sealed: Sealed, context: SealContext) => string
-  /** Keys for another use, derived from each master key (RFC 5869); in the same order. */
+  /** Derives a key for another purpose from each master key (RFC 5869), in the same order. */
   derive: (purpose: string) => readonly { id: string; key: Buffer }[]
 }
 
@@ -56,7 +56,7 @@ export const createSealing = (masterKeys: readonly [string, ...string[]]): Seali
       const key = byId.get(keyId)
       if (key === undefined) throw new SealError(`sealed with key ${keyId}, which is not among the master keys`)
       const bytes = Buffer.from(text, 'base64')
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError(`sealed text is cut off (key ${keyId})`)
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError(`sealed text is truncated (key ${keyId})`)
       const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
       decipher.setAAD(associatedData(keyId, context))
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
@@ -64,7 +64,7 @@ export const createSealing = (masterKeys: readonly [string, ...string[]]): Seali
         const opened = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
         return Buffer.concat([opened, decipher.final()]).toString('utf8')
       } catch (error) {
-        throw new SealError(`sealed text does not open with key ${keyId}: it was altered or moved`, { cause: error })
+        throw new SealError(`sealed text cannot be opened with key ${keyId}: it was altered or moved`, { cause: error })
       }
     },
     derive: purpose =>

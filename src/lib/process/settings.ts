@@ -5,10 +5,10 @@ import type { DatabaseTarget } from '../db/target.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
 
-/** What `doctor` shows of one setting: never the value of a secret one. */
+/** A setting as `doctor` shows it, without the values of secrets. */
 export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
 
-/** Every bad setting, a line each; values are never shown. */
+/** Lists every invalid setting, one per line, without their values. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly lines: readonly string[]
@@ -31,20 +31,20 @@ const mailFromOf = (env: Environment): string =>
 const oidcNameOf = ({ PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_NAME: name }: Environment): string | undefined =>
   name ?? (issuer === undefined ? undefined : new URL(issuer).host)
 
-/** The external OpenID Connect provider that people may sign in with, if there is one. */
+/** The external OpenID Connect provider for sign-in, if configured. */
 const externalProviderOf = (env: Environment) => {
   const { PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_CLIENT_ID: clientId } = env
   if (issuer === undefined || clientId === undefined) return undefined
   return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
 }
 
-/** What turns texts into vectors, so that tools are found by meaning too, if the operator has set it. */
+/** The embeddings endpoint for tool search, if configured. */
 const embeddingsOf = (env: Environment) => {
   const { PATCHBAY_EMBEDDINGS_URL: url, PATCHBAY_EMBEDDINGS_MODEL: model, PATCHBAY_EMBEDDINGS_KEY: key } = env
   return url === undefined || model === undefined ? undefined : { url, model, key }
 }
 
-/** What a command needs to be found and to find its own things; nothing that could hold a secret. */
+/** Variables that commands of upstreams inherit: enough to run, and nothing secret. */
 const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
 
 const commandEnvironmentOf = (given: Given): Readonly<Record<string, string>> =>
@@ -63,34 +63,34 @@ const toSettings = (
   unknown: readonly string[],
 ) => ({
   isProduction: env.NODE_ENV === 'production',
-  // By that name Fastify listens on both families with two servers, and a stop waits for the calls of one only.
+  // With the name, Fastify listens on both address families with two servers, and a shutdown drains only one.
   host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
   port: portOf(env),
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
   baseUrl: baseUrlOf(env),
   database: env.DATABASE_URL,
-  /** Where the master key and the outbox are kept when nothing else is said: beside the database. */
+  /** Folder of the database, the master key and the outbox. */
   dataDirectory: dataDirectoryOf(env.DATABASE_URL, directory),
   masterKeys: env.PATCHBAY_MASTER_KEY,
   allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
   allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
   allowStdio: env.PATCHBAY_ALLOW_STDIO,
-  /** What every command of an upstream sees of our environment, besides the variables that are named for it. */
+  /** Environment of every upstream command, besides the variables configured for it. */
   commandEnvironment: commandEnvironmentOf(given),
-  /** What the commands show a running Patchbay: a personal access token. */
+  /** Personal access token that commands send to a running Patchbay. */
   token: env.PATCHBAY_TOKEN,
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
   embeddings: embeddingsOf(env),
-  /** What whoever collects the metrics shows; undefined: nobody can. */
+  /** Bearer token of /metrics; undefined turns it off. */
   metricsToken: env.PATCHBAY_METRICS_TOKEN,
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
   mailFrom: mailFromOf(env),
   auditDays: env.PATCHBAY_AUDIT_DAYS,
-  /** How long a refresh token that was used may be used again; 0: never. */
+  /** Grace period of a used refresh token; 0: none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
   /** All answers that are kept for the calls that go on from them; 0: none is. */
   answerCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
@@ -106,20 +106,20 @@ const toSettings = (
     maxDrainMs: env.PATCHBAY_MAX_DRAIN_MS,
   },
   origins,
-  /** Names that look like settings of ours and are none: likely typing errors. */
+  /** Unknown names that start with PATCHBAY_: probably typos. */
   unknown,
 })
 
 export type Settings = Readonly<ReturnType<typeof toSettings>>
 
-/** An address without what may be secret in it: who signs in, and parameters. */
+/** Removes credentials and query parameters from a URL. */
 const withoutCredentials = (text: string | undefined): string => {
   if (text === undefined) return 'none'
   const { protocol, username, password, host, pathname, search } = new URL(text)
   return `${protocol}//${username || password ? '…@' : ''}${host}${pathname}${search && '?…'}`
 }
 
-/** A setting as `doctor` shows it; `given` is how it was written. */
+/** Formats a setting for `doctor`; `given` is its text in the environment. */
 const shownOf = (env: Environment, name: SettingName, given: string | undefined): string => {
   switch (name) {
     case 'PATCHBAY_PORT':
@@ -150,31 +150,31 @@ const readEnvFile = (directory: string): Given => {
   const path = join(directory, '.env')
   if (!existsSync(path)) return {}
   try {
-    // Some editors put a mark of the encoding before the first name, which nobody sees.
+    // Some editors put a byte order mark before the first name.
     return parseEnv(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new SettingsError([`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}`])
   }
 }
 
-/** A variable of the environment, as configuration files of the operator's own refer to it. */
+/** Reads an environment variable that the operator's configuration file refers to. */
 export const readVariable = (name: string): string | undefined => process.env[name]
 
-/** As `loadSettings`, whatever the environment says of these. */
+/** Loads the settings with these overriding the environment. */
 export const loadSettingsWith = (fixed: Readonly<Record<string, string>>): Settings =>
   loadSettings({ ...process.env, ...fixed })
 
-/** An empty value is what compose files and shells write for "not set". */
+/** Compose files and shells write an empty value for "not set". */
 const withoutEmpty = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
 
-/** Hosting platforms set PORT and reach the program from outside this machine. PATCHBAY_PORT wins over it. */
+/** Hosting platforms set PORT and connect from outside this machine. PATCHBAY_PORT takes precedence. */
 const withPlatformPort = ({ PORT, ...given }: Given): Given =>
   PORT === undefined || given.PATCHBAY_PORT !== undefined ? given : { PATCHBAY_HOST: '0.0.0.0', ...given, PORT }
 
 /**
- * Reads the settings from the environment and, for what is not there, from `.env` in `directory`.
- * Throws SettingsError, which names every bad one at once.
+ * Reads the settings from the environment and then from `.env` in `directory`.
+ * Throws SettingsError, which lists every invalid one.
  */
 export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory = process.cwd()): Settings => {
   const file = withoutEmpty(readEnvFile(directory))

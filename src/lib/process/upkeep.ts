@@ -1,7 +1,7 @@
-/** How often what has piled up is looked after. */
+/** How often the chores run. */
 const EVERY_MS = 60 * 60 * 1_000
 
-/** Work that is due from time to time. It may be cut short and is then done the next time. */
+/** Recurring work, such as removing expired rows. It may be aborted, and then continues the next time. */
 export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> }
 
 export type UpkeepOptions = {
@@ -9,7 +9,7 @@ export type UpkeepOptions = {
   logger: { warn: (details: object, message: string) => void }
 }
 
-/** Does the chores one after the other, once at the start and then every hour, for as long as a server runs. */
+/** Runs the chores one after the other, at start and then every hour. */
 export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -21,12 +21,12 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
       try {
         await run(stopping.signal)
       } catch (error) {
-        logger.warn({ err: error, chore: name }, 'a chore could not be done; it is tried again within the hour')
+        logger.warn({ err: error, chore: name }, 'a chore failed; it is tried again within the hour')
       }
     }
   }
 
-  /** A run that takes longer than an hour is not joined by a second one. */
+  /** Does not start a second run while one is in progress. */
   const run = (): Promise<void> => {
     underWay ??= runAll().finally(() => {
       underWay = undefined
@@ -40,7 +40,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
       void run()
       timer ??= setInterval(() => void run(), EVERY_MS).unref()
     },
-    /** Starts nothing more, and waits for the batch under way. */
+    /** Aborts, and waits for the chore in progress. */
     close: async (): Promise<void> => {
       stopping.abort()
       clearInterval(timer)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-/** The installation's root: what holds package.json, migrations and, once built, dist. */
+/** Root of the installation: the folder of package.json and migrations. */
 const ROOT = new URL('../../../', import.meta.url)
 
 export const VERSION = z
