@@ -150,6 +150,9 @@ describe('with PATCHBAY_TENANCY=single', () => {
     const gone = await world.person()
     await world.db.membership.deleteMany({ where: { organizationId, userId: gone.userId } })
     const answer = await gone.send('POST', '/servers', { name: 'Nowhere' })
-    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('do not belong to an organization') } })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('do not belong to an organization') },
+    })
   })
 })
