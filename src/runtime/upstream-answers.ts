@@ -1,5 +1,5 @@
 import { isJsonObject } from '../lib/kernel/json.ts'
-import { type AnswerKeepings, stampOf, type UpstreamKeeping } from '../results/cache/answer-keeping.ts'
+import { type AnswerKeepings, stampOf, type UpstreamKeeping } from '../results/cache/response-cache.ts'
 import { type PlannedShaping, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../results/shape/shape-passed.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'

@@ -12,8 +12,8 @@ import {
   type ToolResult,
 } from '../../runtime/call/compiled-server.ts'
 import type { Server } from '../../servers/server.ts'
-import type { AnswerCache } from '../cut-cache/answer-cache.ts'
-import { answerHolderOf } from '../cut-cache/answer-key.ts'
+import type { AnswerCache } from '../cut-cache/cut-cache.ts'
+import { answerHolderOf } from '../cut-cache/cache-key.ts'
 import { ANSWER_TTL_MS } from '../cut-cache/cache-limits.ts'
 import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../runtime/call/compiled-server.ts'
 import { boundError, errorResult } from '../../runtime/call/faults.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
-import type { AnswerCache } from '../cut-cache/answer-cache.ts'
+import type { AnswerCache } from '../cut-cache/cut-cache.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
 import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'

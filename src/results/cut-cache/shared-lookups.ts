@@ -1,9 +1,9 @@
 import { BulkheadRejectedError, bulkhead, TimeoutStrategy, timeout, wrap } from 'cockatiel'
-import { callerOf } from './answer-key.ts'
+import { callerOf } from './cache-key.ts'
 import { type CacheLimits, LOOKUPS_AT_ONCE, MAX_LOOKUPS_PER_CALLER, MAX_WAITING_LOOKUPS } from './cache-limits.ts'
 import { decompress } from './compression.ts'
-import type { SharedAnswer } from './shared-answers.store.ts'
-import type { SharingOptions } from './sharing.ts'
+import type { SharedAnswer } from './cut-results.store.ts'
+import type { SharingOptions } from './row-writer.ts'
 
 type Place = Pick<SharedAnswer, 'key' | 'serverId' | 'holder'>
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAnswerCache } from '../../../src/results/cut-cache/answer-cache.ts'
-import { answerHolderOf } from '../../../src/results/cut-cache/answer-key.ts'
+import { createAnswerCache } from '../../../src/results/cut-cache/cut-cache.ts'
+import { answerHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
 import { ANYONE, createCacheWorld, findText, KIBIBYTE, keep, listFiles, makeDirectory } from './cache-world.ts'
 
 const SERVER = 'server-1'

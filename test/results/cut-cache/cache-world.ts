@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type AnswerCache, createAnswerCache } from '../../../src/results/cut-cache/answer-cache.ts'
-import { answerHolderOf } from '../../../src/results/cut-cache/answer-key.ts'
+import { type AnswerCache, createAnswerCache } from '../../../src/results/cut-cache/cut-cache.ts'
+import { answerHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
 
 export type CacheOptions = Partial<Parameters<typeof createAnswerCache>[0]>
 

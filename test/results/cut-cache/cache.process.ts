@@ -1,6 +1,6 @@
 // Keeps a large answer in the directory of its argument, says so, and waits to be killed.
-import { createAnswerCache } from '../../../src/results/cut-cache/answer-cache.ts'
-import { answerHolderOf } from '../../../src/results/cut-cache/answer-key.ts'
+import { createAnswerCache } from '../../../src/results/cut-cache/cut-cache.ts'
+import { answerHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
 
 const [directory = ''] = process.argv.slice(2)
 const cache = createAnswerCache({ directory })

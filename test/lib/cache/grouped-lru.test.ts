@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAnswerShelves, type KeptAnswer } from '../../../src/results/cache/answer-shelves.ts'
+import { createAnswerShelves, type KeptAnswer } from '../../../src/results/cache/cached-result.ts'
 import type { ToolResult } from '../../../src/runtime/call/compiled-server.ts'
 
 const text = (length: number): ToolResult => ({ content: [{ type: 'text', text: 'x'.repeat(length) }] })

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type CacheLimits, CLOSE_WAIT_MS } from './cache-limits.ts'
 import { compress } from './compression.ts'
-import type { SharedAnswer, SharedAnswerStore } from './shared-answers.store.ts'
+import type { SharedAnswer, SharedAnswerStore } from './cut-results.store.ts'
 
 /** An answer to be written; its content is asked for when its turn comes, and may be gone by then. */
 export type AnswerToShare = Omit<SharedAnswer, 'content'> & { read: () => Promise<Buffer | undefined> }

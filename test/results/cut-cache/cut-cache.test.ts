@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { answerHolderOf } from '../../../src/results/cut-cache/answer-key.ts'
+import { answerHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
 import { ABOUT, ANYONE, createCacheWorld, findText, KIBIBYTE, keep, MINUTE_MS, newHolder } from './cache-world.ts'
 
 const SERVER = 'server-1'

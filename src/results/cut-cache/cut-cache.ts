@@ -1,12 +1,12 @@
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { createAnswerFiles } from './answer-files.ts'
-import { answerKeyOf, callerOf, isCacheId, newCacheId } from './answer-key.ts'
+import { answerKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import { type CacheLimits, MAX_ABOUT_CHARS, SWEEP_EVERY_MS, toCacheLimits } from './cache-limits.ts'
 import { createKeptAnswers, type KeptAnswer, type LetGo, type Place } from './kept-answers.ts'
-import type { SharedAnswerStore } from './shared-answers.store.ts'
+import type { SharedAnswerStore } from './cut-results.store.ts'
 import { createSharedLookups } from './shared-lookups.ts'
-import { createSharing } from './sharing.ts'
+import { createSharing } from './row-writer.ts'
 
 /** An answer to be kept. */
 export type AnswerToKeep = {

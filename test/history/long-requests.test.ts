@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp } from '../../support/app.ts'
-import { echo, startFakeApi } from '../../support/fake-api.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
+import { echo, startFakeApi } from '../support/fake-api.ts'
 
 const Header = z.object({ name: z.string(), value: z.string() })
 const Kept = z.object({ url: z.string(), headers: z.array(Header), body: z.string() })

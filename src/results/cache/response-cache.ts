@@ -17,8 +17,8 @@ import type { Bindings, Instance } from '../../servers/server.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
-import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './answer-shelves.ts'
-import { createFlights } from './flights.ts'
+import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './cached-result.ts'
+import { createFlights } from '../../lib/cache/single-flight.ts'
 import { asksAnew, type FreshnessRules, freshMsOf, textOf } from './freshness.ts'
 
 /** What an API has answered just now, and what was made of it. `isUsable`: it is no failure. */

@@ -1,4 +1,4 @@
-import { createStop, type Stop, type StopSignal } from '../../lib/kernel/stop-signal.ts'
+import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
 
 type Flight<Value> = { group: string; waiting: number; stop: Stop; isCurrent: boolean; landed: Promise<Value> }
 
