@@ -24,7 +24,7 @@ import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
 import { endGrantsOf } from './oauth/grants/grants-of-user.store.ts'
 import { oauthPlugin } from './oauth/plugin.ts'
 import { passthroughPlugin } from './passthrough/route/plugin.ts'
-import type { AnswerKeepingOptions } from './results/cache/cached-result.ts'
+import type { ResponseCacheOptions } from './results/cache/response-cache.ts'
 import { resultsPlugin } from './results/plugin.ts'
 import { createExecutionService } from './runtime/execution.service.ts'
 import { SAMPLE_ORIGIN, sampleApi } from './sample/sample-api.ts'
@@ -63,8 +63,8 @@ export type ServiceOptions = {
   connectionLimits?: Partial<ConnectionLimits>
   /** Which addresses upstreams may be at, in place of what the settings say: for the operator's own file of them. */
   upstreamPolicy?: AddressPolicy
-  /** Bounds of the answers kept for the next call, and their clock, in place of the usual ones. */
-  answerKeeping?: AnswerKeepingOptions
+  /** Overrides limits and clock of the response cache. */
+  responseCache?: ResponseCacheOptions
   /** Times of the endpoint that embeds tools, in place of the usual ones. */
   embeddingLimits?: Partial<EmbeddingLimits>
   /** Of passwords, in place of the usual one: for tests that are not of hashing. */
@@ -75,7 +75,7 @@ export type ServiceOptions = {
 const openServices = async (
   settings: Settings,
   logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, answerKeeping, embeddingLimits, hashingCost }: ServiceOptions,
+  { documents, connectionLimits, upstreamPolicy, responseCache, embeddingLimits, hashingCost }: ServiceOptions,
   lifecycle: Lifecycle,
 ) => {
   const { limits, baseUrl } = settings
@@ -132,7 +132,7 @@ const openServices = async (
       countResults: workers.job('count-results'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
-      answerKeeping,
+      responseCache,
     },
     lifecycle,
   )
@@ -213,10 +213,10 @@ const openServices = async (
     tools: tools.tools,
     instances: servers.instances,
     ledger: results.callLedger,
-    keepings: results.answerKeeping,
+    responseCache: results.responseCache,
     shaper: results.shaper,
     reading: results.reading,
-    answers: results.answers,
+    cutCache: results.cutCache,
     onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
     onSkipped: (serverId, tool, reason) =>
       logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),

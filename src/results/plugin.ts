@@ -1,3 +1,4 @@
+import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Recorder } from '../history/execution-record.ts'
 import type { Database } from '../lib/db/client.ts'
@@ -9,10 +10,9 @@ import type { Job } from '../lib/worker/job.ts'
 import { listServersThere } from '../servers/server-names.store.ts'
 import type { AnswerJob, AnswerView } from './budget/answer-job.ts'
 import { createAnswerWork } from './budget/answer-work.ts'
-import { createAnswerKeeping } from './cache/response-cache.ts'
-import type { AnswerKeepingOptions } from './cache/cached-result.ts'
-import { createAnswerCache } from './cut-cache/cut-cache.ts'
-import { createSharedAnswerStore } from './cut-cache/cut-results.store.ts'
+import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
+import { createCutCache } from './cut-cache/cut-cache.ts'
+import { createCutResultStore } from './cut-cache/cut-results.store.ts'
 import type { AnswerTokens, AnswerTokensJob } from './ledger/answer-tokens-job.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
@@ -27,9 +27,20 @@ export type ResultsNeeds = {
   countResults: Job<AnswerTokensJob, AnswerTokens>
   inspectResult: Job<AnswerJob, AnswerView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
-  settings: Pick<Settings, 'answerCacheBytes' | 'dataDirectory'>
-  /** Limits and clock of the response cache, in place of the usual ones. */
-  answerKeeping: AnswerKeepingOptions | undefined
+  settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
+  /** Overrides limits and clock of the response cache. */
+  responseCache: ResponseCacheOptions | undefined
+}
+
+/** Cut results of one process, as earlier versions stored them in the data folder. */
+const OLD_CACHE_FOLDER = /^([0-9a-f]{16}|none)-\d+-\d+-[0-9a-f-]{36}$/
+
+const removeOldCacheFiles = async (directory: string): Promise<void> => {
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (OLD_CACHE_FOLDER.test(name)) await rm(join(directory, name), { recursive: true, force: true }).catch(() => {})
+  }
+  // Fails, as it should, if there is anything else in it.
+  await rmdir(directory).catch(() => {})
 }
 
 export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
@@ -48,21 +59,21 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
     for (const serverId of known) if (!there.has(serverId)) callLedger.forgetServer(serverId)
   })
 
-  const answers = createAnswerCache({
-    directory: join(settings.dataDirectory, 'answers'),
-    store: createSharedAnswerStore(db),
-    limits: { maxBytes: settings.answerCacheBytes },
+  const cutCache = createCutCache({
+    store: createCutResultStore(db),
+    limits: { maxBytes: settings.cutCacheBytes },
     logger,
   })
-  lifecycle.onClose(answers.close)
-  bus.subscribe('server_removed', ({ serverId }) => answers.dropServer(serverId))
+  lifecycle.onClose(cutCache.close)
+  bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
+  void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
   const reading = createAnswerWork(needs.inspectResult)
   const shaper = createAnswerShaper(needs.shapeResult)
 
-  const keepings = createAnswerKeeping(needs.answerKeeping)
-  bus.subscribe('server_changed', ({ serverId }) => keepings.forgetServer(serverId))
-  bus.subscribe('server_removed', ({ serverId }) => keepings.forgetServer(serverId))
-  bus.subscribe('resync', keepings.forgetAll)
+  const responseCache = createResponseCache(needs.responseCache)
+  bus.subscribe('server_changed', ({ serverId }) => responseCache.deleteServer(serverId))
+  bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
+  bus.subscribe('resync', responseCache.clear)
 
-  return { callLedger, callTokens: createCallTokens(db), answers, reading, shaper, answerKeeping: keepings }
+  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, responseCache }
 }

@@ -2,7 +2,7 @@ import { newExecutionId } from '../history/execution-id.ts'
 import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
 import type { HttpClient } from '../lib/outbound/http-client.ts'
-import type { AnswerKeepings } from '../results/cache/response-cache.ts'
+import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
@@ -20,7 +20,7 @@ export type ExecutionParts = {
   http: HttpClient
   recorder: Recorder
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
-  keepings: Pick<AnswerKeepings, 'ofTool' | 'ofUpstreamTool'>
+  responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
   shaper: ShapingPlace['shaper']
   onInternalError: (error: unknown) => void
 }
@@ -113,8 +113,8 @@ const planOnce = (
 }
 
 /** Returns the content type of the API's response. A response without a body is rendered in our words and has none. */
-const contentTypeOf = ({ response, again }: CallOutcome): string | undefined => {
-  if (response === undefined) return again?.contentType
+const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined => {
+  if (response === undefined) return cached?.contentType
   const type = response.headers['content-type']
   return response.body.length > 0 && typeof type === 'string' ? type : undefined
 }
@@ -129,7 +129,7 @@ export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
-  { http, recorder, limits, keepings, onInternalError, shaper }: ExecutionParts,
+  { http, recorder, limits, responseCache, onInternalError, shaper }: ExecutionParts,
   { organizationId, compactTables }: Pick<Server, 'organizationId' | 'compactTables'>,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
@@ -137,7 +137,7 @@ export const compileTool = (
   const findPlan = planOnce(instance, globals, limits, place)
   const isShaped = planShaping(tool, place, 0) !== undefined
   const named = { serverId, name }
-  const keepingFor = keepings.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
+  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
   return {
     name,
     title: tool.title,
@@ -148,7 +148,7 @@ export const compileTool = (
     isReadOnly: tool.annotations?.readOnlyHint === true,
     call: async (args, context) => {
       const { caller, client, signal } = context
-      const outcome = await performCall(findPlan, http, args, signal, onInternalError, keepingFor?.(caller))
+      const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))
       const id = newExecutionId()
       recorder.record(
         toExecutionRecord(outcome, globals.masker, {

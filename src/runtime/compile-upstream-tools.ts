@@ -5,7 +5,7 @@ import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
 import type { AnswerBudget } from '../results/budget/answer-budget.ts'
 import { readTexts } from '../results/budget/answer-parts.ts'
-import { isAgain, type PassedFresh } from '../results/cache/response-cache.ts'
+import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
 import { withAccountHidden } from '../results/mask/account-masking.ts'
 import { maskResult } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
@@ -82,13 +82,13 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
   })
 
 /** Returns the result before shaping, for the ledger. */
-const toWhole = (answer: PassedFresh | { ageMs: number }): Pick<CallAccount, 'whole' | 'bytes'> | undefined => {
+const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallAccount, 'whole' | 'bytes'> | undefined => {
   if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
   const { shapedFrom, responseBytes } = answer
   return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }), bytes: responseBytes }
 }
 
-const failed = (why: string): PassedFresh => ({ result: errorResult(why), responseBytes: 0 })
+const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })
 
 /**
  * Whether the client returns with input that an upstream asked for. Such a request belongs to the one call that waits
@@ -114,7 +114,7 @@ const callOnce = async (
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
   { connections, exchange, onInternalError }: UpstreamToolParts,
-): Promise<PassedFresh> => {
+): Promise<FreshPassedResult> => {
   // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = connections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
@@ -167,10 +167,10 @@ const compileOne = (
       const startedMs = performance.now()
       const args = isJsonObject(given) ? given : {}
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
-      const keeping = isRepeated(context) ? undefined : answers.keepingFor?.(context)
-      const answer = await (keeping === undefined
+      const cachedSend = isRepeated(context) ? undefined : answers.cacheFor?.(context)
+      const answer = await (cachedSend === undefined
         ? callOnce(tool, args, context, masker, parts)
-        : keeping(cacheKeyOf(args, context), context.signal, send))
+        : cachedSend(cacheKeyOf(args, context), context.signal, send))
       const { result, responseBytes } = answer
       const durationMs = toMicroseconds(performance.now() - startedMs)
       const error = errorOf(result)
@@ -190,7 +190,7 @@ const compileOne = (
         requestBytes: Buffer.byteLength(body),
         responseBytes,
         error,
-        request: withCacheAge(requestOf(tool, maskBeginning(body, masker)), isAgain(answer) ? answer : undefined),
+        request: withCacheAge(requestOf(tool, maskBeginning(body, masker)), isCached(answer) ? answer : undefined),
       })
       // Only a successful call proves that the tool exists.
       return { result, account: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }

@@ -4,7 +4,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/http-client.ts'
-import { type AnswerAgain, type AnswerKeeping, isAgain } from '../results/cache/response-cache.ts'
+import { type CachedResult, type CachedSend, isCached } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { shapeAnswer } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
@@ -37,7 +37,7 @@ export type CallOutcome = {
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
   /** Set if the result came from the cache and nothing was sent. */
-  again: AnswerAgain | undefined
+  cached: CachedResult | undefined
   startedAt: Date
   durationMs: number
 }
@@ -76,7 +76,7 @@ const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(re
 
 /** Sends a request whose result may be cached. */
 const sendingOf =
-  (plan: CallPlan, http: HttpClient, request: RenderedRequest): Parameters<AnswerKeeping>[2] =>
+  (plan: CallPlan, http: HttpClient, request: RenderedRequest): Parameters<CachedSend>[2] =>
   async signal => {
     const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
     const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
@@ -84,7 +84,7 @@ const sendingOf =
       shaping === undefined
         ? await shapeAnswer(response, masker, outputCheck)
         : await shapeByRules(response, masker, outputCheck, shaping)
-    return { result, response, isUsable: !isFailure(result) }
+    return { result, response, isError: isFailure(result) }
   }
 
 /**
@@ -97,19 +97,19 @@ export const performCall = async (
   args: JsonValue | undefined,
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
-  keeping?: AnswerKeeping | undefined,
+  cachedSend?: CachedSend | undefined,
 ): Promise<CallOutcome> => {
   const startedAt = new Date()
   const startedMs = performance.now()
   let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
-  let again: AnswerAgain | undefined
+  let cached: CachedResult | undefined
   const end = (result: ToolResult): CallOutcome => ({
     result,
     request,
     response,
-    again,
+    cached,
     startedAt,
     durationMs: performance.now() - startedMs,
   })
@@ -118,9 +118,9 @@ export const performCall = async (
     const prepared = prepareRequest(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     request = prepared.value
-    if (keeping !== undefined) {
-      const answer = await keeping(request, signal, sendingOf(plan, http, request))
-      if (isAgain(answer)) again = answer
+    if (cachedSend !== undefined) {
+      const answer = await cachedSend(request, signal, sendingOf(plan, http, request))
+      if (isCached(answer)) cached = answer
       else response = answer.response
       return end(answer.result)
     }
@@ -144,12 +144,12 @@ const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
   first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
 /** Adds the age of a cached result to its request. */
-export const withCacheAge = (request: MaskedRequest, again: { ageMs: number } | undefined): MaskedRequest =>
-  again === undefined ? request : { ...request, answerAgeMs: Math.round(again.ageMs) }
+export const withCacheAge = (request: MaskedRequest, cached: { ageMs: number } | undefined): MaskedRequest =>
+  cached === undefined ? request : { ...request, answerAgeMs: Math.round(cached.ageMs) }
 
 /** Converts the outcome to a record of the history. */
 export const toExecutionRecord = (
-  { result, request, response, again, startedAt, durationMs }: CallOutcome,
+  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
   masker: Masker,
   identity: Pick<ExecutionRecord, 'id' | 'serverId' | 'instanceId' | 'tool' | 'userId' | 'client'>,
 ): ExecutionRecord => ({
@@ -157,9 +157,9 @@ export const toExecutionRecord = (
   startedAt,
   durationMs: toMicroseconds(durationMs),
   outcome: isFailure(result) ? 'error' : 'ok',
-  status: response?.status ?? again?.status,
+  status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
-  responseBytes: response?.body.length ?? again?.responseBytes ?? 0,
+  responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && withCacheAge(shortenRequest(maskRequest(request, masker, maskBeginning)), again),
+  request: request && withCacheAge(shortenRequest(maskRequest(request, masker, maskBeginning)), cached),
 })

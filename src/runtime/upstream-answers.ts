@@ -1,5 +1,5 @@
 import { isJsonObject } from '../lib/kernel/json.ts'
-import { type AnswerKeepings, stampOf, type UpstreamKeeping } from '../results/cache/response-cache.ts'
+import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../results/cache/response-cache.ts'
 import { type PlannedShaping, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../results/shape/shape-passed.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
@@ -9,7 +9,7 @@ import { isPerCaller, type ToolAnswers } from '../upstreams/upstream.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 
 export type UpstreamAnswerParts = Pick<ExecutionParts, 'limits'> & {
-  keepings: Pick<AnswerKeepings, 'ofUpstreamTool'>
+  responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
   /** Where results are shaped, and how the server sends them. */
   place: ShapingPlace
 }
@@ -19,7 +19,7 @@ export type UpstreamAnswers = {
   /** Undefined for most tools. */
   shaping: { planned: PlannedShaping; outputCheck: SchemaCheck | undefined } | undefined
   /** Undefined if results are not cached. */
-  keepingFor: UpstreamKeeping | undefined
+  cacheFor: UpstreamToolCache | undefined
   /** Token budget in place of the server's. */
   responseTokens: number | undefined
   isReadOnly: boolean
@@ -29,24 +29,24 @@ export type UpstreamAnswers = {
  * Requires a read-only tool, according to the upstream or to the builder, who has checked the tool before enabling the
  * cache.
  */
-const mayKeep = ({ declared: { annotations } }: PresentedTool['item'], { readOnly }: ToolAnswers): boolean =>
+const mayCache = ({ declared: { annotations } }: PresentedTool['item'], { readOnly }: ToolAnswers): boolean =>
   readOnly === true || (isJsonObject(annotations) && annotations.readOnlyHint === true)
 
 /** Returns the cache of the tool's results, or undefined if they are not cached. */
-const findKeeping = (
+const findCache = (
   { upstream, item }: PresentedTool,
   answers: ToolAnswers,
   globals: OpenedGlobals,
-  { keepings, place: { compactTables } }: UpstreamAnswerParts,
-): UpstreamAnswers['keepingFor'] => {
+  { responseCache, place: { compactTables } }: UpstreamAnswerParts,
+): UpstreamAnswers['cacheFor'] => {
   const { cacheSeconds, cacheShared } = answers
-  if (cacheSeconds === undefined || !mayKeep(item, answers)) return undefined
+  if (cacheSeconds === undefined || !mayCache(item, answers)) return undefined
   const { id, serverId, config } = upstream
-  const stamp = stampOf(id, config, item, answers, globals.version(), compactTables)
+  const fingerprint = fingerprintOf(id, config, item, answers, globals.version(), compactTables)
   // Results obtained with one caller's account must not reach others, whatever the builder set.
-  return keepings.ofUpstreamTool({
+  return responseCache.ofUpstreamTool({
     serverId,
-    stamp,
+    fingerprint,
     cacheSeconds,
     isShared: cacheShared === true && !isPerCaller(config),
   })
@@ -73,7 +73,7 @@ export const planUpstreamAnswers = (
   const answers = findToolAnswers(presented.upstream, presented.item.name)
   return {
     shaping: findShaping(presented.item, answers, parts),
-    keepingFor: findKeeping(presented, answers, globals, parts),
+    cacheFor: findCache(presented, answers, globals, parts),
     responseTokens: answers.responseTokens,
     isReadOnly: answers.readOnly === true,
   }

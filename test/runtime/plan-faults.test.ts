@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
-import { createAnswerKeeping } from '../../src/results/cache/response-cache.ts'
+import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { openGlobals } from '../../src/runtime/compile-server.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
@@ -53,7 +53,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       http,
       recorder,
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
-      keepings: createAnswerKeeping(),
+      responseCache: createResponseCache(),
       shaper: patchbay.services.shaper,
       onInternalError: error => heard.push(error),
     },

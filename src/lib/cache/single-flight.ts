@@ -1,77 +1,57 @@
 import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
 
-type Flight<Value> = { group: string; waiting: number; stop: Stop; isCurrent: boolean; landed: Promise<Value> }
+type Flight<Value> = { result: Promise<Value>; stop: Stop; waiting: number }
+/** `isCurrent` tells whether others may still join; it is false after `forget`. */
+type Work<Value> = (stop: StopSignal, isCurrent: () => boolean) => Promise<Value>
 
-/** Work that is done once for all who want the same of it at the same time. */
-export const createFlights = <Value>() => {
-  const underWay = new Map<string, Flight<Value>>()
+/** Shares one run of some work between everybody who asks for the same key meanwhile. */
+export const createSingleFlight = <Value>() => {
+  const flights = new Map<string, Flight<Value>>()
 
-  const forget = (key: string, flight: Flight<Value>): void => {
-    if (underWay.get(key) === flight) underWay.delete(key)
-  }
-
-  const take = (
-    { group, key }: { group: string; key: string },
-    start: (stop: StopSignal, isCurrent: () => boolean) => Promise<Value>,
-  ): Flight<Value> => {
+  const start = (key: string, work: Work<Value>): Flight<Value> => {
     const stop = createStop()
-    const flight: Flight<Value> = {
-      group,
-      waiting: 0,
-      stop,
-      isCurrent: true,
-      landed: start(stop, () => flight.isCurrent).finally(() => forget(key, flight)),
-    }
-    underWay.set(key, flight)
+    const isCurrent = (): boolean => flights.get(key) === flight
+    const result = work(stop, isCurrent).finally(() => {
+      if (isCurrent()) flights.delete(key)
+    })
+    const flight: Flight<Value> = { result, stop, waiting: 0 }
+    flights.set(key, flight)
     return flight
   }
 
   return {
-    /**
-     * Waits for what is under way of this key, or starts it: `isOwn`. Rejects as the work does; answers undefined where
-     * the signal comes first. The work ends early once nobody waits for it any more.
-     */
-    join: (
-      of: { group: string; key: string },
-      signal: StopSignal | undefined,
-      start: (stop: StopSignal, isCurrent: () => boolean) => Promise<Value>,
-    ): Promise<{ value: Value; isOwn: boolean } | undefined> => {
-      const found = underWay.get(of.key)
-      const isOwn = found === undefined
-      const flight = found ?? take(of, start)
+    run: (key: string, work: () => Promise<Value>): Promise<Value> => {
+      const flight = flights.get(key) ?? start(key, work)
       flight.waiting++
-      return new Promise((resolve, reject) => {
-        const leave = (): void => {
-          flight.waiting--
-          if (flight.waiting === 0) {
-            forget(of.key, flight)
-            flight.stop.abort()
-          }
-          resolve(undefined)
-        }
-        signal?.addEventListener('abort', leave, { once: true })
-        const stay = (): void => signal?.removeEventListener('abort', leave)
-        flight.landed.then(
-          value => {
-            stay()
-            resolve({ value, isOwn })
-          },
-          (error: unknown) => {
-            stay()
-            reject(error)
-          },
-        )
-      })
+      return flight.result
     },
-    /** Lets those who wait have what they wait for, and nobody join them. Without a group: of all. */
-    close: (group?: string): void => {
-      for (const [key, flight] of underWay) {
-        if (group !== undefined && flight.group !== group) continue
-        flight.isCurrent = false
-        underWay.delete(key)
+    /** Like `run`, but resolves with undefined if `signal` aborts first. Stops the work once nobody waits for it. */
+    join: async (key: string, signal: StopSignal | undefined, work: Work<Value>): Promise<Value | undefined> => {
+      const flight = flights.get(key) ?? start(key, work)
+      const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
+      const leave = (): void => resolve(undefined)
+      signal?.addEventListener('abort', leave, { once: true })
+      flight.waiting++
+      try {
+        return await Promise.race([flight.result, aborted])
+      } finally {
+        signal?.removeEventListener('abort', leave)
+        flight.waiting--
+        if (flight.waiting === 0) {
+          if (flights.get(key) === flight) flights.delete(key)
+          flight.stop.abort()
+        }
       }
     },
-    /** How many wait for work that others may join. */
-    waiting: (): number => [...underWay.values()].reduce((sum, flight) => sum + flight.waiting, 0),
+    /** Lets nobody join the runs whose keys begin with `prefix` any more. Those who wait still get the result. */
+    forget: (prefix = ''): void => {
+      for (const key of flights.keys()) if (key.startsWith(prefix)) flights.delete(key)
+    },
+    /** Resolves when all current runs have ended. */
+    settle: async (): Promise<void> => {
+      await Promise.allSettled([...flights.values()].map(({ result }) => result))
+    },
+    /** Returns how many callers wait for runs that others may still join. */
+    waiting: (): number => [...flights.values()].reduce((sum, { waiting }) => sum + waiting, 0),
   }
 }

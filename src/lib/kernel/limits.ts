@@ -39,8 +39,8 @@ export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
 export const AUDIT_DAYS = 365
 /** Grace period of a used refresh token, since processes of one client may refresh at the same time. */
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
-/** Answers too large to be sent, all that a process keeps of them for the calls that go on from them, in MiB. */
-export const ANSWER_CACHE_MB = 256
+/** Memory of a process for cut results, compressed, in MiB: about 50 of 10 MB of JSON. */
+export const CUT_CACHE_MB = 64
 /** How long a shutdown waits for calls in progress. */
 export const MAX_DRAIN_MS = 10_000
 

@@ -92,8 +92,8 @@ const toSettings = (
   auditDays: env.PATCHBAY_AUDIT_DAYS,
   /** Grace period of a used refresh token; 0: none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
-  /** All answers that are kept for the calls that go on from them; 0: none is. */
-  answerCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
+  /** Memory for cut results, compressed; 0 stores none. */
+  cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,

@@ -12,9 +12,8 @@ import {
   type ToolResult,
 } from '../../runtime/call/compiled-server.ts'
 import type { Server } from '../../servers/server.ts'
-import type { AnswerCache } from '../cut-cache/cut-cache.ts'
-import { answerHolderOf } from '../cut-cache/cache-key.ts'
-import { ANSWER_TTL_MS } from '../cut-cache/cache-limits.ts'
+import { cutResultHolderOf } from '../cut-cache/cache-key.ts'
+import { CUT_RESULT_TTL_MS, type CutCache } from '../cut-cache/cut-cache.ts'
 import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
 import type { AnswerWork } from './answer-work.ts'
@@ -25,7 +24,7 @@ const ANSWER_META = 'patchbay/answer'
 
 export type BudgetParts = {
   reading: Pick<AnswerWork, 'look'>
-  answers: Pick<AnswerCache, 'keep'>
+  cutCache: Pick<CutCache, 'put'>
   /** Hears why an answer could not be cut; then it is sent whole. */
   onInternalError: (error: unknown) => void
 }
@@ -34,11 +33,11 @@ export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponse
 
 /** Whose an answer is: a caller's with their token or application; without a caller, whoever's who knows its id. */
 export const holderOf = (caller: Caller): string =>
-  answerHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
+  cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
 export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer): JsonObject => ({
   [ANSWER_META]: {
-    ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + ANSWER_TTL_MS).toISOString() }),
+    ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + CUT_RESULT_TTL_MS).toISOString() }),
     ...(tokens !== undefined && { tokens }),
     ...(tokensShown !== undefined && { tokensShown }),
     ...(tokens !== undefined && { encoding: TOKEN_ENCODING }),
@@ -76,7 +75,7 @@ type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: n
 export const createAnswerBudget = (
   server: BudgetedServer,
   answersGroup: string | undefined,
-  { reading, answers, onInternalError }: BudgetParts,
+  { reading, cutCache, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
     const { result, account, contentType, tool, budget, context } = called
@@ -96,7 +95,7 @@ export const createAnswerBudget = (
     const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
     const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
-    const cacheId = isAll ? undefined : await answers.keep({ serverId: server.id, holder, content: utf8, about })
+    const cacheId = isAll ? undefined : await cutCache.put({ serverId: server.id, holder, content: utf8, about })
     const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
     const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
     const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]

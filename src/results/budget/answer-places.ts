@@ -4,7 +4,7 @@ import type { BudgetedServer } from './answer-budget.ts'
 import { type AnswerToolParts, compileAnswerTools } from './answer-tools.ts'
 import { findByName, findInGroups } from './find-answering.ts'
 
-export type AnswerPlaceParts = Pick<AnswerToolParts, 'answers' | 'onInternalError' | 'reading' | 'recorder'>
+export type AnswerPlaceParts = Pick<AnswerToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
 type Parts = AnswerPlaceParts & Pick<AnswerToolParts, 'masker'>
 
 /** What the group of the three tools is called where a server groups. */

@@ -15,7 +15,7 @@ import {
 } from '../../runtime/call/compiled-server.ts'
 import { boundError, errorResult } from '../../runtime/call/faults.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
-import type { AnswerCache } from '../cut-cache/cut-cache.ts'
+import type { CutCache } from '../cut-cache/cut-cache.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
 import type { AnswerView } from './answer-job.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
@@ -42,7 +42,7 @@ export type AnswerToolParts = Omit<LookRecordParts, 'serverId'> & {
   /** Whether one of those may speak to its client while it runs. */
   isLinked: boolean
   reading: Pick<AnswerWork, 'look'>
-  answers: Pick<AnswerCache, 'keep' | 'open'>
+  cutCache: Pick<CutCache, 'open' | 'put'>
   onInternalError: (error: unknown) => void
 }
 
@@ -80,30 +80,20 @@ type Looked = { shown: ToolResult | PassedAnswer; shortened: Shortened | undefin
 
 const unseen = (shown: ToolResult | PassedAnswer): Looked => ({ shown, shortened: undefined })
 
-/** It was let go after it was found. */
-class NoLongerKept extends Error {
-  override readonly name = 'NoLongerKept'
-}
-
 /** `proxy_filter`, `proxy_search`, `proxy_explore`: what goes on from answers that were too large to be sent. */
 export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
-  const { server, hasGroups, findTool, isLinked, reading, answers, onInternalError } = parts
+  const { server, hasGroups, findTool, isLinked, reading, cutCache, onInternalError } = parts
   const beginRecord = createLookRecords({ ...parts, serverId: server.id })
   // There are such tools on a server without a budget where one of its tools has one.
   const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
 
   const keep = (context: CallContext, content: Uint8Array, about: JsonObject): Promise<string | undefined> =>
-    answers.keep({ serverId: server.id, holder: holderOf(context.caller), content, about })
+    cutCache.put({ serverId: server.id, holder: holderOf(context.caller), content, about })
 
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
-    const found = await answers.open(server.id, holderOf(caller), cacheId)
+    const found = await cutCache.open(server.id, holderOf(caller), cacheId)
     if (found === undefined) return { kind: 'result', result: errorResult(NOT_KEPT) }
-    const utf8 = async (): Promise<Uint8Array> => {
-      const read = await found.read()
-      if (read === undefined) throw new NoLongerKept()
-      return read
-    }
-    return { kind: 'answer', answer: { utf8, cacheId, about: About.safeParse(found.about).data ?? {} } }
+    return { kind: 'answer', answer: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
   }
 
   const fetchFresh = async (
@@ -167,7 +157,6 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       if (fault !== undefined && seen.value.text === '') return unseen(errorResult(boundError(fault.message)))
       return await render(seen.value, source, context)
     } catch (error) {
-      if (error instanceof NoLongerKept) return unseen(errorResult(NOT_KEPT))
       onInternalError(error)
       return unseen(errorResult(NOT_READ))
     }

@@ -1,6 +1,6 @@
 import { formatBytes, formatNumber } from '../../lib/http/pages/format.ts'
 import { CACHE_ID_PLACE } from '../../servers/context-rules.ts'
-import { ANSWER_TTL_MS } from '../cut-cache/cache-limits.ts'
+import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
 /** Room in a budget for the line below the beginning of an answer. */
 export const NOTICE_TOKENS = 90
@@ -26,7 +26,7 @@ export type CutAnswer = {
 
 const WAYS = 'proxy_filter, proxy_search or proxy_explore'
 
-const KEPT_MINUTES = ANSWER_TTL_MS / 60_000
+const KEPT_MINUTES = CUT_RESULT_TTL_MS / 60_000
 
 const tellSizes = ({ tokens, tokensShown, bytes }: CutAnswer): string =>
   tokens === undefined || tokensShown === undefined

@@ -5,8 +5,8 @@ import type { RenderedRequest } from '../../templates/template.ts'
 type Directive = { name: string; text: string }
 
 /**
- * The directives of a Cache-Control header in lower case, as they are compared (RFC 9111 §5.2). A comma within quotes
- * parts nothing, which matters only to the lists of fields that we do not read.
+ * Parses the directives of a Cache-Control header, in lower case (RFC 9111 §5.2). Splits at commas inside quotes too,
+ * which only affects lists of fields that are not read.
  */
 const readDirectives = (header: string): Directive[] =>
   header
@@ -19,42 +19,42 @@ const readDirectives = (header: string): Directive[] =>
 
 type Headers = OutboundResponse['headers']
 
-/** A header that came more than once is one list (RFC 9110 §5.3). */
-export const textOf = (headers: Headers, name: string): string | undefined => {
+/** Joins a header that was sent more than once (RFC 9110 §5.3). */
+export const headerText = (headers: Headers, name: string): string | undefined => {
   const value = headers[name]
   return value === undefined || typeof value === 'string' ? value : value.join(', ')
 }
 
-/** Use of what is stale is for caches that ask again meanwhile: this one does not. */
+/** Ignored: stale responses are for caches that revalidate, which this one does not. */
 const ALLOWS_STALE: ReadonlySet<string> = new Set(['stale-while-revalidate', 'stale-if-error'])
-/** Whose number says how long: given twice, they say nothing that could be trusted (RFC 9111 §4.2.1). */
+/** Contradictory values make the response stale (RFC 9111 §4.2.1). */
 const SECONDS: ReadonlySet<string> = new Set(['max-age', 's-maxage'])
 
 const contradicts = (directives: readonly Directive[]): boolean =>
   [...SECONDS].some(name => new Set(directives.flatMap(one => (one.name === name ? [one.text] : []))).size > 1)
 
-/** Whether the answer says itself until when it is fresh, be it not at all. */
-const saysHowLong = (directives: readonly Directive[], headers: Headers, isShared: boolean): boolean =>
+/** Whether the response states its own freshness. */
+const statesFreshness = (directives: readonly Directive[], headers: Headers, isShared: boolean): boolean =>
   headers.expires !== undefined ||
   directives.some(({ name }) => name === 'max-age' || name === 'no-cache' || (isShared && name === 's-maxage'))
 
-/** What a redirect on the way says of caching is not known here. */
+/** The caching headers of a redirect are not known here. */
 const isRedirected = (request: RenderedRequest, response: OutboundResponse): boolean =>
   URL.parse(request.url)?.href !== URL.parse(response.url)?.href
 
 const variesByAnything = (headers: Headers): boolean =>
-  (textOf(headers, 'vary') ?? '').split(',').some(field => field.trim() === '*')
+  (headerText(headers, 'vary') ?? '').split(',').some(field => field.trim() === '*')
 
 export type FreshnessRules = {
-  /** The tool's own word: the longest, and how long where the API says nothing. */
+  /** Set by the builder: an upper bound, and the default if the API states nothing. */
   cacheSeconds: number
-  /** Whether it is kept for every caller: then it is what RFC 9111 calls a shared cache. */
+  /** Whether all callers share results, which RFC 9111 calls a shared cache. */
   isShared: boolean
 }
 
 /**
- * For how many milliseconds an answer may be given again to the very same request; 0: not at all. Never longer than the
- * tool says, nor than the API does (RFC 9111 §4.2). Vary needs no look but for `*`: requests are compared whole.
+ * Returns for how many milliseconds a response may be reused for an identical request; 0 for never. This is at most what
+ * the tool allows, and what the API states (RFC 9111 §4.2). Of Vary only `*` matters: requests are compared whole.
  */
 export const freshMsOf = (
   request: RenderedRequest,
@@ -63,24 +63,24 @@ export const freshMsOf = (
 ): number => {
   const { status, headers } = response
   if (status < 200 || status > 299 || variesByAnything(headers) || isRedirected(request, response)) return 0
-  const cacheControl = textOf(headers, 'cache-control')
-  // What Cache-Control was called before there was one (RFC 9111 §5.4).
-  if (cacheControl === undefined && textOf(headers, 'pragma')?.toLowerCase().includes('no-cache') === true) return 0
+  const cacheControl = headerText(headers, 'cache-control')
+  // From before there was Cache-Control (RFC 9111 §5.4).
+  if (cacheControl === undefined && headerText(headers, 'pragma')?.toLowerCase().includes('no-cache') === true) return 0
   const directives = readDirectives(cacheControl ?? '').filter(({ name }) => !ALLOWS_STALE.has(name))
   if (contradicts(directives)) return 0
-  const isTimed = saysHowLong(directives, headers, isShared)
-  const said = directives.map(({ text }) => text)
+  const isStated = statesFreshness(directives, headers, isShared)
+  const stated = directives.map(({ text }) => text)
   const policy = new CachePolicy(
-    // The mark of the tool says what a method else would: that asking again changes nothing.
+    // Tools marked read-only are safe, whatever their method.
     { method: 'GET', url: request.url, headers: {} },
     {
       status,
       headers: {
-        'cache-control': (isTimed ? said : [...said, `max-age=${cacheSeconds}`]).join(', '),
-        // How old it is counts against what the API says, and not against the tool's own word.
-        ...(isTimed ? { age: String(ageOf(headers)), expires: textOf(headers, 'expires') } : {}),
-        date: textOf(headers, 'date'),
-        'set-cookie': textOf(headers, 'set-cookie'),
+        'cache-control': (isStated ? stated : [...stated, `max-age=${cacheSeconds}`]).join(', '),
+        // Age counts against a lifetime stated by the API, not against the tool's.
+        ...(isStated ? { age: String(ageOf(headers)), expires: headerText(headers, 'expires') } : {}),
+        date: headerText(headers, 'date'),
+        'set-cookie': headerText(headers, 'set-cookie'),
       },
     },
     { shared: isShared, cacheHeuristic: 0, immutableMinTimeToLive: 0 },
@@ -88,18 +88,18 @@ export const freshMsOf = (
   return Math.min(policy.timeToLive(), cacheSeconds * 1_000)
 }
 
-/** In seconds; what is no age is none (RFC 9111 §5.1). */
+/** Returns seconds; 0 if the header is invalid (RFC 9111 §5.1). */
 const ageOf = (headers: Headers): number => {
-  const text = textOf(headers, 'age')?.split(',', 1)[0]?.trim() ?? ''
+  const text = headerText(headers, 'age')?.split(',', 1)[0]?.trim() ?? ''
   return /^\d{1,10}$/.test(text) ? Number(text) : 0
 }
 
-const ASKS_ANEW: ReadonlySet<string> = new Set(['no-cache', 'no-store', 'max-age=0'])
+const BYPASSES: ReadonlySet<string> = new Set(['no-cache', 'no-store', 'max-age=0'])
 
-/** Whether a request says itself that it wants no kept answer (RFC 9111 §5.2.1, §5.4). */
-export const asksAnew = ({ headers }: RenderedRequest): boolean =>
+/** Whether the request itself asks for a fresh response (RFC 9111 §5.2.1, §5.4). */
+export const bypassesCache = ({ headers }: RenderedRequest): boolean =>
   headers.some(([name, value]) => {
     const lower = name.toLowerCase()
     if (lower === 'pragma') return value.toLowerCase().includes('no-cache')
-    return lower === 'cache-control' && readDirectives(value).some(({ text }) => ASKS_ANEW.has(text))
+    return lower === 'cache-control' && readDirectives(value).some(({ text }) => BYPASSES.has(text))
   })

@@ -1,4 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
@@ -17,57 +19,59 @@ import type { Bindings, Instance } from '../../servers/server.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
-import { type AnswerKeepingOptions, createAnswerShelves, type KeptAnswer } from './cached-result.ts'
-import { createFlights } from '../../lib/cache/single-flight.ts'
-import { asksAnew, type FreshnessRules, freshMsOf, textOf } from './freshness.ts'
+import { type CacheEntry, compact, sizeOf } from './cached-result.ts'
+import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './freshness.ts'
 
-/** What an API has answered just now, and what was made of it. `isUsable`: it is no failure. */
-type FreshAnswer = { result: ToolResult; response: OutboundResponse; isUsable: boolean }
+/** In bytes of memory. */
+const LIMITS = {
+  // Of one result. No model reads more; the budget cuts before.
+  maxResultBytes: 1_024 * 1_024,
+  maxServerBytes: 16 * 1_024 * 1_024,
+  maxBytes: 64 * 1_024 * 1_024,
+}
+const PURGE_EVERY_MS = 60_000
 
-/** An answer that nobody was asked for, and how old it is. */
-export type AnswerAgain<Result extends KeptAnswer['result'] = ToolResult> = KeptAnswer<Result> & { ageMs: number }
+/** `now` is in milliseconds and greater than 0. */
+export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
 
-/** Answers a request, out of what is kept or by sending it. Rejects as `send` does. */
-export type AnswerKeeping = (
+/** A new response of an API, and the result made of it. */
+type FreshResult = { result: ToolResult; response: OutboundResponse; isError: boolean }
+
+/** A result from the cache, and its age. */
+export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
+
+/** Gets a result from the cache, or by sending the request. Rejects as `send` does. */
+export type CachedSend = (
   request: RenderedRequest,
   signal: StopSignal | undefined,
-  send: (signal: StopSignal | undefined) => Promise<FreshAnswer>,
-) => Promise<FreshAnswer | AnswerAgain>
+  send: (signal: StopSignal | undefined) => Promise<FreshResult>,
+) => Promise<FreshResult | CachedResult>
 
-/** How a tool keeps answers for a caller; undefined where it keeps none. */
-type CallerKeeping = (caller: Caller) => AnswerKeeping | undefined
-
-/**
- * What an upstream has answered just now; nothing is kept of what is no result yet, or says an error. `shapedFrom`: the
- * answer before it was shaped.
- */
-export type PassedFresh = {
+/** A new result of an upstream. `shapedFrom` is the result before shaping. */
+export type FreshPassedResult = {
   result: BlocksResult | PassedAnswer
   responseBytes: number
   shapedFrom?: PassedResult | undefined
 }
 
-/** The same for a call of an upstream's tool. `asked`: its arguments, and what else the client has said with them. */
-type PassedKeeping = (
-  asked: JsonValue,
+/** Like `CachedSend`, for a tool of an upstream. `input` is everything that the result may depend on. */
+type CachedUpstreamSend = (
+  input: JsonValue,
   signal: StopSignal,
-  send: (signal: StopSignal) => Promise<PassedFresh>,
-) => Promise<PassedFresh | AnswerAgain<PassedResult>>
+  send: (signal: StopSignal) => Promise<FreshPassedResult>,
+) => Promise<FreshPassedResult | CachedResult<PassedResult>>
 
-/** How a tool of an upstream keeps answers for a call; undefined where it keeps none. */
-export type UpstreamKeeping = (call: Pick<CallContext, 'caller' | 'link'>) => PassedKeeping | undefined
+/** Returns undefined for calls whose results must not be cached. */
+export type UpstreamToolCache = (call: Pick<CallContext, 'caller' | 'link'>) => CachedUpstreamSend | undefined
 
-/** A tool of an upstream that keeps its answers; `stamp`: of everything that they depend on but the call. */
-export type KeptUpstreamTool = { serverId: string; stamp: string; cacheSeconds: number; isShared: boolean }
+/** `fingerprint` stands for everything that results depend on except the call. */
+export type CachedUpstreamTool = { serverId: string; fingerprint: string; cacheSeconds: number; isShared: boolean }
 
-export const isAgain = <Fresh extends object, Again extends { ageMs: number }>(
-  answer: Fresh | Again,
-): answer is Again => 'ageMs' in answer
+export const isCached = <Fresh extends object, Cached extends { ageMs: number }>(
+  answer: Fresh | Cached,
+): answer is Cached => 'ageMs' in answer
 
-/**
- * Headers that say who asks go to an API in many names, so that any which a caller fills counts as one, but for those
- * that only choose between forms of the same answer.
- */
+/** Headers that choose between forms of the same result. Any other may say who the caller is. */
 const CHOOSES_FORM = /^(accept|accept-(language|charset|encoding)|content-type|prefer)$/i
 
 const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, bindings: Bindings): boolean =>
@@ -80,138 +84,153 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
       }),
   )
 
-/** Of everything that an answer depends on but the request and who makes it: another stamp finds nothing of this one. */
-export const stampOf = (...made: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(made)).digest('base64')
+/** Hashes everything that a tool's results depend on except the request and the caller. */
+export const fingerprintOf = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 
-/** It is an answer, and no error. */
-const isWhole = ({ passed: { isError, resultType } }: PassedResult): boolean =>
+const isComplete = ({ passed: { isError, resultType } }: PassedResult): boolean =>
   isError !== true && resultType !== 'input_required'
 
-/** What is kept of a fresh answer, and for how long, in milliseconds. */
-type Worth<Result extends KeptAnswer['result']> = Omit<KeptAnswer<Result>, 'answeredAtMs'> & { freshMs: number }
+/** What is cached of a fresh result, and for how many milliseconds. */
+type Cacheable<Result extends CacheEntry['result']> = Omit<CacheEntry<Result>, 'cachedAtMs'> & { freshMs: number }
 
-/** Of two kinds of results the one that a tool has: the keys of the kinds differ. */
-type IsKind<Result extends KeptAnswer['result']> = (result: KeptAnswer['result']) => result is Result
-const isOwn = (result: KeptAnswer['result']): result is ToolResult => !isPassed(result)
+/** Each kind of tool has one kind of result; their keys never collide. */
+type IsKind<Result extends CacheEntry['result']> = (result: CacheEntry['result']) => result is Result
+const isToolResult = (result: CacheEntry['result']): result is ToolResult => !isPassed(result)
 
-/** Answers of read-only tools that are given again to the same request, as their API and the tools themselves allow. */
-export const createAnswerKeeping = (options: AnswerKeepingOptions = {}) => {
-  const store = createAnswerShelves(options)
-  const flights = createFlights<KeptAnswer | undefined>()
-  /** Of this process alone: what is in a request cannot be guessed from its key. */
+/** Caches results of read-only tools in the memory of this process, as their APIs and builders allow. */
+export const createResponseCache = (options: ResponseCacheOptions = {}) => {
+  const limits = { ...LIMITS, ...options.limits }
+  const { now = () => performance.now() } = options
+  const entries = createGroupedLru<CacheEntry>({ maxSize: limits.maxBytes, maxGroupSize: limits.maxServerBytes, now })
+  const flights = createSingleFlight<CacheEntry | undefined>()
+  /** Keyed hashes: nobody can guess a request from its key. */
   const secret = randomBytes(32)
+  let purgedAtMs = now()
 
-  const keyOf = (...asked: readonly unknown[]): string =>
-    createHmac('sha256', secret).update(JSON.stringify(asked)).digest('base64')
+  const keyOf = (serverId: string, ...inputs: readonly unknown[]): string =>
+    `${serverId} ${createHmac('sha256', secret).update(JSON.stringify(inputs)).digest('base64')}`
 
-  const findAgain = <Result extends KeptAnswer['result']>(
-    kept: KeptAnswer | undefined,
-    isKind: IsKind<Result>,
-  ): AnswerAgain<Result> | undefined => {
-    if (kept === undefined) return undefined
-    const { result, ...rest } = kept
-    return isKind(result) ? { ...rest, result, ageMs: Math.max(0, store.now() - kept.answeredAtMs) } : undefined
+  const purge = (): void => {
+    if (now() - purgedAtMs < PURGE_EVERY_MS) return
+    purgedAtMs = now()
+    entries.purge()
   }
 
-  /** What is kept under a key, or comes by sending; `worthOf` says what of that is kept. */
-  const answer = async <Fresh, Result extends KeptAnswer['result']>(
+  const add = (serverId: string, key: string, entry: CacheEntry, freshMs: number): void => {
+    purge()
+    const result = compact(entry.result)
+    const size = sizeOf(result)
+    if (size <= limits.maxResultBytes) entries.set(serverId, key, { ...entry, result }, size, freshMs)
+  }
+
+  const toCached = <Result extends CacheEntry['result']>(
+    entry: CacheEntry | undefined,
+    isKind: IsKind<Result>,
+  ): CachedResult<Result> | undefined => {
+    if (entry === undefined) return undefined
+    const { result, ...rest } = entry
+    return isKind(result) ? { ...rest, result, ageMs: Math.max(0, now() - entry.cachedAtMs) } : undefined
+  }
+
+  /** Returns the cached result, or sends once for everybody who asks meanwhile. */
+  const getOrSend = async <Fresh, Result extends CacheEntry['result']>(
     { serverId, key, signal }: { serverId: string; key: string; signal: StopSignal | undefined },
     send: (signal: StopSignal | undefined) => Promise<Fresh>,
-    worthOf: (fresh: Fresh) => Worth<Result> | undefined,
+    toCacheable: (fresh: Fresh) => Cacheable<Result> | undefined,
     isKind: IsKind<Result>,
-  ): Promise<Fresh | AnswerAgain<Result>> => {
-    const found = findAgain(store.find(serverId, key), isKind)
+  ): Promise<Fresh | CachedResult<Result>> => {
+    const found = toCached(entries.get(key), isKind)
     if (found !== undefined) return found
     const own: { fresh?: { value: Fresh } } = {}
-    const flown = await flights.join({ group: serverId, key }, signal, async (stop, isCurrent) => {
+    const entry = await flights.join(key, signal, async (stop, isCurrent) => {
       own.fresh = { value: await send(stop) }
-      const worth = worthOf(own.fresh.value)
-      if (worth === undefined || worth.freshMs === 0) return undefined
-      const { freshMs, ...rest } = worth
-      const kept = { ...rest, answeredAtMs: store.now() }
-      if (isCurrent()) store.keep(serverId, key, kept, freshMs)
-      return kept
+      const cacheable = toCacheable(own.fresh.value)
+      if (cacheable === undefined || cacheable.freshMs === 0) return undefined
+      const { freshMs, ...rest } = cacheable
+      const made = { ...rest, cachedAtMs: now() }
+      if (isCurrent()) add(serverId, key, made, freshMs)
+      return made
     })
-    // Cancelled: sending says so, in the words of every other call.
-    if (flown === undefined) return send(signal)
     if (own.fresh !== undefined) return own.fresh.value
-    // An answer that may not be given twice was for the call that asked for it (RFC 9111 §4).
-    return findAgain(flown.value, isKind) ?? send(signal)
+    // Cancelled, or not to be used for two calls (RFC 9111 §4).
+    return toCached(entry, isKind) ?? send(signal)
   }
 
-  const keepingOf =
-    (serverId: string, stamp: string, rules: FreshnessRules, owner: string | null): AnswerKeeping =>
+  const cachedSendOf =
+    (serverId: string, fingerprint: string, rules: FreshnessRules, owner: string | null): CachedSend =>
     async (request, signal, send) => {
-      if (signal?.aborted || asksAnew(request)) return send(signal)
+      if (signal?.aborted || bypassesCache(request)) return send(signal)
       const { method, url, headers, body } = request
-      const key = keyOf(stamp, owner, method, url, headers, body ?? null)
-      const worthOf = ({ result, response, isUsable }: FreshAnswer): Worth<ToolResult> | undefined => {
-        if (!isUsable) return undefined
-        const freshMs = freshMsOf(request, response, rules)
-        const { status, body } = response
+      const key = keyOf(serverId, fingerprint, owner, method, url, headers, body ?? null)
+      const toCacheable = ({ result, response, isError }: FreshResult): Cacheable<ToolResult> | undefined => {
+        if (isError) return undefined
         return {
           result,
-          status,
-          responseBytes: body.length,
-          contentType: textOf(response.headers, 'content-type'),
-          freshMs,
+          status: response.status,
+          responseBytes: response.body.length,
+          contentType: headerText(response.headers, 'content-type'),
+          freshMs: freshMsOf(request, response, rules),
         }
       }
-      return answer({ serverId, key, signal }, send, worthOf, isOwn)
+      return getOrSend({ serverId, key, signal }, send, toCacheable, isToolResult)
     }
 
-  const passedKeepingOf =
-    ({ serverId, stamp, cacheSeconds }: KeptUpstreamTool, owner: string | null): PassedKeeping =>
-    async (asked, signal, send) => {
+  const cachedUpstreamSendOf =
+    ({ serverId, fingerprint, cacheSeconds }: CachedUpstreamTool, owner: string | null): CachedUpstreamSend =>
+    async (input, signal, send) => {
       if (signal.aborted) return send(signal)
-      const worthOf = ({ result, responseBytes }: PassedFresh): Worth<PassedResult> | undefined => {
-        if (isRefused(result) || !isPassed(result) || !isWhole(result)) return undefined
+      const toCacheable = ({ result, responseBytes }: FreshPassedResult): Cacheable<PassedResult> | undefined => {
+        if (isRefused(result) || !isPassed(result) || !isComplete(result)) return undefined
         return { result, status: undefined, responseBytes, freshMs: cacheSeconds * 1_000 }
       }
-      const key = keyOf(stamp, owner, asked)
-      return answer({ serverId, key, signal }, stop => send(stop ?? signal), worthOf, isPassed)
+      const key = keyOf(serverId, fingerprint, owner, input)
+      return getOrSend({ serverId, key, signal }, stop => send(stop ?? signal), toCacheable, isPassed)
     }
 
   return {
     /**
-     * How a tool at work keeps its answers; undefined where it does not. `version` says what the instance does not of
-     * what answers are made with, such as the server's globals.
+     * Returns how results of a tool are cached for a caller; undefined if the tool has no cache. `version` changes with
+     * everything that results depend on and the instance does not contain, such as the server's globals.
      */
-    ofTool: (instance: Instance, compiled: CompiledDefinition, version: () => string): CallerKeeping | undefined => {
+    ofTool: (
+      instance: Instance,
+      compiled: CompiledDefinition,
+      version: () => string,
+    ): ((caller: Caller) => CachedSend | undefined) | undefined => {
       const { serverId, tool, bindings } = instance
       const { cacheSeconds, cacheShared, annotations } = tool
-      // Only by the builder's own word: a GET may change things, and a POST may be a search.
+      // Only the builder knows: a GET may change things, and a POST may be a search.
       if (cacheSeconds === undefined || annotations?.readOnlyHint !== true) return undefined
-      const stamp = stampOf(instance, version())
-      // What callers say of themselves is theirs: such an answer stays with each, whatever the tool says.
+      const fingerprint = fingerprintOf(instance, version())
+      // A header filled by the caller may identify them, so the result stays theirs, whatever the tool allows.
       const isShared = cacheShared === true && !callerFillsHeader(tool, compiled, bindings)
       const rules = { cacheSeconds, isShared }
-      const shared = isShared ? keepingOf(serverId, stamp, rules, null) : undefined
-      // Strangers cannot be told apart: nothing is kept that is not for everybody.
-      return caller => shared ?? (caller && keepingOf(serverId, stamp, rules, caller.userId))
+      const shared = isShared ? cachedSendOf(serverId, fingerprint, rules, null) : undefined
+      // Anonymous callers cannot be told apart, so they only get shared results.
+      return caller => shared ?? (caller && cachedSendOf(serverId, fingerprint, rules, caller.userId))
     },
     /**
-     * The same of an upstream's tool. A client that the upstream can ask something has a connection of its own: what comes
-     * of that, and of what was asked, is not for others.
+     * Does the same for a tool of an upstream. If the upstream can ask the client questions, the result depends on the
+     * client's replies and is not shared.
      */
-    ofUpstreamTool: (tool: KeptUpstreamTool): UpstreamKeeping => {
-      const shared = tool.isShared ? passedKeepingOf(tool, null) : undefined
+    ofUpstreamTool: (tool: CachedUpstreamTool): UpstreamToolCache => {
+      const shared = tool.isShared ? cachedUpstreamSendOf(tool, null) : undefined
       return ({ caller, link }) =>
-        (link?.peer === undefined ? shared : undefined) ?? (caller && passedKeepingOf(tool, caller.userId))
+        (link?.peer === undefined ? shared : undefined) ?? (caller && cachedUpstreamSendOf(tool, caller.userId))
     },
-    /** Lets go of what is kept of a server, and of what would be: it has changed, or is gone. */
-    forgetServer: (serverId: string): void => {
-      flights.close(serverId)
-      store.forgetServer(serverId)
+    /** Deletes the results of a server that has changed or was removed, and caches none of its current calls. */
+    deleteServer: (serverId: string): void => {
+      flights.forget(`${serverId} `)
+      entries.deleteGroup(serverId)
     },
-    forgetAll: (): void => {
-      flights.close()
-      store.forgetAll()
+    clear: (): void => {
+      flights.forget()
+      entries.clear()
     },
-    /** What is held now, and how many calls wait for an answer that may be for others too. */
-    stats: () => ({ ...store.stats(), waiting: flights.waiting() }),
+    /** Returns how much is cached, and how many calls wait for a request that others may join. */
+    stats: () => ({ ...entries.stats(), waiting: flights.waiting() }),
   }
 }
 
-export type AnswerKeepings = ReturnType<typeof createAnswerKeeping>
+export type ResponseCache = ReturnType<typeof createResponseCache>

@@ -1,200 +1,180 @@
+import { promisify } from 'node:util'
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { type BulkheadPolicy, BulkheadRejectedError, bulkhead, TimeoutStrategy, timeout } from 'cockatiel'
+import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import { createAnswerFiles } from './answer-files.ts'
-import { answerKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
-import { type CacheLimits, MAX_ABOUT_CHARS, SWEEP_EVERY_MS, toCacheLimits } from './cache-limits.ts'
-import { createKeptAnswers, type KeptAnswer, type LetGo, type Place } from './kept-answers.ts'
-import type { SharedAnswerStore } from './cut-results.store.ts'
-import { createSharedLookups } from './shared-lookups.ts'
-import { createSharing } from './row-writer.ts'
+import { CUT_CACHE_MB } from '../../lib/kernel/limits.ts'
+import { createNewestEntries } from '../../lib/process/newest-entries.ts'
+import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
+import type { CutResultStore } from './cut-results.store.ts'
+import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 
-/** An answer to be kept. */
-export type AnswerToKeep = {
+/** Counted from the last use: a model continues in the same turn, or not at all. */
+export const CUT_RESULT_TTL_MS = 5 * 60_000
+/** Part of the cache that one caller may fill. */
+const CALLER_SHARE = 1 / 4
+/** Of one result, uncompressed. */
+const MAX_RESULT_BYTES = 64 * 1_024 * 1_024
+/** A larger row stays with its process: writing this much blocks the event loop for 15 ms. */
+const MAX_ROW_BYTES = 4 * 1_024 * 1_024
+/** What an entry costs besides its content: the key, what is known about it, places in maps. */
+const ENTRY_OVERHEAD_BYTES = 1_024
+const PURGE_EVERY_MS = 60_000
+/** A call takes a database that has not answered by then to have nothing. */
+const MAX_LOOKUP_MS = 5_000
+/** Lookups of one caller at once, and those that wait: guessing ids must not delay other callers. */
+const LOOKUPS_PER_CALLER = 2
+const WAITING_LOOKUPS_PER_CALLER = 14
+const MAX_LOOKING_CALLERS = 1_000
+
+const LIMITS = {
+  ttlMs: CUT_RESULT_TTL_MS,
+  maxBytes: CUT_CACHE_MB * 1_024 * 1_024,
+  maxRowBytes: MAX_ROW_BYTES,
+  maxLookupMs: MAX_LOOKUP_MS,
+}
+
+/** A result to store. */
+export type CutResult = {
   serverId: string
-  /** Whose it is: of `answerHolderOf`. */
+  /** From `cutResultHolderOf`. */
   holder: string
-  /** Kept as it is; text as UTF-8. */
-  content: string | Uint8Array
-  /** What is to be known of it without reading it: its tool, kind, tokens. Small, and no secret more than the answer. */
+  content: Uint8Array
+  /** What is known about it without reading it: its tool, media type and tokens. Small. */
   about: JsonValue
 }
 
-/** `bytes` are the caller's own. */
-export type FoundAnswer = { bytes: Buffer; about: JsonValue }
+/** A result that was found. `read` decompresses it; the buffer belongs to the caller. */
+export type OpenedCutResult = { about: JsonValue; read: () => Promise<Buffer> }
 
-/** An answer that is there, and how to have it; by then it may be gone after all. */
-export type OpenedAnswer = { about: JsonValue; read: () => Promise<Buffer | undefined> }
-
-export type AnswerCacheOptions = {
-  /** Where large answers are written; made when there is one. Several processes may have the same. */
-  directory: string
-  /** Of a database that several processes share; without it nothing leaves this process. */
-  store?: SharedAnswerStore | undefined
-  limits?: Partial<CacheLimits> | undefined
+export type CutCacheOptions = {
+  /** Shares results with other replicas. */
+  store?: CutResultStore | undefined
+  limits?: Partial<typeof LIMITS> | undefined
   /** Milliseconds since 1970. */
   now?: () => number
-  /** Told what could not be done, and never anything of an answer. */
+  /** Receives error codes, never content. */
   logger?: { warn: (details: object, message: string) => void }
 }
 
-/** What went wrong, without a word that could be of an answer. */
+const compressBytes = promisify(zstdCompress)
+const decompressBytes = promisify(zstdDecompress)
+const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 } }
+
+/** Compresses with Zstandard (RFC 8878), off the event loop. */
+const compress = async (content: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await compressBytes(content, COMPRESSION))
+
+/** Returns only a code, because messages could contain parts of a result. */
 const codeOf = (error: unknown): string => {
   if (error instanceof AppError) return error.code
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-const toBuffer = (content: string | Uint8Array): Buffer =>
-  typeof content === 'string'
-    ? Buffer.from(content)
-    : Buffer.from(content.buffer, content.byteOffset, content.byteLength)
-
-/** The reasons that an answer is gone for this process alone: others may have used it since. */
-const ELSEWHERE_PERHAPS: readonly LetGo[] = ['expired', 'lost']
-
 /**
- * Answers that were too large to be sent, each under an id that only its caller has: in memory, above a size on disk,
- * and, where there is a store, in the database as well, where other processes find them. It never fails a call: what
- * cannot be kept is not, and what cannot be read is not there.
+ * Stores results that were too large to send, compressed and for a few minutes, each under an id that only its caller
+ * knows. On PostgreSQL each also becomes a row, where other replicas find it. Failures of the database never fail a call.
  */
-export const createAnswerCache = (options: AnswerCacheOptions) => {
-  const { directory, store, now = Date.now, logger } = options
-  const limits = toCacheLimits(options.limits)
-  const counts = { kept: 0, refused: 0, found: 0, missed: 0, full: 0, expired: 0, lost: 0, server_removed: 0 }
-  let lastWarning = Number.NEGATIVE_INFINITY
-  let isClosed = false
+export const createCutCache = (options: CutCacheOptions = {}) => {
+  const { store, now = Date.now, logger } = options
+  const limits = { ...LIMITS, ...options.limits }
+  const stop = new AbortController()
+  let warnedAt = Number.NEGATIVE_INFINITY
 
-  const warn = (error: unknown, message: string): void => {
-    if (now() - lastWarning < SWEEP_EVERY_MS) return
-    lastWarning = now()
-    logger?.warn({ reason: codeOf(error) }, message)
+  const onError = (error: unknown): void => {
+    if (now() - warnedAt < PURGE_EVERY_MS) return
+    warnedAt = now()
+    logger?.warn({ reason: codeOf(error) }, 'cut results cannot be shared with other replicas')
   }
 
-  const onFault = (error: unknown): void => warn(error, 'answers cannot be shared with other processes')
-  const sharing = store && createSharing({ store, limits, now, onFault })
-  const lookUp = store && createSharedLookups({ store, limits, now, onFault })
-  const files = createAnswerFiles(directory, now)
+  const entries = createGroupedLru<CutResultEntry>({
+    maxSize: limits.maxBytes,
+    maxGroupSize: limits.maxBytes * CALLER_SHARE,
+    ttlMs: limits.ttlMs,
+    now: options.now,
+    onEvict: (key, entry) => rows?.remove(key, entry),
+  })
+  const rows = store && createRowWriter({ store, peek: entries.peek, now, onError })
 
-  const onLetGo = ({ key, place, isOwn }: KeptAnswer, why: LetGo): void => {
-    if (place.in === 'file') files.remove(place.name)
-    if (isOwn && !ELSEWHERE_PERHAPS.includes(why)) sharing?.remove(key)
-    else sharing?.forget(key)
-    counts[why]++
+  const add = (key: string, entry: CutResultEntry): boolean => {
+    const size = entry.content.length + 2 * entry.about.length + ENTRY_OVERHEAD_BYTES
+    return entries.set(callerOf(entry.serverId, entry.holder), key, entry, size)
   }
-  const kept = createKeptAnswers({ limits, now, onLetGo })
 
-  const read = async ({ place, bytes }: KeptAnswer): Promise<Buffer | undefined> =>
-    place.in === 'memory' ? Buffer.from(place.content) : files.read(place.name, bytes)
+  const lookupTimeout = timeout(limits.maxLookupMs, TimeoutStrategy.Aggressive)
+  const lookups = createSingleFlight<CutResultEntry | undefined>()
+  const turns = createNewestEntries<BulkheadPolicy>(MAX_LOOKING_CALLERS)
+  const turnsOf = (caller: string): BulkheadPolicy => {
+    const known = turns.get(caller) ?? bulkhead(LOOKUPS_PER_CALLER, WAITING_LOOKUPS_PER_CALLER)
+    turns.set(caller, known)
+    return known
+  }
 
-  /** Keeps it here, if it can be kept, and answers it if it is still there when all of it is. */
-  const hold = async (answer: Omit<KeptAnswer, 'place' | 'caller' | 'usedAt'>, content: Buffer) => {
-    if (!kept.fits(content.length)) return undefined
-    const place: Place = kept.hasRoomInMemory(content.length)
-      ? { in: 'memory', content: Buffer.from(content) }
-      : { in: 'file', name: files.newName() }
-    const held: KeptAnswer = { ...answer, place, caller: callerOf(answer.serverId, answer.holder), usedAt: now() }
-    kept.add(held)
-    if (place.in === 'file') {
-      try {
-        await files.write(place.name, content)
-      } catch (error) {
-        kept.letGo(held, 'lost')
-        warn(error, 'answers cannot be kept on disk')
-      }
-      // It was let go while it was written.
-      if (!kept.has(held)) files.remove(place.name)
+  /** Finds a result that another replica has stored, and adds it to this process's cache. */
+  const lookUp = async (key: string, serverId: string, holder: string): Promise<CutResultEntry | undefined> => {
+    if (store === undefined) return undefined
+    try {
+      const turn = turnsOf(callerOf(serverId, holder))
+      const find = () => store.find({ key, serverId, holder }, now(), limits.ttlMs)
+      const found = await lookupTimeout.execute(() => turn.execute(find))
+      if (found === undefined) return undefined
+      const entry = { serverId, holder, ...found, row: 'found' as const }
+      add(key, entry)
+      return entry
+    } catch (error) {
+      if (!(error instanceof BulkheadRejectedError)) onError(error)
+      return undefined
     }
-    return kept.has(held) ? held : undefined
   }
 
-  const openElsewhere = async (key: string, serverId: string, holder: string): Promise<OpenedAnswer | undefined> => {
-    const found = await lookUp?.({ key, serverId, holder }, async ({ content, about }) => {
-      sharing?.note(key)
-      sharing?.renew(key, now())
-      const held = await hold({ key, serverId, holder, bytes: content.length, about, isOwn: false }, content)
-      if (held === undefined) sharing?.forget(key)
-    })
-    return found && { about: JSON.parse(found.about), read: async () => Buffer.from(found.content) }
+  const purge = async (): Promise<void> => {
+    entries.purge()
+    await store?.removeExpired(now(), limits.ttlMs, stop.signal).catch(onError)
   }
-
-  const open = async (serverId: string, holder: string, cacheId: string): Promise<OpenedAnswer | undefined> => {
-    if (isClosed || !isCacheId(cacheId)) return undefined
-    const key = answerKeyOf(serverId, holder, cacheId)
-    const answer = kept.use(key)
-    if (answer === undefined) return openElsewhere(key, serverId, holder)
-    sharing?.renew(key, answer.usedAt)
-    const readHere = async (): Promise<Buffer | undefined> => {
-      const bytes = await read(answer)
-      if (bytes === undefined) kept.letGo(answer, 'lost')
-      return bytes ?? (await openElsewhere(key, serverId, holder))?.read()
-    }
-    return { about: JSON.parse(answer.about), read: readHere }
-  }
-
-  const keep = async ({ serverId, holder, content, about }: AnswerToKeep): Promise<string | undefined> => {
-    const text = JSON.stringify(about)
-    if (isClosed || text.length > MAX_ABOUT_CHARS) return undefined
-    const cacheId = newCacheId()
-    const key = answerKeyOf(serverId, holder, cacheId)
-    const bytes = toBuffer(content)
-    const held = await hold({ key, serverId, holder, bytes: bytes.length, about: text, isOwn: true }, bytes)
-    if (held === undefined) return undefined
-    sharing?.share({ key, serverId, holder, about: text, usedAt: held.usedAt, read: () => read(held) })
-    return cacheId
-  }
-
-  /** What has expired goes, here and in the database, and what processes that are gone have left on disk. */
-  const sweep = async (): Promise<void> => {
-    kept.removeExpired()
-    await Promise.all([files.tidy(), sharing?.removeExpired()])
-  }
-  void files.tidy()
-  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS).unref()
+  const timer = setInterval(() => void purge(), PURGE_EVERY_MS).unref()
 
   return {
-    /**
-     * Answers the id that it is found by, and undefined where it cannot be kept: it is too large, or there is no room
-     * on disk. `content` must stay as it is until then.
-     */
-    keep: async (answer: AnswerToKeep): Promise<string | undefined> => {
-      const cacheId = await keep(answer)
-      counts[cacheId === undefined ? 'refused' : 'kept']++
+    /** Returns the id of the stored result, or undefined if it is too large. `content` must not change meanwhile. */
+    put: async ({ serverId, holder, content, about }: CutResult): Promise<string | undefined> => {
+      if (content.length > MAX_RESULT_BYTES || limits.maxBytes === 0) return undefined
+      const packed = await compress(content)
+      const cacheId = newCacheId()
+      const key = cacheKeyOf(serverId, holder, cacheId)
+      const entry = { serverId, holder, about: JSON.stringify(about), content: packed, row: 'none' as const }
+      if (stop.signal.aborted || !add(key, entry)) return undefined
+      if (packed.length <= limits.maxRowBytes) rows?.save(key)
       return cacheId
     },
     /**
-     * What `holder` was given the id for on this server; its time to live begins anew. undefined, in no way different,
-     * for whatever else the id may be: unknown, expired, somebody else's, another server's.
+     * Finds a result and restarts its time to live. Returns undefined for every id that is not this holder's on this
+     * server: unknown, expired, or somebody else's.
      */
-    find: async (serverId: string, holder: string, cacheId: string): Promise<FoundAnswer | undefined> => {
-      const opened = await open(serverId, holder, cacheId)
-      const bytes = await opened?.read()
-      counts[bytes === undefined ? 'missed' : 'found']++
-      return bytes && opened && { bytes, about: opened.about }
+    open: async (serverId: string, holder: string, cacheId: string): Promise<OpenedCutResult | undefined> => {
+      if (stop.signal.aborted || !isCacheId(cacheId)) return undefined
+      const key = cacheKeyOf(serverId, holder, cacheId)
+      const entry = entries.get(key) ?? (await lookups.run(key, () => lookUp(key, serverId, holder)))
+      if (entry === undefined) return undefined
+      const { about, content } = entry
+      if (content.length <= limits.maxRowBytes) rows?.save(key)
+      return { about: JSON.parse(about), read: () => decompressBytes(content, { maxOutputLength: MAX_RESULT_BYTES }) }
     },
-    /** As `find`, for who may need no more than to know that it is theirs: nothing is read yet. */
-    open: async (serverId: string, holder: string, cacheId: string): Promise<OpenedAnswer | undefined> => {
-      const opened = await open(serverId, holder, cacheId)
-      counts[opened === undefined ? 'missed' : 'found']++
-      return opened
-    },
-    /** Lets go of all that was kept of a server, in the database as well. */
-    dropServer: (serverId: string): void => {
-      kept.removeServer(serverId)
-      sharing?.removeServer(serverId)
-    },
-    /** What is done every minute. */
-    sweep,
-    /** Resolves when the database has all that was to be written there. */
-    settle: async (): Promise<void> => sharing?.settle(),
-    stats: () => ({ ...kept.sizes(), ...counts, shared: sharing?.counts() }),
-    /** Writes to the database what waits for it, for a moment, and removes what is on disk. */
+    /** Deletes all results of a server. Its rows are deleted with the server. */
+    delete: (serverId: string): void => entries.deleteWhere(entry => entry.serverId === serverId),
+    /** Deletes what has expired, as happens every minute. */
+    purge,
+    /** Resolves when the database has everything that is to be written. */
+    settle: async (): Promise<void> => rows?.settle(),
+    stats: entries.stats,
     close: async (): Promise<void> => {
-      isClosed = true
       clearInterval(timer)
-      await sharing?.close()
-      await files.close()
+      stop.abort()
+      await rows?.close()
+      entries.clear()
     },
   }
 }
 
-export type AnswerCache = ReturnType<typeof createAnswerCache>
+export type CutCache = ReturnType<typeof createCutCache>

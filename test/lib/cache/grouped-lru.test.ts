@@ -1,92 +1,81 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAnswerShelves, type KeptAnswer } from '../../../src/results/cache/cached-result.ts'
-import type { ToolResult } from '../../../src/runtime/call/compiled-server.ts'
+import { createGroupedLru } from '../../../src/lib/cache/grouped-lru.ts'
 
-const text = (length: number): ToolResult => ({ content: [{ type: 'text', text: 'x'.repeat(length) }] })
-const answer = (result: ToolResult, answeredAtMs = 0): KeptAnswer => ({
-  result,
-  status: 200,
-  responseBytes: 2,
-  answeredAtMs,
-})
-
-describe('the memory of kept answers', () => {
-  const LIMITS = { maxAnswerBytes: 6_000, maxServerBytes: 12_000, maxServerAnswers: 6, maxBytes: 20_000, maxAnswers: 9 }
-
-  it('stays within its bounds, gives nothing but what was kept under that key, and nothing too late', () => {
+describe('an LRU cache with groups', () => {
+  it('stays within its limits, and returns only the latest value of a key, and none that has expired', () => {
     const step = fc.record({
-      kind: fc.constantFrom('keep', 'keep', 'keep', 'find', 'find', 'wait', 'forget'),
-      server: fc.constantFrom('a', 'b', 'c'),
+      kind: fc.constantFrom('set', 'set', 'set', 'get', 'get', 'wait', 'delete'),
+      group: fc.constantFrom('a', 'b', 'c'),
       key: fc.constantFrom('1', '2', '3', '4', '5', '6', '7', '8'),
-      length: fc.nat(4_000),
-      forMs: fc.integer({ min: 1, max: 200_000 }),
+      size: fc.integer({ min: 1, max: 80 }),
+      ttlMs: fc.integer({ min: 1, max: 200_000 }),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), steps => {
-        let nowMs = 0
-        const shelves = createAnswerShelves({ limits: LIMITS, now: () => nowMs })
-        const newest = new Map<string, { kept: KeptAnswer; until: number }>()
-        for (const { kind, server, key, length, forMs } of steps) {
-          const place = `${server} ${key}`
-          if (kind === 'wait') nowMs += forMs
-          if (kind === 'keep') {
-            const kept = answer(text(length), nowMs)
-            shelves.keep(server, key, kept, forMs)
-            // One that is too large to keep takes no other's place.
-            if (2 * length + 1_024 <= LIMITS.maxAnswerBytes) newest.set(place, { kept, until: nowMs + forMs })
+        let nowMs = 1
+        const sizes = new Map<number, { group: string; size: number }>()
+        const evicted: number[] = []
+        const cache = createGroupedLru<number>({
+          maxSize: 200,
+          maxGroupSize: 60,
+          now: () => nowMs,
+          onEvict: (_key, value) => void evicted.push(value),
+        })
+        const latest = new Map<string, { value: number; until: number }>()
+        for (const [value, { kind, group, key, size, ttlMs }] of steps.entries()) {
+          const place = `${group} ${key}`
+          if (kind === 'wait') nowMs += ttlMs
+          if (kind === 'set') {
+            expect(cache.set(group, place, value, size, ttlMs)).toBe(size <= 60)
+            if (size <= 60) latest.set(place, { value, until: nowMs + ttlMs })
+            else latest.delete(place)
+            sizes.set(value, { group, size })
           }
-          if (kind === 'forget') {
-            shelves.forgetServer(server)
-            for (const other of [...newest.keys()]) if (other.startsWith(server)) newest.delete(other)
+          if (kind === 'delete') {
+            cache.deleteGroup(group)
+            for (const other of [...latest.keys()]) if (other.startsWith(group)) latest.delete(other)
           }
-          const found = shelves.find(server, key)
+          const found = cache.get(place)
           if (found !== undefined) {
-            expect(found).toEqual(newest.get(place)?.kept)
-            expect(newest.get(place)?.until).toBeGreaterThan(nowMs)
+            expect(found).toBe(latest.get(place)?.value)
+            expect(latest.get(place)?.until).toBeGreaterThanOrEqual(nowMs)
+          } else if (latest.has(place) && (latest.get(place)?.until ?? 0) >= nowMs) {
+            expect(evicted).toContain(latest.get(place)?.value)
           }
-          const { answers, bytes, servers } = shelves.stats()
-          expect(answers).toBeLessThanOrEqual(LIMITS.maxAnswers)
-          expect(bytes).toBeLessThanOrEqual(LIMITS.maxBytes)
-          expect(servers).toBeLessThanOrEqual(answers)
+          const places = ['a', 'b', 'c'].flatMap(name => [1, 2, 3, 4, 5, 6, 7, 8].map(at => `${name} ${at}`))
+          const there = places.flatMap(name => sizes.get(cache.peek(name) ?? -1) ?? [])
+          for (const name of ['a', 'b', 'c']) {
+            const own = there.filter(entry => entry.group === name)
+            expect(own.reduce((sum, entry) => sum + entry.size, 0)).toBeLessThanOrEqual(60)
+          }
+          expect(cache.stats().size).toBeLessThanOrEqual(200)
         }
-        shelves.forgetAll()
-        expect(shelves.stats()).toEqual({ answers: 0, bytes: 0, servers: 0 })
+        cache.clear()
+        expect(cache.stats()).toEqual({ entries: 0, size: 0, groups: 0 })
       }),
       { numRuns: 300 },
     )
   })
 
-  it('lets one busy server take no more than its part, and its neighbours keep theirs', () => {
-    const shelves = createAnswerShelves({ limits: LIMITS })
-    shelves.keep('quiet', 'one', answer(text(100)), 1_000)
-    for (let index = 0; index < 100; index++) shelves.keep('busy', String(index), answer(text(1_000)), 1_000)
-    expect(shelves.find('quiet', 'one')).toBeDefined()
-    expect(shelves.stats().bytes).toBeLessThanOrEqual(LIMITS.maxServerBytes + 2_000)
-    expect(shelves.find('busy', '99')).toBeDefined()
-    expect(shelves.find('busy', '90')).toBeUndefined()
+  it('evicts what a busy group used least recently, and leaves its neighbours alone', () => {
+    const cache = createGroupedLru<string>({ maxSize: 100, maxGroupSize: 30 })
+    cache.set('quiet', 'quiet', 'here', 10, 60_000)
+    for (let index = 0; index < 50; index++) {
+      cache.set('busy', String(index), 'here', 10, 60_000)
+      cache.get('0')
+    }
+    const found = ['quiet', '0', '47', '48', '49'].filter(key => cache.get(key) !== undefined)
+    expect(found).toEqual(['quiet', '0', '48', '49'])
   })
 
-  it('lets go of what has expired though nobody asks for it, with the next answer after a minute', () => {
-    let nowMs = 0
-    const shelves = createAnswerShelves({ now: () => nowMs })
-    for (const key of ['1', '2', '3']) shelves.keep('a', key, answer(text(10)), 1_000)
-    nowMs = 60_000
-    shelves.keep('b', '1', answer(text(10)), 1_000)
-    expect(shelves.stats()).toMatchObject({ answers: 1, servers: 1 })
-  })
-
-  it('holds a part of a large buffer without the rest, and counts parsed JSON besides its text', () => {
-    const shelves = createAnswerShelves()
-    const large = Buffer.alloc(1_000_000, 'y')
-    shelves.keep('a', 'part', answer({ utf8: large.subarray(0, 10_000) }), 1_000)
-    const found = shelves.find('a', 'part')?.result
-    if (found === undefined || !('utf8' in found)) throw new Error('it is not kept')
-    expect(found.utf8.equals(large.subarray(0, 10_000))).toBe(true)
-    expect(found.utf8.buffer.byteLength).toBeLessThan(100_000)
-    const { bytes } = shelves.stats()
-    const content = [{ type: 'text', text: '[1,2,3]'.padEnd(1_000) } as const]
-    shelves.keep('a', 'json', answer({ content, structuredContent: [1, 2, 3] }), 1_000)
-    expect(shelves.stats().bytes - bytes).toBeGreaterThan(5_000)
+  it('frees what has expired when it is purged', () => {
+    let nowMs = 1
+    const cache = createGroupedLru<string>({ maxSize: 100, maxGroupSize: 100, now: () => nowMs, ttlMs: 1_000 })
+    for (const key of ['1', '2', '3']) cache.set('a', key, 'here', 1)
+    nowMs += 1_001
+    cache.set('b', '4', 'here', 1)
+    cache.purge()
+    expect(cache.stats()).toEqual({ entries: 1, size: 1, groups: 1 })
   })
 })

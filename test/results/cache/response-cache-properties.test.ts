@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { asksAnew, freshMsOf } from '../../../src/results/cache/freshness.ts'
+import { bypassesCache, freshMsOf } from '../../../src/results/cache/freshness.ts'
 import type { RenderedRequest } from '../../../src/templates/template.ts'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
@@ -11,12 +11,12 @@ describe('an API that never changes', () => {
   let patchbay: TestApp
   let fake: FakeApi
   let people: ApiClient[]
-  let nowMs = 0
+  let nowMs = 1
   beforeAll(async () => {
     patchbay = await startTestApp({
-      services: { answerKeeping: { now: () => nowMs, limits: { maxServerAnswers: 3 } } },
+      services: { responseCache: { now: () => nowMs, limits: { maxServerBytes: 5_000 } } },
     })
-    // Some answers are errors, some may not be kept, and each depends on all of the request.
+    // Some responses are errors, some may not be cached, and each depends on the whole request.
     fake = await startFakeApi(({ method, url, headers, body }, response) => {
       const { searchParams } = new URL(url, fake.origin)
       const cacheControl = searchParams.get('says') ?? ''
@@ -31,9 +31,9 @@ describe('an API that never changes', () => {
     await fake.close()
   })
 
-  it('is answered for as it would be without a kept answer, whoever calls what, when, and how many at once', async () => {
+  it('gives the same results with and without the cache, whoever calls what, when, and how many at once', async () => {
     const [builder, friend] = people
-    if (builder === undefined || friend === undefined) throw new Error('nobody is there')
+    if (builder === undefined || friend === undefined) throw new Error('there are no people')
     const tool = (name: string, more: object) => ({
       name,
       method: 'POST',
@@ -51,7 +51,7 @@ describe('an API that never changes', () => {
     const clients = await Promise.all([undefined, builder.token, friend.token].map(token => connect(url, token)))
     const ask = (who: number, name: string, args: Record<string, unknown>) => {
       const client = clients[who]
-      if (client === undefined) throw new Error('nobody is there')
+      if (client === undefined) throw new Error('there is no such client')
       return callText(client, name, args)
     }
     const call = fc.record({
@@ -82,7 +82,7 @@ describe('an API that never changes', () => {
       }),
       { numRuns: 25 },
     )
-    // Else it would show nothing.
+    // The cache was used.
     expect(fake.seen.length - before).toBeLessThan(calls)
   })
 })
@@ -127,7 +127,7 @@ const HEADERS = fc.record(
   { requiredKeys: [] },
 )
 
-describe('what an API says of keeping its answers', () => {
+describe('the caching headers of an API', () => {
   const responseWith = (headers: Record<string, string | string[]>, status = 200) => ({
     status,
     statusText: '',
@@ -137,7 +137,7 @@ describe('what an API says of keeping its answers', () => {
   })
   const said = (header: string | string[] | undefined): string => [header ?? ''].flat().join(',').toLowerCase()
 
-  it('is never more than the tool says, never a no of the API, and never a fault, whatever the headers hold', () => {
+  it('never extend what the tool allows, always can forbid caching, and never cause an error', () => {
     fc.assert(
       fc.property(HEADERS, fc.integer({ min: 1, max: 86_400 }), fc.boolean(), (headers, cacheSeconds, isShared) => {
         const freshMs = freshMsOf(REQUEST, responseWith(headers), { cacheSeconds, isShared })
@@ -156,7 +156,7 @@ describe('what an API says of keeping its answers', () => {
     )
   })
 
-  it('is asked of answers of the request itself that were whole, and of no other', () => {
+  it('count only for complete responses to the request itself', () => {
     const rules = { cacheSeconds: 60, isShared: false }
     const fresh = { 'cache-control': 'max-age=60' }
     for (let status = 100; status < 600; status++) {
@@ -167,8 +167,8 @@ describe('what an API says of keeping its answers', () => {
     expect(freshMsOf(REQUEST, elsewhere, rules)).toBe(0)
   })
 
-  it('is overruled by a request that wants no kept answer, in whatever case', () => {
-    const withHeader = (name: string, value: string) => asksAnew({ ...REQUEST, headers: [[name, value]] })
+  it('are overruled by a request that asks for a fresh response, in upper or lower case', () => {
+    const withHeader = (name: string, value: string) => bypassesCache({ ...REQUEST, headers: [[name, value]] })
     expect(withHeader('CACHE-Control', ' max-age=5 , No-Store')).toBe(true)
     expect(withHeader('Pragma', 'No-Cache')).toBe(true)
     expect(withHeader('cache-control', 'max-age=05, only-if-cached')).toBe(false)

@@ -9,7 +9,7 @@ import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../../
 
 const SECOND_MS = 1_000
 
-/** What the API says besides its body, by the path that is asked for. */
+/** Headers of the API's responses, by path. */
 const HEADERS: Record<string, Record<string, string | string[]>> = {
   '/no-store': { 'cache-control': 'no-store' },
   '/shouted': { 'cache-control': 'No-Store' },
@@ -51,15 +51,15 @@ const Execution = z.object({
   ),
 })
 
-describe('answers kept for the next call', () => {
+describe('the response cache', () => {
   let patchbay: TestApp
   let fake: FakeApi
   let builder: ApiClient & { email: string; userId: string }
-  let nowMs = 0
+  let nowMs = 1
   let answer: ((request: SeenRequest, response: ServerResponse) => void) | undefined
   beforeAll(async () => {
     patchbay = await startTestApp({
-      services: { answerKeeping: { now: () => nowMs, limits: { maxAnswerBytes: 20_000, maxServerAnswers: 50 } } },
+      services: { responseCache: { now: () => nowMs, limits: { maxResultBytes: 20_000, maxServerBytes: 50_000 } } },
     })
     fake = await startFakeApi((request, response) => {
       if (answer !== undefined) return answer(request, response)
@@ -89,7 +89,7 @@ describe('answers kept for the next call', () => {
     const caller = (token = builder.token) => connect(made.url, token)
     return { ...made, toolId: made.toolIds.tool ?? '', caller }
   }
-  /** How many requests the calls make. */
+  /** Counts the requests that reach the API meanwhile. */
   const countRequests = async (work: () => Promise<unknown>): Promise<number> => {
     const before = fake.seen.length
     await work()
@@ -98,7 +98,7 @@ describe('answers kept for the next call', () => {
   const historyOf = async (serverId: string) =>
     Execution.parse((await builder.expectOk('GET', `/servers/${serverId}/executions`)).body).items
 
-  it('answers the same request again without asking the API, until its time is over', async () => {
+  it('responds to the same request without asking the API, until the time to live is over', async () => {
     const { caller, serverId } = await make()
     const client = await caller()
     const first = await callText(client, 'tool', { path: 'a' })
@@ -107,7 +107,7 @@ describe('answers kept for the next call', () => {
       expect(await callText(client, 'tool', { path: 'a' })).toEqual(first)
     })
     expect(requests).toBe(0)
-    nowMs += SECOND_MS
+    nowMs += SECOND_MS + 1
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
     expect(await historyOf(serverId)).toMatchObject([
       { outcome: 'ok', status: 200, answerAgeMs: null },
@@ -116,7 +116,7 @@ describe('answers kept for the next call', () => {
     ])
   })
 
-  it('asks again for whatever differs in the request', async () => {
+  it('asks the API for every different request', async () => {
     const { caller } = await make({
       method: 'POST',
       headers: [{ name: 'Accept-Language', value: '{{language}}' }],
@@ -133,14 +133,14 @@ describe('answers kept for the next call', () => {
     for (const args of calls) expect(await countRequests(() => callText(client, 'tool', args))).toBe(0)
   })
 
-  it('asks the API each time where nothing says that answers are kept', async () => {
+  it('asks the API each time for a tool without cacheSeconds', async () => {
     const { caller } = await make({ cacheSeconds: undefined })
     const client = await caller()
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
   })
 
-  /** For how many of 60 seconds an answer is given again, to who asked for it and where it is for all. */
+  /** For how many of 60 seconds a response is reused: for its caller, and for everybody. */
   const TIMES: [path: string, own: number, shared: number][] = [
     ['silent', 60, 60],
     ['no-store', 0, 0],
@@ -180,19 +180,19 @@ describe('answers kept for the next call', () => {
     { name: 'its caller', shared: false },
     { name: 'everybody', shared: true },
   ])('for $name', ({ shared }) => {
-    it.each(TIMES)('keeps what /%s answers for as long as the API allows', async (path, own, ofAll) => {
+    it.each(TIMES)('reuses the response of /%s for as long as the API allows', async (path, own, ofAll) => {
       const { caller } = await make({ cacheShared: shared })
       const client = await caller()
       const seconds = shared ? ofAll : own
       await callText(client, 'tool', { path })
       nowMs += Math.max(0, seconds - 1) * SECOND_MS
       expect(await countRequests(() => callText(client, 'tool', { path }))).toBe(seconds > 0 ? 0 : 1)
-      nowMs += SECOND_MS
+      nowMs += SECOND_MS + 1
       expect(await countRequests(() => callText(client, 'tool', { path }))).toBe(1)
     })
   })
 
-  it.each(['no-cache', 'No-Store', 'max-age=0'])('asks the API for a request that says %s itself', async value => {
+  it.each(['no-cache', 'No-Store', 'max-age=0'])('asks the API for a request with Cache-Control: %s', async value => {
     const { caller } = await make({ headers: [{ name: 'cache-control', value }] })
     const client = await caller()
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
@@ -206,7 +206,7 @@ describe('answers kept for the next call', () => {
     })
     const open = () => ({ access: 'private', allowedUsers: [friend.email] })
 
-    it('gives nobody what another was answered', async () => {
+    it('gives nobody the result of another', async () => {
       const { caller } = await make({}, open())
       const mine = await callText(await caller(), 'tool', { path: 'a' })
       const theirs = await callText(await caller(friend.token), 'tool', { path: 'a' })
@@ -215,20 +215,20 @@ describe('answers kept for the next call', () => {
       expect(await callText(await caller(friend.token), 'tool', { path: 'a' })).toEqual(theirs)
     })
 
-    it('gives everybody the same where the tool says that it is', async () => {
+    it('gives everybody the same result if the tool is shared', async () => {
       const { caller } = await make({ cacheShared: true }, open())
       const mine = await callText(await caller(), 'tool', { path: 'a' })
       expect(await callText(await caller(friend.token), 'tool', { path: 'a' })).toEqual(mine)
     })
 
-    it('gives a user what the same user was answered under another token', async () => {
+    it('gives a user the same result under another token', async () => {
       const { caller } = await make()
       const mine = await callText(await caller(), 'tool', { path: 'a' })
       const { token } = await patchbay.services.accounts.createTokenFor(builder.email, { name: 'second' })
       expect(await callText(await caller(token), 'tool', { path: 'a' })).toEqual(mine)
     })
 
-    it('keeps to each caller what a header of the caller asked for, whatever the tool says', async () => {
+    it('shares no result of a request with a header that the caller fills', async () => {
       const headers = [{ name: 'X-Api-Key', value: '{{key}}' }]
       const { caller } = await make({ cacheShared: true, headers }, open())
       const mine = await callText(await caller(), 'tool', { path: 'a', key: 'k' })
@@ -237,7 +237,7 @@ describe('answers kept for the next call', () => {
       expect(await callText(await caller(), 'tool', { path: 'a', key: 'k' })).toEqual(mine)
     })
 
-    it('keeps nothing for strangers on a public server, but what is for everybody', async () => {
+    it('caches for anonymous callers of a public server only what is shared', async () => {
       const closed = await make({}, { access: 'public' })
       const stranger = await connect(closed.url)
       expect(await countRequests(() => callText(stranger, 'tool', { path: 'a' }))).toBe(1)
@@ -249,7 +249,7 @@ describe('answers kept for the next call', () => {
     })
   })
 
-  it('keeps nothing of one server or tool for another', async () => {
+  it('reuses nothing of one server or tool for another', async () => {
     const [one, other] = [await make({ cacheShared: true }), await make({ cacheShared: true })]
     await callText(await one.caller(), 'tool', { path: 'a' })
     expect(await countRequests(async () => callText(await other.caller(), 'tool', { path: 'a' }))).toBe(1)
@@ -272,7 +272,7 @@ describe('answers kept for the next call', () => {
       await expectEmptied(made, () => builder.expectOk('PATCH', `/tools/${made.toolId}`, { description: 'other' }))
     })
 
-    it('that is taken back, asks the API again', async () => {
+    it('that is undone, asks the API again', async () => {
       const made = await make()
       await expectEmptied(made, async () => {
         await builder.expectOk('PATCH', `/tools/${made.toolId}`, { cacheSeconds: 61 })
@@ -305,7 +305,7 @@ describe('answers kept for the next call', () => {
       await expectEmptied(made, () => builder.expectOk('PATCH', `/servers/${made.serverId}`, { name: 'Other' }))
     })
 
-    it('that came while the API answered, keeps nothing of that answer', async () => {
+    it('during a request, does not cache its response', async () => {
       const made = await make()
       const asked = Promise.withResolvers<ServerResponse>()
       answer = (_, response) => asked.resolve(response)
@@ -322,13 +322,16 @@ describe('answers kept for the next call', () => {
 
   it.each([
     ['an error', (response: ServerResponse) => response.writeHead(404).end('{}')],
-    ['an error that may be kept', (r: ServerResponse) => r.writeHead(404, { 'cache-control': 'max-age=60' }).end('{}')],
-    ['an answer in part', (response: ServerResponse) => response.writeHead(206).end('{"number":1}')],
-    ['work that was only accepted', (response: ServerResponse) => response.writeHead(202).end('{"number":1}')],
-    ['what breaks off', (response: ServerResponse) => response.socket?.resetAndDestroy()],
-    ['what is too large to keep', (response: ServerResponse) => response.end('x'.repeat(30_000))],
-    ['what lies behind a redirect', (r: ServerResponse) => r.writeHead(302, { location: '/elsewhere' }).end()],
-  ])('keeps nothing of %s', async (_, reply) => {
+    [
+      'an error that may be cached',
+      (r: ServerResponse) => r.writeHead(404, { 'cache-control': 'max-age=60' }).end('{}'),
+    ],
+    ['a partial response', (response: ServerResponse) => response.writeHead(206).end('{"number":1}')],
+    ['an accepted request without a result', (response: ServerResponse) => response.writeHead(202).end('{"number":1}')],
+    ['a broken connection', (response: ServerResponse) => response.socket?.resetAndDestroy()],
+    ['a result that is too large', (response: ServerResponse) => response.end('x'.repeat(30_000))],
+    ['a redirect', (r: ServerResponse) => r.writeHead(302, { location: '/elsewhere' }).end()],
+  ])('does not cache %s', async (_, reply) => {
     const { caller } = await make()
     const client = await caller()
     answer = (request, response) =>
@@ -338,7 +341,7 @@ describe('answers kept for the next call', () => {
     }
   })
 
-  it('keeps nothing that does not fit the output schema', async () => {
+  it('does not cache a result that does not fit the output schema', async () => {
     const outputSchema = { type: 'object', required: ['name'] }
     const { caller } = await make({ outputSchema })
     const client = await caller()
@@ -360,7 +363,7 @@ describe('answers kept for the next call', () => {
       }
       return responses
     }
-    const underWay = () => patchbay.services.answerKeeping.stats().waiting
+    const underWay = () => patchbay.services.responseCache.stats().waiting
 
     it('share one request', async () => {
       const { caller, serverId } = await make()
@@ -376,7 +379,7 @@ describe('answers kept for the next call', () => {
       expect((await historyOf(serverId)).map(({ answerAgeMs }) => answerAgeMs).sort()).toEqual([0, 0, null])
     })
 
-    it('go on when the one that asked first is cancelled, and end with the last of them', async () => {
+    it('continue if the first is cancelled, and stop the request when the last is', async () => {
       const { caller } = await make()
       const [first, second] = await Promise.all([caller(), caller()])
       const responses = hold()
@@ -385,13 +388,13 @@ describe('answers kept for the next call', () => {
         .callTool({ name: 'tool', arguments: { path: 'a' } }, { signal: gone.signal })
         .catch(() => 'cancelled')
       await expect.poll(() => responses.length).toBe(1)
-      const kept = callText(second, 'tool', { path: 'a' })
+      const continued = callText(second, 'tool', { path: 'a' })
       await expect.poll(underWay).toBe(2)
       gone.abort()
       expect(await cancelled).toBe('cancelled')
       await expect.poll(underWay).toBe(1)
       responses[0]?.end('{"number":8}')
-      expect(await kept).toEqual({ text: '{"number":8}', isError: false })
+      expect(await continued).toEqual({ text: '{"number":8}', isError: false })
 
       const last = new AbortController()
       const closed = Promise.withResolvers<void>()
@@ -404,7 +407,7 @@ describe('answers kept for the next call', () => {
       expect(underWay()).toBe(0)
     })
 
-    it('ask each by themselves after all where the answer may not be given twice', async () => {
+    it('send a request each if the response may not be reused', async () => {
       const { caller } = await make()
       const clients = await Promise.all([caller(), caller()])
       const responses = hold()
@@ -418,17 +421,17 @@ describe('answers kept for the next call', () => {
     })
   })
 
-  it('holds no more answers of one server than its bound, and those that were asked for last', async () => {
+  it('has a limit per server, and keeps the most recently used results', async () => {
     const { caller } = await make()
     const client = await caller()
     const paths = Array.from({ length: 60 }, (_, index) => `p${index}`)
     for (const path of paths) await callText(client, 'tool', { path })
     expect(await countRequests(() => callText(client, 'tool', { path: 'p59' }))).toBe(0)
-    expect(await countRequests(() => callText(client, 'tool', { path: 'p10' }))).toBe(0)
-    expect(await countRequests(() => callText(client, 'tool', { path: 'p9' }))).toBe(1)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'p20' }))).toBe(0)
+    expect(await countRequests(() => callText(client, 'tool', { path: 'p5' }))).toBe(1)
   })
 
-  it('is shared by the calls that the management API makes for the same user', async () => {
+  it('is used by calls through the management API for the same user', async () => {
     const { caller, instanceIds } = await make()
     const client = await caller()
     await callText(client, 'tool', { path: 'a' })
@@ -436,7 +439,7 @@ describe('answers kept for the next call', () => {
     expect(await countRequests(call)).toBe(0)
   })
 
-  it('is the same where tools are called by their group', async () => {
+  it('is used by calls through a group', async () => {
     const { caller } = await make({}, { access: 'private', presentation: 'grouped' })
     const client = await caller()
     const call = () => callText(client, 'call_dynamic_tool', { group: 'Toolkit', name: 'tool', args: { path: 'a' } })
@@ -444,23 +447,23 @@ describe('answers kept for the next call', () => {
     expect(await countRequests(call)).toBe(0)
   })
 
-  it('is passed by where a tool is tried', async () => {
+  it('is not used when a tool is tested', async () => {
     const { caller, serverId, toolId } = await make()
     await callText(await caller(), 'tool', { path: 'a' })
     const test = () => builder.expectOk('POST', `/tools/${toolId}/test`, { arguments: { path: 'a' }, serverId })
     expect(await countRequests(test)).toBe(1)
   })
 
-  describe('a tool that may not keep answers', () => {
+  describe('cacheSeconds', () => {
     const refusal = async (definition: Record<string, unknown>) => {
       const toolkit = await builder.create('/toolkits', { title: 'Toolkit' })
       const { status, body } = await builder.send('POST', `/toolkits/${toolkit.id}/tools`, definition)
       return { status, body }
     }
     it.each([
-      ['a GET that is not marked', { annotations: undefined }],
-      ['one that is marked otherwise', { annotations: { readOnlyHint: false } }],
-    ])('is refused: %s', async (_, more) => {
+      ['for a GET that is not marked read-only', { annotations: undefined }],
+      ['for a tool that is marked as writing', { annotations: { readOnlyHint: false } }],
+    ])('is refused %s', async (_, more) => {
       expect(await refusal(tool(more))).toMatchObject({
         status: 400,
         body: {
@@ -469,14 +472,14 @@ describe('answers kept for the next call', () => {
       })
     })
 
-    it.each([0, -1, 1.5, 86_401, '60'])('is refused: %s seconds', async cacheSeconds => {
+    it.each([0, -1, 1.5, 86_401, '60'])('is refused with the value %s', async cacheSeconds => {
       expect(await refusal(tool({ cacheSeconds }))).toMatchObject({
         status: 400,
         body: { errors: [{ path: 'cacheSeconds' }] },
       })
     })
 
-    it('is refused where the mark is taken away, and keeps both', async () => {
+    it('keeps a tool from losing its read-only mark', async () => {
       const { toolId } = await make()
       const path = `/tools/${toolId}`
       expect((await builder.send('PATCH', path, { annotations: null })).status).toBe(400)
@@ -486,8 +489,8 @@ describe('answers kept for the next call', () => {
   })
 })
 
-describe('answers kept by two processes that share a database', () => {
-  it('are let go by both when one of them changes the tool', async () => {
+describe('the response caches of two replicas', () => {
+  it('are both cleared when the tool is changed at one of them', async () => {
     const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
     if (postgres === undefined) throw new Error('there is no database to test on')
     const database = await postgres.create()
@@ -499,8 +502,8 @@ describe('answers kept by two processes that share a database', () => {
     const there = await startTestApp({ databaseUrl: database.url })
     onTestFinished(there.close)
     const builder = await signUp(here.origin)
-    const kept = { annotations: { readOnlyHint: true }, cacheSeconds: 3_600, cacheShared: true }
-    const made = await makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}/a`, ...kept }])
+    const cached = { annotations: { readOnlyHint: true }, cacheSeconds: 3_600, cacheShared: true }
+    const made = await makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}/a`, ...cached }])
     const elsewhere = await connect(made.url.replace(here.origin, there.origin))
     const first = await callText(elsewhere, 'tool')
     expect(await callText(elsewhere, 'tool')).toEqual(first)

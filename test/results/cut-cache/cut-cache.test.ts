@@ -1,61 +1,53 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { answerHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
-import { ABOUT, ANYONE, createCacheWorld, findText, KIBIBYTE, keep, MINUTE_MS, newHolder } from './cache-world.ts'
+import { cutResultHolderOf } from '../../../src/results/cut-cache/cache-key.ts'
+import { ABOUT, ANYONE, createCacheWorld, KIBIBYTE, MINUTE_MS, newHolder, put, read, readText } from './cache-world.ts'
 
 const SERVER = 'server-1'
 
 const contents: [string, string | Uint8Array][] = [
   ['nothing', ''],
   ['text', 'naïve 🧵'],
-  ['bytes that are no UTF-8', Uint8Array.from([0, 255, 254, 10, 13, 192])],
-  ['a part of other bytes', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
-  ['what goes to disk', randomBytes(700 * KIBIBYTE)],
+  ['bytes that are not UTF-8', Uint8Array.from([0, 255, 254, 10, 13, 192])],
+  ['part of other bytes', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
+  ['a megabyte that cannot be compressed', randomBytes(1_000 * KIBIBYTE)],
 ]
 
-describe('an answer that is kept', () => {
-  it.each(contents)('is found by its holder as it was, with what was said of it: %s', async (_what, content) => {
+describe('a cut result', () => {
+  it.each(contents)('is read unchanged, with what is known about it: %s', async (_what, content) => {
     const { cache } = createCacheWorld()
     const holder = newHolder()
-    const cacheId = await keep(cache, SERVER, holder, content)
-    const found = await cache.find(SERVER, holder, cacheId)
-    expect(found?.bytes.equals(Buffer.from(content))).toBe(true)
-    expect(found?.about).toEqual(ABOUT)
+    const opened = await cache.open(SERVER, holder, await put(cache, SERVER, holder, content))
+    expect((await opened?.read())?.equals(Buffer.from(content))).toBe(true)
+    expect(opened?.about).toEqual(ABOUT)
   })
 
-  it('has an id of 22 base64url characters, and each another', async () => {
+  it('has an id of 22 base64url characters of its own', async () => {
     const { cache } = createCacheWorld()
-    const ids = await Promise.all(Array.from({ length: 50 }, () => keep(cache, SERVER, ANYONE, 'same')))
+    const ids = await Promise.all(Array.from({ length: 50 }, () => put(cache, SERVER, ANYONE, 'same')))
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/)
     expect(new Set(ids).size).toBe(50)
   })
 
-  it.each([100, 700 * KIBIBYTE])(
-    'is everybody’s own who finds it, of %i bytes: what one does to it no other sees',
-    async size => {
-      const { cache } = createCacheWorld()
-      const content = Buffer.alloc(size, 'a')
-      const cacheId = await keep(cache, SERVER, ANYONE, content)
-      content.fill('b')
-      for (const found of [await cache.find(SERVER, ANYONE, cacheId), await cache.find(SERVER, ANYONE, cacheId)]) {
-        expect(found?.bytes.equals(Buffer.alloc(size, 'a'))).toBe(true)
-        found?.bytes.fill('c')
-      }
-    },
-  )
-
-  it.each([100, 700 * KIBIBYTE])('is found by a hundred at once, of %i bytes', async size => {
+  it('is not changed by what its readers do to their copies', async () => {
     const { cache } = createCacheWorld()
-    const content = randomBytes(size)
-    const cacheId = await keep(cache, SERVER, ANYONE, content)
-    const found = await Promise.all(Array.from({ length: 100 }, () => cache.find(SERVER, ANYONE, cacheId)))
-    expect(found.every(one => one?.bytes.equals(content))).toBe(true)
-    expect(cache.stats()).toMatchObject({ entries: 1, found: 100, missed: 0 })
+    const cacheId = await put(cache, SERVER, ANYONE, 'a'.repeat(100))
+    for (let times = 0; times < 2; times++) {
+      const bytes = await read(cache, SERVER, ANYONE, cacheId)
+      expect(bytes?.toString()).toBe('a'.repeat(100))
+      bytes?.fill('c')
+    }
+  })
+
+  it('takes as much memory as it does compressed', async () => {
+    const { cache } = createCacheWorld()
+    await put(cache, SERVER, ANYONE, JSON.stringify(Array.from({ length: 50_000 }, (_, id) => ({ id, note: 'usual' }))))
+    expect(cache.stats().size).toBeLessThan(500 * KIBIBYTE)
   })
 })
 
-describe('whose an answer is', () => {
-  it('is told apart by user, by what they call by, and by neither’s letters running into the other’s', () => {
+describe('the holder of a cut result', () => {
+  it('differs by user and by token or application, unambiguously, and reveals neither', () => {
     const callers = [
       { userId: 'u1', via: 'c1' },
       { userId: 'u1', via: 'c2' },
@@ -63,125 +55,130 @@ describe('whose an answer is', () => {
       { userId: 'u1c', via: '1' },
       undefined,
     ]
-    expect(new Set(callers.map(answerHolderOf)).size).toBe(callers.length)
-    expect(answerHolderOf({ userId: 'u1', via: 'c1' })).toBe(answerHolderOf({ userId: 'u1', via: 'c1' }))
-    expect(callers.map(answerHolderOf).join()).not.toContain('u1')
+    expect(new Set(callers.map(cutResultHolderOf)).size).toBe(callers.length)
+    expect(cutResultHolderOf({ userId: 'u1', via: 'c1' })).toBe(cutResultHolderOf({ userId: 'u1', via: 'c1' }))
+    expect(callers.map(cutResultHolderOf).join()).not.toContain('u1')
   })
 
-  it.each([100, 700 * KIBIBYTE])(
-    'decides who finds it, of %i bytes: every other id, caller and server gets the same nothing',
-    async size => {
-      const { cache, clock } = createCacheWorld()
-      const [mine, other] = [newHolder(), newHolder()]
-      const content = 'm'.repeat(size)
-      const expired = await keep(cache, SERVER, mine, content)
-      clock.now += 5 * MINUTE_MS
-      const cacheId = await keep(cache, SERVER, mine, content)
-      const elsewhere = await keep(cache, 'server-2', ANYONE, content)
-      const answers = [
-        await cache.find(SERVER, other, cacheId),
-        await cache.find(SERVER, ANYONE, cacheId),
-        await cache.find('server-2', mine, cacheId),
-        await cache.find(SERVER, mine, expired),
-        await cache.find(SERVER, mine, 'AAAAAAAAAAAAAAAAAAAAAA'),
-        await cache.find(SERVER, ANYONE, elsewhere),
-        await cache.find('server-2', mine, elsewhere),
-        await cache.find(SERVER, mine, ''),
-        await cache.find(SERVER, mine, `${cacheId}=`),
-        await cache.find(SERVER, mine, cacheId.repeat(100_000)),
-        await cache.find(SERVER, mine, '../../../etc/passwd'),
-      ]
-      expect(answers).toEqual(answers.map(() => undefined))
-      expect(await findText(cache, SERVER, mine, cacheId)).toBe(content)
-      expect(await findText(cache, 'server-2', ANYONE, elsewhere)).toBe(content)
-    },
-  )
+  it('alone can open it: every other id, holder and server finds nothing', async () => {
+    const { cache, clock } = createCacheWorld()
+    const [mine, other] = [newHolder(), newHolder()]
+    const expired = await put(cache, SERVER, mine, 'mine')
+    clock.now += 5 * MINUTE_MS + 1
+    const cacheId = await put(cache, SERVER, mine, 'mine')
+    const elsewhere = await put(cache, 'server-2', ANYONE, 'for all')
+    const opened = [
+      await cache.open(SERVER, other, cacheId),
+      await cache.open(SERVER, ANYONE, cacheId),
+      await cache.open('server-2', mine, cacheId),
+      await cache.open(SERVER, mine, expired),
+      await cache.open(SERVER, mine, 'AAAAAAAAAAAAAAAAAAAAAA'),
+      await cache.open(SERVER, ANYONE, elsewhere),
+      await cache.open('server-2', mine, elsewhere),
+      await cache.open(SERVER, mine, ''),
+      await cache.open(SERVER, mine, `${cacheId}=`),
+      await cache.open(SERVER, mine, cacheId.repeat(100_000)),
+    ]
+    expect(opened).toEqual(opened.map(() => undefined))
+    expect(await readText(cache, SERVER, mine, cacheId)).toBe('mine')
+    expect(await readText(cache, 'server-2', ANYONE, elsewhere)).toBe('for all')
+  })
 })
 
-describe('the time to live of an answer', () => {
+describe('the time to live of a cut result', () => {
   it('is five minutes from its last use', async () => {
     const { cache, clock } = createCacheWorld()
-    const cacheId = await keep(cache, SERVER, ANYONE, 'here')
+    const cacheId = await put(cache, SERVER, ANYONE, 'here')
     for (let uses = 0; uses < 4; uses++) {
       clock.now += 5 * MINUTE_MS - 1
-      expect(await findText(cache, SERVER, ANYONE, cacheId)).toBe('here')
+      expect(await readText(cache, SERVER, ANYONE, cacheId)).toBe('here')
     }
-    clock.now += 5 * MINUTE_MS
-    expect(await findText(cache, SERVER, ANYONE, cacheId)).toBeUndefined()
-    expect(cache.stats()).toMatchObject({ entries: 0, callers: 0, bytes: 0, memoryBytes: 0, expired: 1 })
+    clock.now += 5 * MINUTE_MS + 1
+    expect(await readText(cache, SERVER, ANYONE, cacheId)).toBeUndefined()
+    expect(cache.stats()).toEqual({ entries: 0, size: 0, groups: 0 })
   })
 
-  it('is not lengthened by somebody who may not have it', async () => {
+  it('is not extended by somebody who may not open it', async () => {
     const { cache, clock } = createCacheWorld()
     const mine = newHolder()
-    const cacheId = await keep(cache, SERVER, mine, 'here')
+    const cacheId = await put(cache, SERVER, mine, 'here')
     clock.now += 4 * MINUTE_MS
-    await cache.find(SERVER, newHolder(), cacheId)
-    clock.now += MINUTE_MS
-    expect(await findText(cache, SERVER, mine, cacheId)).toBeUndefined()
+    await cache.open(SERVER, newHolder(), cacheId)
+    clock.now += MINUTE_MS + 1
+    expect(await readText(cache, SERVER, mine, cacheId)).toBeUndefined()
   })
 
-  it('is over for all that nobody asks for, too', async () => {
+  it('frees the memory of results that nobody opens again', async () => {
     const { cache, clock } = createCacheWorld()
-    await keep(cache, SERVER, ANYONE, 'here')
+    await put(cache, SERVER, ANYONE, 'here')
     clock.now += 4 * MINUTE_MS
-    await keep(cache, SERVER, ANYONE, 'later')
-    clock.now += MINUTE_MS
-    await cache.sweep()
-    expect(cache.stats()).toMatchObject({ entries: 1, expired: 1 })
-  })
-
-  it('does not end early where the clock is set back a little', async () => {
-    const { cache, clock } = createCacheWorld()
-    const cacheId = await keep(cache, SERVER, ANYONE, 'here')
-    clock.now -= 4 * MINUTE_MS
-    expect(await findText(cache, SERVER, ANYONE, cacheId)).toBe('here')
-    clock.now += 5 * MINUTE_MS
-    expect(await findText(cache, SERVER, ANYONE, cacheId)).toBeUndefined()
-  })
-
-  it.each([1, -1])('is over where the clock is set by %s hour, and not longer for it', async hours => {
-    const { cache, clock } = createCacheWorld()
-    const before = await keep(cache, SERVER, ANYONE, 'before')
-    clock.now += hours * 60 * MINUTE_MS
-    expect(await findText(cache, SERVER, ANYONE, before)).toBeUndefined()
-    expect(await findText(cache, SERVER, ANYONE, await keep(cache, SERVER, ANYONE, 'after'))).toBe('after')
+    await put(cache, SERVER, ANYONE, 'later')
+    clock.now += MINUTE_MS + 1
+    await cache.purge()
+    expect(cache.stats()).toMatchObject({ entries: 1 })
   })
 })
 
-describe('a server that is dropped', () => {
-  it('takes its answers with it, whoever’s they are, and no other’s', async () => {
-    const { cache } = createCacheWorld()
-    const mine = newHolder()
-    const gone = await keep(cache, SERVER, mine, 'a')
-    const goneToo = await keep(cache, SERVER, ANYONE, 'b'.repeat(700 * KIBIBYTE))
-    const stays = await keep(cache, 'server-2', mine, 'c')
-    cache.dropServer(SERVER)
-    expect(await findText(cache, SERVER, mine, gone)).toBeUndefined()
-    expect(await findText(cache, SERVER, ANYONE, goneToo)).toBeUndefined()
-    expect(await findText(cache, 'server-2', mine, stays)).toBe('c')
+describe('a cache that is full', () => {
+  const limits = { maxBytes: 400 * KIBIBYTE }
+  const large = () => randomBytes(30 * KIBIBYTE)
+
+  it('evicts the results that were not used for longest, and stays within its limit', async () => {
+    const { cache } = createCacheWorld({ limits })
+    const holders = Array.from({ length: 20 }, newHolder)
+    const ids: string[] = []
+    for (const holder of holders) {
+      ids.push(await put(cache, SERVER, holder, large()))
+      expect(cache.stats().size).toBeLessThanOrEqual(limits.maxBytes)
+      expect(await read(cache, SERVER, holders[0] ?? '', ids[0] ?? '')).toBeDefined()
+    }
+    expect(await read(cache, SERVER, holders[1] ?? '', ids[1] ?? '')).toBeUndefined()
+    expect(await read(cache, SERVER, holders[19] ?? '', ids[19] ?? '')).toBeDefined()
+  })
+
+  it('evicts only results of the caller who has a quarter of it, by whatever tokens', async () => {
+    const { cache } = createCacheWorld({ limits })
+    const [quiet, elsewhere] = [newHolder(), await put(cache, 'server-2', ANYONE, 'for all')]
+    const mine = await put(cache, SERVER, quiet, 'quiet')
+    for (let times = 0; times < 20; times++) {
+      await put(cache, SERVER, cutResultHolderOf({ userId: 'busy', via: `token ${times}` }), large())
+      await put(cache, SERVER, ANYONE, large())
+    }
+    expect(cache.stats()).toMatchObject({ groups: 4, entries: 8 })
+    expect(await readText(cache, SERVER, quiet, mine)).toBe('quiet')
+    expect(await readText(cache, 'server-2', ANYONE, elsewhere)).toBe('for all')
+  })
+
+  it('does not store a result that is larger than what one caller may have', async () => {
+    const { cache } = createCacheWorld({ limits })
+    const small = await put(cache, SERVER, ANYONE, 'small')
+    const result = { serverId: SERVER, holder: ANYONE, content: randomBytes(100 * KIBIBYTE), about: {} }
+    expect(await cache.put(result)).toBeUndefined()
+    expect(await readText(cache, SERVER, ANYONE, small)).toBe('small')
+  })
+
+  it('stores nothing if its limit is 0', async () => {
+    const { cache } = createCacheWorld({ limits: { maxBytes: 0 } })
+    expect(await cache.put({ serverId: SERVER, holder: ANYONE, content: Buffer.of(), about: {} })).toBeUndefined()
   })
 })
 
-describe('what cannot be kept', () => {
-  it('is answered with nothing: larger than a caller may have, or with too much said of it', async () => {
-    const { cache } = createCacheWorld({ limits: { maxBytesPerCaller: 100 * KIBIBYTE } })
-    expect(await cache.keep({ serverId: SERVER, holder: ANYONE, content: 'x'.repeat(100 * KIBIBYTE), about: {} })).toBe(
-      undefined,
-    )
-    expect(await cache.keep({ serverId: SERVER, holder: ANYONE, content: 'x', about: 'y'.repeat(5_000) })).toBe(
-      undefined,
-    )
-    expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0, refused: 2, kept: 0 })
-  })
+it('deletes the results of a removed server, and no others', async () => {
+  const { cache } = createCacheWorld()
+  const mine = newHolder()
+  const gone = await put(cache, SERVER, mine, 'a')
+  const goneToo = await put(cache, SERVER, ANYONE, 'b')
+  const stays = await put(cache, 'server-2', mine, 'c')
+  cache.delete(SERVER)
+  expect(await readText(cache, SERVER, mine, gone)).toBeUndefined()
+  expect(await readText(cache, SERVER, ANYONE, goneToo)).toBeUndefined()
+  expect(await readText(cache, 'server-2', mine, stays)).toBe('c')
+})
 
-  it('is everything where there is no room at all, and where the cache is closed', async () => {
-    const none = createCacheWorld({ limits: { maxBytes: 0 } }).cache
-    expect(await none.keep({ serverId: SERVER, holder: ANYONE, content: '', about: {} })).toBeUndefined()
-    const { cache } = createCacheWorld()
-    const before = await keep(cache, SERVER, ANYONE, 'x')
-    await cache.close()
-    expect(await cache.keep({ serverId: SERVER, holder: ANYONE, content: 'x', about: {} })).toBeUndefined()
-    expect(await cache.find(SERVER, ANYONE, before)).toBeUndefined()
-  })
+it('neither stores nor finds anything after it was closed', async () => {
+  const { cache } = createCacheWorld()
+  const before = await put(cache, SERVER, ANYONE, 'x')
+  await cache.close()
+  expect(await cache.put({ serverId: SERVER, holder: ANYONE, content: Buffer.of(1), about: {} })).toBeUndefined()
+  expect(await cache.open(SERVER, ANYONE, before)).toBeUndefined()
 })

@@ -1,49 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makeScratchFolder } from '../../../scripts/scratch-folder.ts'
 import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
-import type { AnswerCache } from '../../../src/results/cut-cache/cut-cache.ts'
-import { createSharedAnswerStore } from '../../../src/results/cut-cache/cut-results.store.ts'
+import type { CutCache, CutCacheOptions } from '../../../src/results/cut-cache/cut-cache.ts'
+import { createCutResultStore } from '../../../src/results/cut-cache/cut-results.store.ts'
 import { createServer } from '../../history/history-world.ts'
+import { startTestApp } from '../../support/app.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
-import {
-  ABOUT,
-  ANYONE,
-  type CacheOptions,
-  createCacheWorld,
-  findText,
-  KIBIBYTE,
-  keep,
-  listFiles,
-  MINUTE_MS,
-  makeDirectory,
-  newHolder,
-} from './cache-world.ts'
+import { writeMigratedSqlite } from '../../support/sqlite.ts'
+import { ABOUT, ANYONE, createCacheWorld, KIBIBYTE, MINUTE_MS, newHolder, put, read, readText } from './cache-world.ts'
 
 const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
 if (postgres === undefined) throw new Error('there is no database to test on')
 
-describe.each(databaseKinds)('a cache of answers on $kind', ({ kind, create }) => {
-  it(kind === 'sqlite' ? 'writes nothing to the database' : 'writes what it keeps to the database', async () => {
-    const database = await create()
-    onTestFinished(database.drop)
-    const db = await openDatabase(database.target)
-    onTestFinished(db.close)
-    const { cache } = createCacheWorld({ store: createSharedAnswerStore(db) })
-    const serverId = await createServer(db)
-    const cacheId = await keep(cache, serverId, ANYONE, 'here')
-    await cache.settle()
-    expect(await db.cachedAnswer.count()).toBe(kind === 'sqlite' ? 0 : 1)
-    expect(await findText(cache, serverId, ANYONE, cacheId)).toBe('here')
-    await cache.sweep()
-    cache.dropServer(serverId)
-    await cache.settle()
-    expect(await db.cachedAnswer.count()).toBe(0)
-  })
-})
-
-describe('two processes that share PostgreSQL', () => {
+describe('two replicas that share PostgreSQL', () => {
   let database: TestDatabase
   let db: OpenDatabase
   let otherDb: OpenDatabase
@@ -58,251 +31,239 @@ describe('two processes that share PostgreSQL', () => {
     await database.drop()
   })
 
-  /** Two caches, each with a connection and a directory of its own, and one server. */
-  const open = async (options: CacheOptions = {}) => {
-    const world = createCacheWorld({ store: createSharedAnswerStore(db), ...options })
-    const other = world.open({ store: createSharedAnswerStore(otherDb), directory: makeDirectory() })
+  /** Opens two caches, each with a connection of its own, and creates a server. */
+  const open = async (options: CutCacheOptions = {}) => {
+    const world = createCacheWorld({ store: createCutResultStore(db), ...options })
+    const other = world.open({ store: createCutResultStore(otherDb) })
     return { ...world, other, serverId: await createServer(db) }
   }
-  const keepShared = async (cache: AnswerCache, serverId: string, holder: string, content: string | Uint8Array) => {
-    const cacheId = await keep(cache, serverId, holder, content)
+  const putShared = async (cache: CutCache, serverId: string, holder: string, content: string | Uint8Array) => {
+    const cacheId = await put(cache, serverId, holder, content)
     await cache.settle()
     return cacheId
   }
   const countRows = (serverId: string): Promise<number> => db.cachedAnswer.count({ where: { serverId } })
 
-  it('finds for one what was kept there, while another guesses ids by the hundred', async () => {
-    const { cache, other, serverId } = await open()
-    const [guest, guesser] = [newHolder(), newHolder()]
-    const cacheId = await keepShared(cache, serverId, guest, 'here')
-    const guesses = Array.from({ length: 400 }, () =>
-      other.find(serverId, guesser, randomBytes(16).toString('base64url')),
-    )
-    expect(await findText(other, serverId, guest, cacheId)).toBe('here')
-    expect(await Promise.all(guesses)).toEqual(Array(400).fill(undefined))
-    const own = await keepShared(cache, serverId, guesser, 'found after it')
-    expect(await findText(other, serverId, guesser, own)).toBe('found after it')
-  })
-
   it.each([
-    ['in memory', 'naïve 🧵'],
-    ['empty', ''],
-    ['on disk', JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, name: `order ${id}` })))],
-    ['that cannot be compressed', randomBytes(2_000 * KIBIBYTE)],
-  ])('find each other’s answers, with what was said of them: one %s', async (_what, content) => {
+    ['text', 'naïve 🧵'],
+    ['nothing', ''],
+    ['a megabyte', JSON.stringify(Array.from({ length: 30_000 }, (_, id) => ({ id, name: `order ${id}` })))],
+    ['bytes that cannot be compressed', randomBytes(2_000 * KIBIBYTE)],
+  ])('open each other’s results, with what is known about them: %s', async (_what, content) => {
     const { cache, other, serverId } = await open()
     const holder = newHolder()
-    const cacheId = await keepShared(cache, serverId, holder, content)
+    const cacheId = await putShared(cache, serverId, holder, content)
     for (let times = 0; times < 2; times++) {
-      const found = await other.find(serverId, holder, cacheId)
-      expect(found?.bytes.equals(Buffer.from(content))).toBe(true)
-      expect(found?.about).toEqual(ABOUT)
+      const opened = await other.open(serverId, holder, cacheId)
+      expect((await opened?.read())?.equals(Buffer.from(content))).toBe(true)
+      expect(opened?.about).toEqual(ABOUT)
     }
   })
 
-  it('answer every other caller, server and id with the same nothing', async () => {
+  it('find nothing for every other caller, server and id', async () => {
     const { cache, other, serverId } = await open()
     const elsewhere = await createServer(db)
     const mine = newHolder()
-    const cacheId = await keepShared(cache, serverId, mine, 'mine')
-    const anyones = await keepShared(cache, serverId, ANYONE, 'for all')
+    const cacheId = await putShared(cache, serverId, mine, 'mine')
+    const anyones = await putShared(cache, serverId, ANYONE, 'for all')
     for (const one of [cache, other]) {
-      const answers = [
-        await one.find(serverId, newHolder(), cacheId),
-        await one.find(serverId, ANYONE, cacheId),
-        await one.find(elsewhere, mine, cacheId),
-        await one.find(elsewhere, ANYONE, anyones),
-        await one.find(serverId, mine, anyones),
-        await one.find(serverId, mine, 'AAAAAAAAAAAAAAAAAAAAAA'),
+      const opened = [
+        await one.open(serverId, newHolder(), cacheId),
+        await one.open(serverId, ANYONE, cacheId),
+        await one.open(elsewhere, mine, cacheId),
+        await one.open(elsewhere, ANYONE, anyones),
+        await one.open(serverId, mine, anyones),
+        await one.open(serverId, mine, 'AAAAAAAAAAAAAAAAAAAAAA'),
       ]
-      expect(answers).toEqual(answers.map(() => undefined))
-      expect(await findText(one, serverId, mine, cacheId)).toBe('mine')
-      expect(await findText(one, serverId, ANYONE, anyones)).toBe('for all')
+      expect(opened).toEqual(opened.map(() => undefined))
+      expect(await readText(one, serverId, mine, cacheId)).toBe('mine')
+      expect(await readText(one, serverId, ANYONE, anyones)).toBe('for all')
     }
   })
 
-  it('have neither ids nor answers in the database as they are', async () => {
+  it('have no ids in the database, and no content in plain text', async () => {
     const { cache, serverId } = await open()
-    const cacheId = await keepShared(cache, serverId, newHolder(), 'canary '.repeat(1_000))
+    const cacheId = await putShared(cache, serverId, newHolder(), 'canary '.repeat(1_000))
     const rows = await db.cachedAnswer.findMany({ where: { serverId } })
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(cacheId)
+    expect(Buffer.from(rows[0]?.content ?? []).toString()).not.toContain('canary canary')
   })
 
-  it('find for a hundred calls at once what only the other has, and from then on have it', async () => {
+  it('look a result up once for a hundred calls at the same time, and then have it in memory', async () => {
     const { cache, other, serverId } = await open()
-    const cacheId = await keepShared(cache, serverId, ANYONE, 'here')
-    const found = await Promise.all(Array.from({ length: 100 }, () => findText(other, serverId, ANYONE, cacheId)))
+    const cacheId = await putShared(cache, serverId, ANYONE, 'here')
+    const found = await Promise.all(Array.from({ length: 100 }, () => readText(other, serverId, ANYONE, cacheId)))
     expect(new Set(found)).toEqual(new Set(['here']))
-    expect(other.stats()).toMatchObject({ entries: 1, found: 100 })
     await db.cachedAnswer.deleteMany({ where: { serverId } })
-    expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
+    expect(await readText(other, serverId, ANYONE, cacheId)).toBe('here')
   })
 
-  it('have of each other what one of them has lost, also when that shows only as it is read', async () => {
-    const { cache, directory, serverId } = await open()
-    const content = 'l'.repeat(700 * KIBIBYTE)
-    const cacheId = await keepShared(cache, serverId, ANYONE, content)
-    const opened = await cache.open(serverId, ANYONE, cacheId)
-    for (const file of listFiles(directory)) rmSync(file)
-    expect((await opened?.read())?.toString()).toBe(content)
-    expect(listFiles(directory)).toHaveLength(1)
+  it('find results of one caller while another guesses ids by the hundred', async () => {
+    const { cache, other, serverId } = await open()
+    const [guest, guesser] = [newHolder(), newHolder()]
+    const cacheId = await putShared(cache, serverId, guest, 'here')
+    const guesses = Array.from({ length: 400 }, () =>
+      other.open(serverId, guesser, randomBytes(16).toString('base64url')),
+    )
+    expect(await readText(other, serverId, guest, cacheId)).toBe('here')
+    expect(await Promise.all(guesses)).toEqual(Array(400).fill(undefined))
+    const own = await putShared(cache, serverId, guesser, 'found afterwards')
+    expect(await readText(other, serverId, guesser, own)).toBe('found afterwards')
   })
 
-  it('begin its time to live anew with its use at either', async () => {
+  it('restart the time to live with a use at either', async () => {
     const { cache, other, clock, serverId } = await open()
-    const cacheId = await keepShared(cache, serverId, ANYONE, 'here')
+    const cacheId = await putShared(cache, serverId, ANYONE, 'here')
     for (const one of [other, cache, other, cache]) {
       clock.now += 5 * MINUTE_MS - 1
-      expect(await findText(one, serverId, ANYONE, cacheId)).toBe('here')
+      expect(await readText(one, serverId, ANYONE, cacheId)).toBe('here')
       await one.settle()
     }
-    // Kept at the other since long ago, and used there no more: it has been here meanwhile.
+    // The other has had no use for more than five minutes, so it reads the row.
     clock.now += 4 * MINUTE_MS
-    expect(await findText(cache, serverId, ANYONE, cacheId)).toBe('here')
+    expect(await readText(cache, serverId, ANYONE, cacheId)).toBe('here')
     await cache.settle()
     clock.now += 4 * MINUTE_MS
-    expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
+    expect(await readText(other, serverId, ANYONE, cacheId)).toBe('here')
     await other.settle()
-    clock.now += 5 * MINUTE_MS
-    expect(await findText(cache, serverId, ANYONE, cacheId)).toBeUndefined()
-    expect(await findText(other, serverId, ANYONE, cacheId)).toBeUndefined()
+    clock.now += 5 * MINUTE_MS + 1
+    expect(await readText(cache, serverId, ANYONE, cacheId)).toBeUndefined()
+    expect(await readText(other, serverId, ANYONE, cacheId)).toBeUndefined()
   })
 
-  it('count a use that comes before the answer is written', async () => {
-    const { cache, other, clock, serverId } = await open()
-    const cacheId = await keep(cache, serverId, ANYONE, 'here')
-    clock.now += 4 * MINUTE_MS
-    expect(await findText(cache, serverId, ANYONE, cacheId)).toBe('here')
-    await cache.settle()
-    clock.now += 4 * MINUTE_MS
-    expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
-  })
-
-  it('lose what the one that got it has to let go of, but for those that have it by now', async () => {
-    const { cache, other, serverId } = await open({ limits: { maxEntriesPerCaller: 1 } })
+  it('delete the row of a result that its own replica evicts, but not of one that was only found there', async () => {
+    const { cache, other, serverId } = await open({ limits: { maxBytes: 400 * KIBIBYTE } })
+    const large = randomBytes(70 * KIBIBYTE)
     const holder = newHolder()
-    const first = await keepShared(cache, serverId, holder, 'first')
-    expect(await findText(other, serverId, holder, first)).toBe('first')
-    await keep(cache, serverId, holder, 'second')
-    const third = await keepShared(cache, serverId, holder, 'third')
+    const first = await putShared(cache, serverId, holder, large)
+    expect(await read(other, serverId, holder, first)).toEqual(large)
+    const second = await putShared(cache, serverId, holder, large)
     expect(await countRows(serverId)).toBe(1)
-    expect(await findText(cache, serverId, holder, first)).toBeUndefined()
-    expect(await findText(other, serverId, holder, first)).toBe('first')
-    // What the other lets go of is not its own: it stays where it came from.
-    expect(await findText(other, serverId, holder, third)).toBe('third')
-    expect(await countRows(serverId)).toBe(1)
+    expect(await read(cache, serverId, holder, first)).toBeUndefined()
+    expect(await read(other, serverId, holder, first)).toEqual(large)
+    expect(await read(other, serverId, holder, second)).toEqual(large)
+    await put(other, serverId, holder, large)
+    await other.settle()
+    expect(await countRows(serverId)).toBe(2)
   })
 
-  it('find what one wrote that has stopped, also what it had not written when it was told to', async () => {
+  it('open results of one that has stopped, also those that it had not written by then', async () => {
     const { cache, other, serverId } = await open()
     const ids = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => keep(cache, serverId, ANYONE, `${index} `.repeat(200 * KIBIBYTE))),
+      Array.from({ length: 20 }, (_, index) => put(cache, serverId, ANYONE, `${index} `.repeat(200 * KIBIBYTE))),
     )
     await cache.close()
     for (const [index, id] of ids.entries()) {
-      expect(await findText(other, serverId, ANYONE, id)).toBe(`${index} `.repeat(200 * KIBIBYTE))
+      expect(await readText(other, serverId, ANYONE, id)).toBe(`${index} `.repeat(200 * KIBIBYTE))
     }
   })
 
-  it('keep to themselves what is too large to be written', async () => {
-    const { cache, other, serverId } = await open({ limits: { maxSharedBytes: 100 * KIBIBYTE } })
+  it('do not share a result that is too large for a row', async () => {
+    const { cache, other, serverId } = await open({ limits: { maxRowBytes: 100 * KIBIBYTE } })
     const content = randomBytes(100 * KIBIBYTE)
-    const cacheId = await keepShared(cache, serverId, ANYONE, content)
+    const cacheId = await putShared(cache, serverId, ANYONE, content)
     expect(await countRows(serverId)).toBe(0)
-    expect(await other.find(serverId, ANYONE, cacheId)).toBeUndefined()
-    expect((await cache.find(serverId, ANYONE, cacheId))?.bytes.equals(content)).toBe(true)
-    expect(cache.stats().shared).toEqual({ waiting: 0, written: 0, skipped: 1 })
+    expect(await other.open(serverId, ANYONE, cacheId)).toBeUndefined()
+    expect(await read(cache, serverId, ANYONE, cacheId)).toEqual(content)
   })
 
-  it('take for nothing what was altered, or is larger than anybody may have', async () => {
-    const { cache, other, serverId, open: openMore } = await open()
-    const cacheId = await keepShared(cache, serverId, ANYONE, 'a'.repeat(200 * KIBIBYTE))
-    const small = openMore({ directory: makeDirectory(), limits: { maxBytesPerCaller: 100 * KIBIBYTE } })
-    expect(await small.find(serverId, ANYONE, cacheId)).toBeUndefined()
+  it('do not read a row that was altered', async () => {
+    const { cache, other, serverId } = await open()
+    const cacheId = await putShared(cache, serverId, ANYONE, 'a'.repeat(200 * KIBIBYTE))
     const [row] = await db.cachedAnswer.findMany({ where: { serverId } })
     const content = Uint8Array.from(row?.content ?? [])
     content[content.length - 1] = 255 - (content.at(-1) ?? 0)
     await db.cachedAnswer.updateMany({ where: { serverId }, data: { content } })
-    expect(await other.find(serverId, ANYONE, cacheId)).toBeUndefined()
+    await expect(read(other, serverId, ANYONE, cacheId)).rejects.toThrow()
   })
 
-  it('remove what has expired, however much it is, and nothing else', async () => {
+  it('delete all rows that have expired, and no others', async () => {
     const { cache, clock, serverId } = await open()
     const row = { serverId, holder: '', about: '{}', content: new Uint8Array(), usedAt: new Date(clock.now) }
     await db.cachedAnswer.createMany({ data: Array.from({ length: 250 }, (_, id) => ({ ...row, id: `old ${id}` })) })
-    // By a clock that was an hour fast.
+    // Written by a replica whose clock was an hour fast.
     await db.cachedAnswer.create({ data: { ...row, id: 'ahead', usedAt: new Date(clock.now + 60 * MINUTE_MS) } })
     clock.now += 1
-    const fresh = await keepShared(cache, serverId, ANYONE, 'fresh')
+    const fresh = await putShared(cache, serverId, ANYONE, 'fresh')
     clock.now += 5 * MINUTE_MS - 1
-    await cache.sweep()
+    await cache.purge()
     expect(await countRows(serverId)).toBe(1)
-    expect(await findText(cache, serverId, ANYONE, fresh)).toBe('fresh')
+    expect(await readText(cache, serverId, ANYONE, fresh)).toBe('fresh')
   })
 
-  it('have nothing of a server any more that is dropped, or removed', async () => {
-    const { cache, other, serverId } = await open()
-    const removed = await createServer(db)
-    const staying = await createServer(db)
-    const ids = await Promise.all([serverId, removed, staying].map(id => keepShared(cache, id, ANYONE, id)))
-    cache.dropServer(serverId)
-    await cache.settle()
-    await db.server.delete({ where: { id: removed } })
-    const found = [serverId, removed, staying].map((id, index) => findText(other, id, ANYONE, ids[index] ?? ''))
-    expect(await Promise.all(found)).toEqual([undefined, undefined, staying])
-  })
-
-  it('keep the answers of a server that the database does not know to themselves, and say nothing of them', async () => {
+  it('keep results in memory if there is no server for the row, and warn without their content', async () => {
     const { cache, warnings } = await open()
-    const cacheId = await keepShared(cache, 'no server', ANYONE, 'canary')
-    expect(await findText(cache, 'no server', ANYONE, cacheId)).toBe('canary')
+    const cacheId = await putShared(cache, 'no server', ANYONE, 'canary')
+    expect(await readText(cache, 'no server', ANYONE, cacheId)).toBe('canary')
     expect(warnings).toHaveLength(1)
     expect(JSON.stringify(warnings)).not.toMatch(new RegExp(`canary|${cacheId}`))
   })
 })
 
-describe('a cache whose PostgreSQL does not answer', () => {
-  it('holds nobody up, and writes what is kept when it answers again', async () => {
+describe('a replica whose PostgreSQL does not answer', () => {
+  it('delays no call, and writes its results when the database answers again', async () => {
     const database = await postgres.create()
     onTestFinished(database.drop)
     const db = await openDatabase(database.target)
     onTestFinished(db.close)
     const serverId = await createServer(db)
-    const { cache, open, warnings } = createCacheWorld({
-      store: createSharedAnswerStore(db),
-      limits: { maxLookupMs: 100 },
-    })
+    const store = createCutResultStore(db)
+    const { cache, open, warnings } = createCacheWorld({ store, limits: { maxLookupMs: 100 } })
     const holder = new Client({ connectionString: database.url })
     await holder.connect()
     await holder.query('BEGIN; LOCK TABLE "CachedAnswer" IN ACCESS EXCLUSIVE MODE')
-    const cacheId = await keep(cache, serverId, ANYONE, 'here')
-    expect(await findText(cache, serverId, ANYONE, cacheId)).toBe('here')
+    const cacheId = await put(cache, serverId, ANYONE, 'here')
+    expect(await readText(cache, serverId, ANYONE, cacheId)).toBe('here')
     const unknown = Array.from({ length: 20 }, (_, index) => `AAAAAAAAAAAAAAAAAAAA${index + 10}`)
-    const found = await Promise.all(unknown.map(id => cache.find(serverId, ANYONE, id)))
+    const found = await Promise.all(unknown.map(id => cache.open(serverId, ANYONE, id)))
     expect(found).toEqual(unknown.map(() => undefined))
     expect(warnings).toHaveLength(1)
     await holder.end()
     await cache.settle()
-    const other = open({ directory: makeDirectory(), limits: {} })
-    expect(await findText(other, serverId, ANYONE, cacheId)).toBe('here')
+    const other = open({ limits: {} })
+    expect(await readText(other, serverId, ANYONE, cacheId)).toBe('here')
   })
 })
 
-describe('a cache whose PostgreSQL is gone', () => {
-  it('goes on with what it has, and takes what others have for nothing', async () => {
+describe('a replica whose PostgreSQL is gone', () => {
+  it('continues with the results in its memory, and warns once', async () => {
     const database = await postgres.create()
     const db = await openDatabase(database.target)
     onTestFinished(db.close)
-    const { cache, warnings } = createCacheWorld({ store: createSharedAnswerStore(db) })
+    const { cache, warnings } = createCacheWorld({ store: createCutResultStore(db) })
     await database.drop()
-    const cacheId = await keep(cache, 'server-1', ANYONE, 'canary')
+    const cacheId = await put(cache, 'server-1', ANYONE, 'canary')
     await cache.settle()
-    expect(await findText(cache, 'server-1', ANYONE, cacheId)).toBe('canary')
-    expect(await cache.find('server-1', ANYONE, 'AAAAAAAAAAAAAAAAAAAAAA')).toBeUndefined()
-    cache.dropServer('server-1')
-    await cache.sweep()
+    expect(await readText(cache, 'server-1', ANYONE, cacheId)).toBe('canary')
+    expect(await cache.open('server-1', ANYONE, 'AAAAAAAAAAAAAAAAAAAAAA')).toBeUndefined()
+    await cache.purge()
     await cache.settle()
-    expect(warnings).toEqual([{ reason: 'unavailable', message: 'answers cannot be shared with other processes' }])
+    expect(warnings).toEqual([{ reason: 'unavailable', message: 'cut results cannot be shared with other replicas' }])
+  })
+})
+
+describe('an installation on SQLite', () => {
+  it('shares no results through the database', async () => {
+    const sqlite = databaseKinds.find(({ kind }) => kind === 'sqlite')
+    const database = await sqlite?.create()
+    if (database === undefined) throw new Error('there is no SQLite')
+    onTestFinished(database.drop)
+    const db = await openDatabase(database.target)
+    onTestFinished(db.close)
+    expect(createCutResultStore(db)).toBeUndefined()
+  })
+
+  it('deletes the files that earlier versions left in the data folder, and nothing else', async () => {
+    const data = makeScratchFolder('patchbay-test-')
+    await writeMigratedSqlite(join(data, 'patchbay.db'))
+    for (const name of ['0123456789abcdef-1-1-01234567-89ab-cdef-0123-456789abcdef', 'notes']) {
+      await mkdir(join(data, 'answers', name), { recursive: true })
+      await writeFile(join(data, 'answers', name, 'file'), '')
+    }
+    const patchbay = await startTestApp({ databaseUrl: `file:${join(data, 'patchbay.db')}` })
+    onTestFinished(patchbay.close)
+    await expect.poll(() => readdir(join(data, 'answers'))).toEqual(['notes'])
+    expect(await readdir(join(data, 'answers', 'notes'))).toEqual(['file'])
   })
 })

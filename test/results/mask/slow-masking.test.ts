@@ -50,7 +50,7 @@ describe('secrets in what is long', () => {
     const written = JSON.stringify(JSON.stringify(SECRET))
     const body = `${'x'.repeat(16 * 1_024 - 100)}${written}${LONG}`
     const request = { method: 'POST', url: 'http://api.example/', headers: [], body }
-    const outcome = { result: { content: [] }, request, response: undefined, again: undefined }
+    const outcome = { result: { content: [] }, request, response: undefined, cached: undefined }
     const identity = { id: '1', serverId: '2', instanceId: undefined, tool: 't', userId: undefined, client: undefined }
     const record = toExecutionRecord({ ...outcome, startedAt: new Date(0), durationMs: 1 }, masker, identity)
     expect(record.request?.body).toMatch(/^x+["\\]+•••[^•]{20,99}…$/)
@@ -61,7 +61,7 @@ describe('secrets in what is long', () => {
     const key = `sk-${'0123456789abcdef'.repeat(400)}`
     const body = `${key},`.repeat(40)
     const request = { method: 'POST', url: 'http://api.example/', headers: [], body }
-    const outcome = { result: { content: [] }, request, response: undefined, again: undefined }
+    const outcome = { result: { content: [] }, request, response: undefined, cached: undefined }
     const identity = { id: '1', serverId: '2', instanceId: undefined, tool: 't', userId: undefined, client: undefined }
     const record = toExecutionRecord(
       { ...outcome, startedAt: new Date(0), durationMs: 1 },
