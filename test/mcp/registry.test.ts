@@ -47,14 +47,14 @@ describe('the first use of a server', () => {
   })
 
   it('that fails is reported to all waiting requests and to those right after it; later ones try again', async () => {
-    let at = 0
+    let at = 1
     const { registry, builds, build } = createBuilds({ now: () => at })
     const waiting = [registry.find(server.id), registry.find(server.id)]
     build(0).fail(new Error('no database'))
     for (const one of waiting) await expect(one).rejects.toThrow('no database')
     await expect(registry.find(server.id)).rejects.toThrow('just now')
     expect(builds).toHaveLength(1)
-    at += 2_000
+    at += 2_001
     const again = registry.find(server.id)
     build(1).answer(server)
     expect(await again).toBeDefined()
@@ -88,7 +88,7 @@ describe('the first use of a server', () => {
 
 describe('an unknown server', () => {
   it('is looked up once in a while, not with every request', async () => {
-    let at = 0
+    let at = 1
     const { registry, builds, build } = createBuilds({ now: () => at })
     const first = registry.find(server.id)
     build(0).answer(undefined)
@@ -132,7 +132,7 @@ describe('an unknown server', () => {
         return undefined
       },
       serverInfo: { name: 'patchbay', version: '0' },
-      now: () => 0,
+      now: () => 1,
       idleMs: 60_000,
       maxMounted: 10,
       logger: { error: () => {}, warn: () => {} },

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Job } from '../../lib/worker/job.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -23,41 +24,37 @@ const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { find
  */
 export const createCatalogueReports = ({ execution, readCatalogue, bus }: ReportParts) => {
   const made = new LRUCache<string, CatalogueReport>({ maxSize: MAX_REMEMBERED, sizeCalculation: sizeOf })
-  const running = new Map<string, Promise<CatalogueReport | undefined>>()
+  const flights = createSingleFlight<CatalogueReport | undefined>()
 
   const make = async (serverId: string): Promise<CatalogueReport | undefined> => {
     const servers = await execution.compilePresented(serverId)
     return servers && buildReport(servers, readCatalogue)
   }
 
-  const start = async (serverId: string): Promise<CatalogueReport | undefined> => {
-    const own = make(serverId)
-    running.set(serverId, own)
-    try {
-      const report = await own
-      // Changed meanwhile: the next who asks has it made anew.
-      if (report !== undefined && running.get(serverId) === own) made.set(serverId, report)
+  const find: FindCatalogueReport = async serverId => {
+    const known = made.get(serverId)
+    if (known !== undefined) return known
+    return flights.run(serverId, async (_stop, isCurrent) => {
+      const report = await make(serverId)
+      if (report !== undefined && isCurrent()) made.set(serverId, report)
       return report
-    } finally {
-      if (running.get(serverId) === own) running.delete(serverId)
-    }
+    })
   }
 
   const forget = (serverId: string): void => {
     made.delete(serverId)
-    running.delete(serverId)
+    flights.forget(serverId)
   }
   bus.subscribe('server_changed', ({ serverId }) => forget(serverId))
   bus.subscribe('server_removed', ({ serverId }) => forget(serverId))
   bus.subscribe('upstream_changed', ({ serverId }) => forget(serverId))
   bus.subscribe('resync', () => {
     made.clear()
-    running.clear()
+    flights.forget()
   })
 
   return {
-    find: (async serverId =>
-      made.get(serverId) ?? (await (running.get(serverId) ?? start(serverId)))) satisfies FindCatalogueReport,
+    find,
     /** Those that are at hand, by the id of the server; the one that was asked for last is first. */
     listKnown: (max: number): [serverId: string, report: CatalogueReport][] => [...made.entries()].slice(0, max),
   }

@@ -20,7 +20,7 @@ export const createSingleFlight = <Value>() => {
   }
 
   return {
-    run: (key: string, work: () => Promise<Value>): Promise<Value> => {
+    run: (key: string, work: Work<Value>): Promise<Value> => {
       const flight = flights.get(key) ?? start(key, work)
       flight.waiting++
       return flight.result

@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { CompiledServer } from '../../runtime/call/compiled-server.ts'
 import { debounceByKey } from './debounce-by-key.ts'
 import { createMountedServer, type MountedServer } from './mounted-server.ts'
-import { createNegativeCache } from './negative-cache.ts'
 import { buildRouter, type Router, type ServerInfo } from './router.ts'
 import { createSemaphore } from './semaphore.ts'
 
@@ -35,6 +35,11 @@ const BUILDS_AT_ONCE = 2
 /** Upstreams often fail together, because something they share is down. */
 const OUTAGE_MS = 250
 
+/** How long servers that were not found or failed are not looked up again. Protects the database. */
+const NEGATIVE_TTL_MS = 2_000
+/** Anybody can send any number of unknown ids. */
+const MAX_NEGATIVES = 1_000
+
 /** The first mount failed a moment ago and is not tried again yet. */
 export class RecentFailure extends Error {
   override name = 'RecentFailure'
@@ -66,8 +71,9 @@ export const createMcpRegistry = ({
   logger,
 }: RegistryOptions) => {
   const slots = new Map<string, Slot>()
-  const missing = createNegativeCache(now)
-  const failures = createNegativeCache(now)
+  const negativeCache = { max: MAX_NEGATIVES, ttl: NEGATIVE_TTL_MS, ttlResolution: 0, perf: { now } }
+  const missing = new LRUCache<string, true>(negativeCache)
+  const failures = new LRUCache<string, true>(negativeCache)
   const limitBuilds = createSemaphore(BUILDS_AT_ONCE)
   let isClosing = false
 
@@ -85,7 +91,7 @@ export const createMcpRegistry = ({
       // The server may have been created after this build read the database; then the next build finds it.
       if (slot.newest !== own) return
       release(serverId)
-      missing.add(serverId)
+      missing.set(serverId, true)
       return
     }
     if (slot.mounted === undefined) slot.mounted = createMountedServer(serverId, router)
@@ -101,7 +107,7 @@ export const createMcpRegistry = ({
     } catch (error) {
       if (slot.mounted === undefined && slot.newest === own && !slot.isReleased) {
         slots.delete(serverId)
-        failures.add(serverId)
+        failures.set(serverId, true)
       }
       throw error
     }
@@ -164,8 +170,8 @@ export const createMcpRegistry = ({
   beatTimer.unref()
 
   const refresh = async (serverId: string): Promise<void> => {
-    missing.forget(serverId)
-    failures.forget(serverId)
+    missing.delete(serverId)
+    failures.delete(serverId)
     const slot = slots.get(serverId)
     if (slot === undefined) return
     try {

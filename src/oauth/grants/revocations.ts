@@ -1,5 +1,6 @@
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { AuditActor } from '../../identity/audit/audit-entry.ts'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 
@@ -7,8 +8,8 @@ export type RevocationReason = 'grant.removed' | 'grant.misused'
 
 /** Revokes grants with all codes and tokens issued under them. Does nothing for a grant that no longer exists. */
 export const createRevocations = (changes: Changes) => {
-  // Coalesces concurrent calls: the library revokes each kind of token separately.
-  const pending = new Map<string, Promise<void>>()
+  // The library revokes each kind of token separately.
+  const flights = createSingleFlight<void>()
 
   const remove = (grantId: string, reason: RevocationReason, address: string | undefined): Promise<void> =>
     changes.commit(async (tx, announce) => {
@@ -31,13 +32,8 @@ export const createRevocations = (changes: Changes) => {
     })
 
   return {
-    revokeGrant: (grantId: string, reason: RevocationReason, address?: string): Promise<void> => {
-      const known = pending.get(grantId)
-      if (known !== undefined) return known
-      const removal = remove(grantId, reason, address).finally(() => pending.delete(grantId))
-      pending.set(grantId, removal)
-      return removal
-    },
+    revokeGrant: (grantId: string, reason: RevocationReason, address?: string): Promise<void> =>
+      flights.run(grantId, () => remove(grantId, reason, address)),
   }
 }
 export type Revocations = ReturnType<typeof createRevocations>

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
@@ -65,7 +66,7 @@ export const createUpstreamTokens = ({
   const keep = (held: Held, seen: number): void => {
     if (seen === forgotten) memory.set(keyOf(held.upstreamId, held.holder), held)
   }
-  const renewing = new Map<string, Promise<Held>>()
+  const renewals = createSingleFlight<Held>()
   const writings = new Set<Promise<void>>()
 
   const open = ({ sealed, ...account }: store.StoredAccount): Held => {
@@ -164,14 +165,7 @@ export const createUpstreamTokens = ({
     }
   }
 
-  const renewOnce = (held: Held): Promise<Held> => {
-    const key = keyOf(held.upstreamId, held.holder)
-    const underWay = renewing.get(key)
-    if (underWay !== undefined) return underWay
-    const own = renew(held).finally(() => renewing.delete(key))
-    renewing.set(key, own)
-    return own
-  }
+  const renewOnce = (held: Held): Promise<Held> => renewals.run(keyOf(held.upstreamId, held.holder), () => renew(held))
 
   const isGood = ({ content }: Held): boolean => (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > now()
 
@@ -249,7 +243,7 @@ export const createUpstreamTokens = ({
     },
     /** Waits for what is written. */
     close: async (): Promise<void> => {
-      await Promise.allSettled([...renewing.values(), ...writings])
+      await Promise.allSettled([renewals.settle(), ...writings])
     },
   }
 }
