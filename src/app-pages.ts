@@ -58,7 +58,7 @@ import { galleryPages } from './web/start/gallery.pages.ts'
 import { landingPages } from './web/start/landing.pages.ts'
 import { toolActionPages } from './web/tool-editor/tool-actions.pages.ts'
 import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
-import { toolLivePages } from './web/tool-editor/tool-live.pages.ts'
+import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
 import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
 import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
 import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
@@ -126,7 +126,7 @@ const addToolkits: AddPages = async (pages, { services, registry }) => {
   await pages.register(toolkitPages(services))
   await pages.register(galleryPages(services))
   await pages.register(toolEditorPages(toolParts))
-  await pages.register(toolLivePages(toolParts))
+  await pages.register(toolPreviewPages(toolParts))
   await pages.register(toolActionPages(toolParts))
 }
 

@@ -1,8 +1,7 @@
-// Keeps a server's page up to date while it is open and looked at: see GET /servers/:uuid/live.
+// Updates a server's page while it is visible: see GET /servers/:uuid/live.
 
-/** One reading of the page for several changes that come together. */
-const RENEW_AFTER_MS = 300
-/** Rows of the newest calls that a page keeps. */
+/** Combines changes that arrive together into one reload. */
+const RELOAD_DELAY_MS = 300
 const MAX_ROWS = 20
 
 /**
@@ -24,7 +23,7 @@ const showState = ({ text, state }) => {
   line.dataset.state = state
 }
 
-/** A row like those that the server wrote. @param {Call} call */
+/** Fills a copy of the row template. @param {Call} call */
 const toRow = call => {
   const template = document.getElementById('call-row')
   const row = template instanceof HTMLTemplateElement ? template.content.querySelector('tr')?.cloneNode(true) : null
@@ -46,10 +45,10 @@ const toRow = call => {
   return row
 }
 
-/** When the call of a row began. @param {Element} row */
+/** Start time of a row's call. @param {Element} row */
 const timeOf = row => Date.parse(row.querySelector('time')?.getAttribute('datetime') ?? '')
 
-/** Newest first, each once: calls of other processes come late. @param {Call[]} calls */
+/** Inserts new rows by time, since calls from other processes can arrive late. @param {Call[]} calls */
 const showCalls = calls => {
   const list = document.getElementById('calls')
   if (list === null) return
@@ -67,7 +66,7 @@ const showCalls = calls => {
   if (table instanceof HTMLElement) table.hidden = list.children.length === 0
 }
 
-/** What waited for the first call turns to a tick. @param {string | undefined} text */
+/** Shows a check mark once the first call has arrived. @param {string | undefined} text */
 const showFirstCall = text => {
   const waiting = document.getElementById('first-call')
   if (waiting === null || text === undefined || waiting.dataset.state === 'arrived') return
@@ -88,7 +87,7 @@ const showFigures = figures => {
 
 const FOCUSABLE = 'a, button, summary, [tabindex]'
 
-/** Puts a part of the page as it is now in the place of what it was; what is unfolded stays so, and the focus. @param {Element} part @param {Element} now */
+/** Replaces a part of the page, and keeps open details and the focus. @param {Element} part @param {Element} now */
 const replacePart = (part, now) => {
   const folds = now.querySelectorAll('details')
   for (const [index, { open }] of [...part.querySelectorAll('details')].entries()) {
@@ -98,32 +97,32 @@ const replacePart = (part, now) => {
   part.replaceWith(now)
   const again = now.querySelectorAll(FOCUSABLE)[focused]
   if (again instanceof HTMLElement || again instanceof SVGElement) again.focus({ preventScroll: true })
-  // Times are put into the reader's zone.
+  // Converts times to the reader's time zone.
   now.dispatchEvent(new Event('htmx:load', { bubbles: true }))
 }
 
 /** @type {number | undefined} */
-let renewal
+let reloadTimer
 
-/** Reads the page again, for those parts of it that upstreams are shown in. */
-const renew = () => {
+/** Reloads the parts of the page that show upstreams. */
+const reloadParts = () => {
   if (document.querySelector('[data-renew]') === null) return
-  clearTimeout(renewal)
-  renewal = setTimeout(async () => {
-    const asked = location.href
-    const answer = await fetch(asked).catch(() => null)
-    if (answer === null || !answer.ok || answer.redirected) return
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    // What was searched for meanwhile is not in it.
-    if (location.href !== asked) {
-      renew()
+  clearTimeout(reloadTimer)
+  reloadTimer = setTimeout(async () => {
+    const address = location.href
+    const response = await fetch(address).catch(() => null)
+    if (response === null || !response.ok || response.redirected) return
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    // The user has searched meanwhile.
+    if (location.href !== address) {
+      reloadParts()
       return
     }
     for (const part of document.querySelectorAll('[data-renew]')) {
       const now = page.getElementById(part.id)
       if (now !== null && now.innerHTML !== part.innerHTML) replacePart(part, document.adoptNode(now))
     }
-  }, RENEW_AFTER_MS)
+  }, RELOAD_DELAY_MS)
 }
 
 /** @param {HTMLElement} place @param {string} address */
@@ -142,10 +141,10 @@ const follow = (place, address) => {
     on('connections', showState)
     on('changed', news => {
       showState(news)
-      renew()
+      reloadParts()
     })
     on('upstreams', ({ states }) => {
-      if (place.dataset.upstreams !== states) renew()
+      if (place.dataset.upstreams !== states) reloadParts()
       place.dataset.upstreams = states
     })
     on('figures', ({ figures }) => showFigures(figures))
@@ -155,15 +154,15 @@ const follow = (place, address) => {
     })
     on('over', () => {
       stop()
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', update)
     })
   }
-  // Browsers keep six connections to a host: tabs that nobody looks at must not hold one each.
-  const look = () => (document.visibilityState === 'visible' ? start() : stop())
-  document.addEventListener('visibilitychange', look)
+  // Browsers allow six connections per host, so hidden tabs must not hold one each.
+  const update = () => (document.visibilityState === 'visible' ? start() : stop())
+  document.addEventListener('visibilitychange', update)
   window.addEventListener('pagehide', stop)
-  window.addEventListener('pageshow', look)
-  look()
+  window.addEventListener('pageshow', update)
+  update()
 }
 
 const place = document.querySelector('[data-live]')

@@ -1,11 +1,11 @@
-// Cuts a template into its text and its places, for colouring it as it is typed.
+// Splits a template into text and placeholders, for highlighting.
 
 const TYPES = new Set(['string', 'integer', 'number', 'boolean', 'json', 'url'])
 
-/** `\{{` is a literal brace pair; of several backslashes each pair is one of its own. */
-const PLACE = /(\\*)\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}/g
+/** `\{{` is a literal brace pair; `\\` is a literal backslash. */
+const PLACEHOLDER = /(\\*)\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}/g
 
-/** The type that a place names; undefined where it names none there is. @param {string} inner */
+/** Returns the placeholder's type; undefined if it is unknown. @param {string} inner */
 const typeOf = inner => {
   const head = inner.split('=', 1)[0] ?? ''
   const colon = head.indexOf(':')
@@ -14,8 +14,7 @@ const typeOf = inner => {
 }
 
 /**
- * The pieces of a template in their order: put together they are the text again, whatever it is. A piece with a `type`
- * is a place.
+ * Splits a template into pieces; joined, they are the text again. A piece with a `type` is a placeholder.
  * @param {string} text
  * @returns {{ text: string, type?: string }[]}
  */
@@ -23,7 +22,7 @@ export const splitTemplate = text => {
   /** @type {{ text: string, type?: string }[]} */
   const pieces = []
   let start = 0
-  for (const match of text.matchAll(PLACE)) {
+  for (const match of text.matchAll(PLACEHOLDER)) {
     const backslashes = match[1]?.length ?? 0
     const type = typeOf(match[2] ?? '')
     if (backslashes % 2 === 1 || type === undefined) continue

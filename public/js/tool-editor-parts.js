@@ -1,4 +1,4 @@
-// Puts what the server answers in its place without taking away what is typed meanwhile.
+// Replaces parts of the page with the server's response, and keeps what the user has typed meanwhile.
 
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Control */
 
@@ -9,8 +9,8 @@ const controlsOf = part => [...part.querySelectorAll('input[name], textarea[name
 const isControl = element =>
   element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement
 
-/** The part as it would be written with what is in its fields now. @param {Element} part */
-const written = part => {
+/** Copies a part with its current values as attributes. @param {Element} part */
+const serialize = part => {
   const copy = part.cloneNode(true)
   if (!(copy instanceof Element)) return copy
   const copies = controlsOf(copy)
@@ -28,7 +28,7 @@ const written = part => {
   return copy
 }
 
-/** Where somebody is typing in a part. @param {Element} part */
+/** Returns the focused element and selection in a part. @param {Element} part */
 const focusIn = part => {
   const { activeElement } = document
   if (!(activeElement instanceof HTMLElement) || !part.contains(activeElement) || activeElement.id === '') return
@@ -47,19 +47,18 @@ const restoreFocus = focus => {
 }
 
 /**
- * Replaces what is in a part by what is in its new version, unless they say the same. What was typed since it was asked
- * for stays, so does what is open and where one types.
+ * Replaces the content of a part if it has changed. Keeps values typed since the request, open details, and the focus.
  * @param {Element} part
  * @param {Element} fresh
- * @param {ReadonlyMap<string, string>} remembered what was ever typed into fields that come and go
+ * @param {ReadonlyMap<string, string>} remembered everything typed into fields that appear and disappear
  */
-const renew = (part, fresh, remembered) => {
+const replacePart = (part, fresh, remembered) => {
   const typed = new Map(controlsOf(part).map(control => [control.name, control.value]))
   for (const control of controlsOf(fresh)) {
     const value = typed.get(control.name) ?? (control.value === '' ? remembered.get(control.name) : undefined)
     if (value !== undefined && control.type !== 'hidden') control.value = value
   }
-  if (written(part).isEqualNode(written(fresh))) return
+  if (serialize(part).isEqualNode(serialize(fresh))) return
   const opened = [...part.querySelectorAll('details[open]')].map(({ id }) => id)
   const focus = focusIn(part)
   part.replaceChildren(...fresh.childNodes)
@@ -69,18 +68,18 @@ const renew = (part, fresh, remembered) => {
 }
 
 /**
- * Puts each `data-part` of an answer in the place of the one that the page has. Answers their names.
+ * Replaces each `data-part` of the page by the one in the response. Returns their names.
  * @param {string} html
  * @param {{ remembered: ReadonlyMap<string, string>, leave: readonly string[] }} options
  */
-export const renewParts = (html, { remembered, leave }) => {
-  const answer = new DOMParser().parseFromString(html, 'text/html')
+export const replaceParts = (html, { remembered, leave }) => {
+  const response = new DOMParser().parseFromString(html, 'text/html')
   const names = []
-  for (const fresh of answer.querySelectorAll('[data-part]')) {
+  for (const fresh of response.querySelectorAll('[data-part]')) {
     const name = fresh.getAttribute('data-part') ?? ''
     const part = document.querySelector(`[data-part="${CSS.escape(name)}"]`)
     if (part === null || leave.includes(name)) continue
-    renew(part, document.importNode(fresh, true), remembered)
+    replacePart(part, document.importNode(fresh, true), remembered)
     names.push(name)
   }
   return names

@@ -1,18 +1,18 @@
-// The tool editor: colours places as they are typed, asks the server what follows, sends, saves, by keyboard too.
+// The tool editor: highlights placeholders, updates previews while the user types, sends and saves; with shortcuts.
 import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
-import { renewParts } from './tool-editor-parts.js'
+import { replaceParts } from './tool-editor-parts.js'
 
-/** How long nobody must have typed before the server is asked, in milliseconds. */
+/** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
-/** Longer texts are shown plainly, in characters: colouring them would be felt. */
-const MAX_COLOURED_CHARACTERS = 30_000
+/** Highlighting longer texts would slow down typing. */
+const MAX_HIGHLIGHTED_CHARACTERS = 30_000
 
 const form = document.querySelector('form#tool')
 
-/** Repeats a text under its field, its places coloured. @param {HTMLTextAreaElement} area @param {HTMLPreElement} copy */
-const colour = (area, copy) => {
-  const pieces = area.value.length > MAX_COLOURED_CHARACTERS ? [{ text: area.value }] : splitTemplate(area.value)
+/** Copies the text with highlighted placeholders. @param {HTMLTextAreaElement} area @param {HTMLPreElement} copy */
+const highlight = (area, copy) => {
+  const pieces = area.value.length > MAX_HIGHLIGHTED_CHARACTERS ? [{ text: area.value }] : splitTemplate(area.value)
   const nodes = pieces.map(({ text, type }) => {
     if (type === undefined) return text
     const token = document.createElement('span')
@@ -21,12 +21,12 @@ const colour = (area, copy) => {
     token.textContent = text
     return token
   })
-  // A last line that is empty has no height of its own.
+  // Gives an empty last line its height.
   copy.replaceChildren(...nodes, area.value === '' || area.value.endsWith('\n') ? '\u200b' : '')
 }
 
-/** Lays a field over a copy of its text: see `.template`. @param {HTMLTextAreaElement} area */
-const layOver = area => {
+/** Places a field over its highlighted copy: see `.template`. @param {HTMLTextAreaElement} area */
+const addHighlighting = area => {
   const frame = document.createElement('div')
   frame.className = 'template'
   frame.toggleAttribute('data-invalid', area.getAttribute('aria-invalid') === 'true')
@@ -37,82 +37,82 @@ const layOver = area => {
   area.className = ''
   frame.append(copy, area)
   if (hadFocus) area.focus()
-  colour(area, copy)
-  area.addEventListener('input', () => colour(area, copy))
+  highlight(area, copy)
+  area.addEventListener('input', () => highlight(area, copy))
 }
 
 /** @param {HTMLFormElement} form */
 const edit = form => {
-  /** What was ever typed into fields that come and go with the parameters. @type {Map<string, string>} */
+  /** Everything typed into fields that appear and disappear with the parameters. @type {Map<string, string>} */
   const remembered = new Map()
   /** @type {AbortController | undefined} */
-  let asking
+  let pendingPreview
   let timer = 0
   let isComposing = false
   let isSending = false
 
   const fields = () => new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
 
-  /** Marks the fields beside which an error stands now. */
+  /** Marks the fields that have errors. */
   const markFields = () => {
     for (const note of document.querySelectorAll('[data-part^="note-"]')) {
       const field = document.getElementById(note.id.slice('note-'.length))
-      const isWrong = note.querySelector('.error:not([data-tone])') !== null
-      if (isWrong) field?.setAttribute('aria-invalid', 'true')
+      const isInvalid = note.querySelector('.error:not([data-tone])') !== null
+      if (isInvalid) field?.setAttribute('aria-invalid', 'true')
       else field?.removeAttribute('aria-invalid')
-      field?.closest('.template')?.toggleAttribute('data-invalid', isWrong)
+      field?.closest('.template')?.toggleAttribute('data-invalid', isInvalid)
     }
   }
 
   /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
-  const ask = async (path, signal, leave) => {
+  const requestParts = async (path, signal, leave) => {
     const headers = { 'hx-request': 'true' }
-    const answer = await fetch(path, { method: 'POST', headers, body: fields(), signal })
-    const html = await answer.text()
+    const response = await fetch(path, { method: 'POST', headers, body: fields(), signal })
+    const html = await response.text()
     const problem = document.getElementById('live-problem')
     if (problem !== null) problem.replaceChildren()
-    if (answer.ok) {
-      renewParts(html, { remembered, leave })
-      // What a draft brought back has fields of its own by now.
+    if (response.ok) {
+      replaceParts(html, { remembered, leave })
+      // Fields restored from a draft now exist on the page.
       for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
       markFields()
     } else if (problem !== null) {
-      // Not done, and what is typed stays: such as when one is signed out.
+      // Such as after a sign-out; the input stays.
       problem.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes)
     }
   }
 
   const preview = async () => {
     if (isSending) return
-    asking?.abort()
-    asking = new AbortController()
+    pendingPreview?.abort()
+    pendingPreview = new AbortController()
     try {
-      // The answer to what was sent stays while one goes on typing.
-      await ask('/tool-preview', asking.signal, ['answer'])
+      // The last response stays visible while the user types.
+      await requestParts('/tool-preview', pendingPreview.signal, ['response'])
     } catch (error) {
       if (error instanceof DOMException && error.name === 'AbortError') return
-      // The next key tries again; without a network nothing is lost.
+      // The next key press tries again.
     }
   }
 
-  const soon = () => {
+  const schedulePreview = () => {
     clearTimeout(timer)
     if (!isComposing) timer = setTimeout(preview, PAUSE_MS)
   }
 
-  /** Under which this browser window remembers what the tool was tried with. */
-  const triedKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
-  const keepTried = () => {
+  /** Session storage key of the values to try the tool with. */
+  const valuesKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
+  const storeValues = () => {
     const values = [...fields()].filter(([name, value]) => name.startsWith('value:') && value !== '')
-    sessionStorage.setItem(triedKey(), JSON.stringify(values))
+    sessionStorage.setItem(valuesKey(), JSON.stringify(values))
   }
-  const restoreTried = () => {
-    const kept = JSON.parse(sessionStorage.getItem(triedKey()) ?? '[]')
-    for (const [name, value] of kept) {
+  const restoreValues = () => {
+    const stored = JSON.parse(sessionStorage.getItem(valuesKey()) ?? '[]')
+    for (const [name, value] of stored) {
       const control = form.elements.namedItem(name)
       if (control === null || !('value' in control) || control.value === value) continue
       control.value = value
-      soon()
+      schedulePreview()
     }
   }
 
@@ -120,21 +120,21 @@ const edit = form => {
   const send = async () => {
     if (isSending || !(sendButton instanceof HTMLButtonElement)) return
     clearTimeout(timer)
-    asking?.abort()
+    pendingPreview?.abort()
     isSending = true
-    keepTried()
+    storeValues()
     sendButton.setAttribute('aria-disabled', 'true')
     form.setAttribute('aria-busy', 'true')
     const progress = document.createElement('progress')
-    progress.setAttribute('aria-label', 'Waiting for the answer')
+    progress.setAttribute('aria-label', 'Waiting for the response')
     document.getElementById('try')?.append(progress)
     try {
-      await ask('/tool-send', new AbortController().signal, [])
-      if (document.querySelector('[data-part="answer"] .state') === null) {
+      await requestParts('/tool-send', new AbortController().signal, [])
+      if (document.querySelector('[data-part="response"] .state') === null) {
         document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'nearest' })
-      } else showToast(`Answered: ${document.querySelector('[data-part="answer"] .state')?.textContent}`)
+      } else showToast(`Response: ${document.querySelector('[data-part="response"] .state')?.textContent}`)
     } catch {
-      showToast('Patchbay cannot be reached. What you typed is still here.')
+      showToast('Could not reach Patchbay. Your changes are still here.')
     } finally {
       isSending = false
       sendButton.removeAttribute('aria-disabled')
@@ -143,20 +143,20 @@ const edit = form => {
     }
   }
 
-  const isOfForm = target =>
+  const isFormField = target =>
     target instanceof Element && 'form' in target && target.form === form && target.getAttribute('name') !== null
   document.addEventListener('input', event => {
-    if (!isOfForm(event.target)) return
+    if (!isFormField(event.target)) return
     const { name, value } = event.target
     if (name.includes(':')) remembered.set(name, value)
-    soon()
+    schedulePreview()
   })
   document.addEventListener('compositionstart', () => {
     isComposing = true
   })
   document.addEventListener('compositionend', () => {
     isComposing = false
-    soon()
+    schedulePreview()
   })
 
   document.addEventListener('click', event => {
@@ -184,20 +184,20 @@ const edit = form => {
       event.preventDefault()
       void send()
     } else if (event.key === 'Enter' && event.target instanceof HTMLInputElement && event.target.form === form) {
-      // In a line of a long form Enter saves by accident; in a value it means to try it.
+      // Prevents saving by accident. In a value field, Enter sends the request.
       event.preventDefault()
       if (event.target.name.startsWith('value:')) void send()
     }
   })
 
   for (const area of form.querySelectorAll('textarea[data-template]')) {
-    if (area instanceof HTMLTextAreaElement) layOver(area)
+    if (area instanceof HTMLTextAreaElement) addHighlighting(area)
   }
-  if (!('unsaved' in form.dataset)) restoreTried()
-  // What the browser kept of before, or took back out of a draft.
+  if (!('unsaved' in form.dataset)) restoreValues()
+  // Restored from a draft.
   form.addEventListener('draft:restored', () => {
     for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))
-    soon()
+    schedulePreview()
   })
 }
 

@@ -66,7 +66,7 @@ const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[
     : [
         {
           path: 'cacheSeconds',
-          message: 'is only for tools marked read-only (readOnlyHint): say yes to "Only reads, changes nothing"',
+          message: 'is only for tools marked read-only (readOnlyHint): set "Read-only" to Yes',
         },
       ]
 

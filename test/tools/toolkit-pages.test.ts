@@ -39,7 +39,7 @@ describe('the pages of toolkits', () => {
   it('teach with one button where there is no toolkit yet', async () => {
     const { browser } = await person()
     const { html } = await browser.get('/toolkits')
-    expect(html).toContain('No toolkit yet')
+    expect(html).toContain('No toolkits yet')
     expect(html).toContain('href="/toolkits/new"')
   })
 
@@ -58,7 +58,7 @@ describe('the pages of toolkits', () => {
     const made = await browser.submit('/toolkits/new', { title: HOSTILE, description: 'a\r\nb', visibility: 'public' })
     expect(made.status).toBe(303)
     const page = await browser.get(made.location ?? '')
-    expect(page.html).toContain('The toolkit is made.')
+    expect(page.html).toContain('Toolkit created.')
     expect(page.html).toContain('a\nb')
     expect(page.html).not.toContain('<script>alert')
     expect((await browser.get('/toolkits')).html).not.toContain('<script>alert')
@@ -108,7 +108,7 @@ describe('the pages of toolkits', () => {
     expect(namesIn(found.html)).toEqual(['tool_1234'])
     const paged = await ada.browser.get(`/toolkits/${id}?q=TOOL_1`)
     expect(nextIn(paged.html)).toContain('q=TOOL_1')
-    expect((await ada.browser.get(`/toolkits/${id}?q=nothing`)).html).toContain('No tool here has this')
+    expect((await ada.browser.get(`/toolkits/${id}?q=nothing`)).html).toContain('No tool matches your search')
   })
 
   it('tell the second of two who edit one what the first saved, and save theirs once they have seen it', async () => {

@@ -9,7 +9,7 @@ const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
 const FRAGMENT = { 'hx-request': 'true' }
 
-/** What a textarea of the page holds. */
+/** Returns the value of a textarea. */
 const textOf = (html: string, id: string): string =>
   (new RegExp(`<textarea[^>]* id="${id}"[^>]*>\\n([^<]*)</textarea>`).exec(html)?.[1] ?? '')
     .replaceAll('&lt;', '<')
@@ -18,7 +18,7 @@ const textOf = (html: string, id: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
 
-/** What stands below a field, without its markup. */
+/** Returns the messages below a field, without markup. */
 const noteOf = (html: string, field: string): string =>
   (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')
     .replaceAll(/<[^>]+>/g, '')
@@ -28,12 +28,12 @@ const noteOf = (html: string, field: string): string =>
 describe('the tool editor without scripts', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
   const fake = runFakeApi()
-  let people = 0
+  let userCount = 0
 
-  /** Somebody signed in, with an organization, or one more of somebody's. */
+  /** Signs up a user, and adds them to an organization if one is given. */
   const signUp = async (role?: Role, organizationId?: string) => {
-    const address = `198.51.100.${++people}`
-    const email = `person${people}@example.com`
+    const address = `198.51.100.${++userCount}`
+    const email = `person${userCount}@example.com`
     const browser = createPageBrowser(patchbay.origin, { address })
     await browser.get('/sign-up')
     await browser.submit('/sign-up', { email, password: PASSWORD })
@@ -46,16 +46,16 @@ describe('the tool editor without scripts', () => {
     await browser.get('/toolkits/new-tool')
     return { browser, userId, organizationId: own.organizationId, email }
   }
-  const idIn = ({ location = '' }: PageAnswer): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
+  const toolIdIn = ({ location = '' }: PageAnswer): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
   const makeTool = async (
     browser: Awaited<ReturnType<typeof signUp>>['browser'],
     fields: Record<string, string> = {},
   ) => {
     const form = { name: 'echo', method: 'GET', url: `${fake.origin}/things/{{id}}`, toolkitTitle: 'Mine', ...fields }
-    return idIn(await browser.submit('/toolkits/new-tool', form))
+    return toolIdIn(await browser.submit('/toolkits/new-tool', form))
   }
 
-  it('a tool begun on the page of a server comes back with that server chosen to offer it', async () => {
+  it('a tool started from the page of a server preselects that server after saving', async () => {
     const { browser } = await signUp()
     const server = await browser.submit('/servers/new', { name: 'Desk', access: 'private' })
     const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
@@ -73,13 +73,13 @@ describe('the tool editor without scripts', () => {
     expect(offer.slice(0, offer.indexOf('</select>'))).toContain(`<option value="${serverId}" selected>Desk</option>`)
   })
 
-  it('a server that is not theirs is not chosen for a new tool', async () => {
+  it('a server of someone else is not preselected for a new tool', async () => {
     const { browser } = await signUp()
     const { html } = await browser.get('/toolkits/new-tool?server=7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93')
     expect(html).not.toContain('<option value="7f3c1a52')
   })
 
-  it('a name and a URL make a tool and its toolkit, which asks at once for a server, and leads on to it', async () => {
+  it('a name and a URL are enough for a tool with its toolkit, which can then be added to a server', async () => {
     const { browser } = await signUp()
     const form = inputsOf((await browser.get('/toolkits/new-tool')).html)
     expect(form.get('toolkitTitle')).toBe('My tools')
@@ -94,11 +94,11 @@ describe('the tool editor without scripts', () => {
       location: expect.stringMatching(/^\/tools\/[0-9a-f-]{36}\?done=created$/),
     })
     const page = await browser.get(made.location ?? '')
-    expect(page.html).toContain('Which server shall offer it?')
-    expect(page.html).toContain('No server offers it yet.')
+    expect(page.html).toContain('Add this tool to a server')
+    expect(page.html).toContain('Not used by any server yet.')
     const offer = inputsOf(page.html)
     expect(offer.get('serverName')).toBe('My server')
-    const id = idIn(made)
+    const id = toolIdIn(made)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     expect(offered).toMatchObject({
       status: 303,
@@ -112,13 +112,13 @@ describe('the tool editor without scripts', () => {
     expect(instance?.server.toolkits).toHaveLength(1)
     expect(others).toEqual([])
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server. Saving is live at once; no connection is open.',
+      'Used by one server, with no open connections. Changes go live when you save.',
     )
     const again = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     expect(again.location).toBe(offered.location)
   })
 
-  it('shows what is typed with its parameters, the request and what the model sees, and sends it unsaved', async () => {
+  it('shows the parameters, the request and what the model sees, and sends it without saving', async () => {
     const { browser } = await signUp()
     const typed = {
       name: 'echo',
@@ -131,24 +131,24 @@ describe('the tool editor without scripts', () => {
       'parameter:id:example': 'a/b',
       'value:who': 'me',
     }
-    const looked = await browser.submit('/tool-preview', typed)
-    expect(looked.status).toBe(200)
+    const preview = await browser.submit('/tool-preview', typed)
+    expect(preview.status).toBe(200)
     for (const [name, type, where] of [
       ['id', 'string', 'path'],
       ['limit', 'integer', 'query'],
       ['who', 'string', 'header'],
       ['note', 'json', 'body'],
     ]) {
-      expect(looked.html).toMatch(
+      expect(preview.html).toMatch(
         new RegExp(
           `<code>${name}</code></th><td><span class="type" data-type="${type}">${type}</span></td><td>${where}</td>`,
         ),
       )
     }
-    expect(looked.html).toContain(`<b>POST</b> ${fake.origin}/things/a%2Fb?limit=20`)
-    expect(looked.html).toContain('Repeats what it is told.')
-    expect(looked.html).toMatch(/<b>\d+<\/b><span>tokens in every conversation, \d+ for the description/)
-    expect(inputsOf(looked.html).get('parameter:id:description')).toBe('Which one')
+    expect(preview.html).toContain(`<b>POST</b> ${fake.origin}/things/a%2Fb?limit=20`)
+    expect(preview.html).toContain('Repeats what it is told.')
+    expect(preview.html).toMatch(/<b>\d+<\/b><span>tokens in every conversation, \d+ for the description/)
+    expect(inputsOf(preview.html).get('parameter:id:description')).toBe('Which one')
 
     const seenBefore = fake.seen.length
     const sent = await browser.submit('/tool-send', typed)
@@ -162,7 +162,7 @@ describe('the tool editor without scripts', () => {
     expect(await patchbay.services.db.tool.count({ where: { name: 'echo', toolkit: { title: 'My tools' } } })).toBe(0)
   })
 
-  it('answers a script with the live parts alone', async () => {
+  it('returns only the changing parts to a script', async () => {
     const { browser } = await signUp()
     const typed = { name: 'echo', method: 'GET', url: 'https://a.example/{id}/:other' }
     const { html, status } = await browser.submit('/tool-preview', typed, { ...FRAGMENT, origin: patchbay.origin })
@@ -174,7 +174,7 @@ describe('the tool editor without scripts', () => {
     expect(textOf(placed.html, 'url')).toBe('https://a.example/{{id}}/{{other}}')
   })
 
-  it('saves what was edited, keeps what was not, and says who uses it', async () => {
+  it('saves edited fields, keeps others, and shows which servers use it', async () => {
     const { browser } = await signUp()
     const id = await makeTool(browser, { 'parameter:id:enum': 'a\r\nb', 'parameter:id:description': 'Which' })
     const { db, tools } = patchbay.services
@@ -193,7 +193,7 @@ describe('the tool editor without scripts', () => {
       allowedOrigins: 'https://a.example',
     })
     expect(saved).toMatchObject({ status: 303, location: `/tools/${id}?done=saved` })
-    expect((await browser.get(saved.location ?? '')).html).toContain('Saved. No server offers it yet.')
+    expect((await browser.get(saved.location ?? '')).html).toContain('Saved. Not used by any server yet.')
     const { organizationId } = await db.toolkit.findFirstOrThrow({ where: { tools: { some: { id } } } })
     const memberships = new Map([[organizationId, 'owner' as const]])
     const actor = { userId: '', email: '', isOperator: false, scopes: new Set<never>(), memberships }
@@ -213,12 +213,12 @@ describe('the tool editor without scripts', () => {
 
   it.each<[string, Record<string, string>, string, RegExp]>([
     ['no name', { name: '' }, 'name', /The name must be 1 to 64 characters/],
-    ['a name that is none', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
+    ['an invalid name', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
     ['no URL', { url: ' ' }, 'url', /The URL is empty/],
-    ['an open place', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
-    ['a URL of no kind', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
+    ['an unclosed placeholder', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
+    ['a relative URL', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
     ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
-    ['a header that may not be set', { headers: 'A: b\nHost: evil' }, 'headers', /Line 2, column 1: /],
+    ['a forbidden header', { headers: 'A: b\nHost: evil' }, 'headers', /Line 2, column 1: /],
     [
       'two types for one name',
       { headers: 'X:  {{number:id}}' },
@@ -226,56 +226,53 @@ describe('the tool editor without scripts', () => {
       /string in the URL \(line 1, column 19\), but number in the headers \(line 1, column 5\)/,
     ],
     [
-      'two types, beside the first place too',
+      'two types, also shown beside the first placeholder',
       { headers: 'X:  {{number:id}}' },
       'url',
       /but number in the headers \(line 1, column 5\)/,
     ],
-    ['a time that is none', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
-    ['a time beyond the setting', { timeoutMs: '300001' }, 'timeoutMs', /is over 300000/],
+    ['an invalid timeout', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
+    ['a timeout above the limit', { timeoutMs: '300001' }, 'timeoutMs', /is over 300000/],
     [
-      'a schema with a comma too many',
+      'a schema with a trailing comma',
       { outputSchema: '{\n  "type": "object",\n}' },
       'outputSchema',
       /Line 2, column 19: a comma too many: } follows/,
     ],
-    ['a schema that is none', { outputSchema: '{"type": 7}' }, 'outputSchema', /is no JSON Schema/],
+    ['an invalid schema', { outputSchema: '{"type": 7}' }, 'outputSchema', /is no JSON Schema/],
     [
-      'an origin that is none',
+      'an invalid origin',
       { allowedOrigins: 'https://a.example\nnowhere' },
       'allowedOrigins',
       /Line 2 must be an origin/,
     ],
     [
-      'a JSON body with a comma too many',
+      'a JSON body with a trailing comma',
       { method: 'POST', headers: 'Content-Type: application/json', body: '{"a": 1,}' },
       'body',
       /Line 1, column \d+: the body is not JSON/,
     ],
     ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
-  ])(
-    'with %s it is refused beside the field, and all that was typed is kept',
-    async (_what, wrong, field, sentence) => {
-      const { browser } = await signUp()
-      const typed = {
-        name: 'echo',
-        method: 'GET',
-        url: 'https://a.example/{{id}}',
-        description: HOSTILE,
-        toolkitTitle: 'Mine',
-        ...wrong,
-      }
-      const answer = await browser.submit('/toolkits/new-tool', typed)
-      expect(answer.status).toBe(400)
-      expect(noteOf(answer.html, field)).toMatch(sentence)
-      expect(textOf(answer.html, 'description')).toBe(HOSTILE)
-      expect(textOf(answer.html, 'url')).toBe(typed.url)
-      expect(answer.html).not.toContain('<script>alert')
-      expect(answer.html).toContain('data-unsaved')
-    },
-  )
+  ])('with %s it shows the error beside the field and keeps all input', async (_what, wrong, field, sentence) => {
+    const { browser } = await signUp()
+    const typed = {
+      name: 'echo',
+      method: 'GET',
+      url: 'https://a.example/{{id}}',
+      description: HOSTILE,
+      toolkitTitle: 'Mine',
+      ...wrong,
+    }
+    const answer = await browser.submit('/toolkits/new-tool', typed)
+    expect(answer.status).toBe(400)
+    expect(noteOf(answer.html, field)).toMatch(sentence)
+    expect(textOf(answer.html, 'description')).toBe(HOSTILE)
+    expect(textOf(answer.html, 'url')).toBe(typed.url)
+    expect(answer.html).not.toContain('<script>alert')
+    expect(answer.html).toContain('data-unsaved')
+  })
 
-  it('says which limit is passed by what is too long, and keeps it', async () => {
+  it('names the limit that was exceeded, and keeps the input', async () => {
     const { browser } = await signUp()
     const form = { name: 'long', method: 'POST', url: 'https://a.example/', toolkitTitle: 'Mine' }
     const body = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_145) })
@@ -295,22 +292,22 @@ describe('the tool editor without scripts', () => {
   })
 
   it.each([
-    ['a line of blanks without a colon', { headers: `A${' '.repeat(4_000)}b` }, 'headers', /write Name: value/],
-    ['blanks in a value', { headers: `A: b${' '.repeat(200_000)}c` }, 'headers', /longer than 8192 characters/],
+    ['a line of spaces without a colon', { headers: `A${' '.repeat(4_000)}b` }, 'headers', /write Name: value/],
+    ['spaces in a value', { headers: `A: b${' '.repeat(200_000)}c` }, 'headers', /longer than 8192 characters/],
     [
-      'lines that are no headers',
+      'lines that are not headers',
       { headers: 'nonsense\n'.repeat(60_000) },
       'headers',
       /Line 200, column 1: write Name: value\.$/,
     ],
-    ['places that never end', { body: `[${'{{'.repeat(60_000)}` }, 'body', /close the place/],
+    ['unclosed placeholders', { body: `[${'{{'.repeat(60_000)}` }, 'body', /close the place/],
     [
-      'signs and line breaks by turns',
+      'alternating punctuation and line breaks',
       { description: `!${'/\n'.repeat(60_000)}` },
       'description',
       /longer than 10,000/,
     ],
-  ])('looks at %s without end while they are typed, and says what is wrong', async (_what, typed, field, sentence) => {
+  ])('reports %s of any length in the preview', async (_what, typed, field, sentence) => {
     const { browser } = await signUp()
     const form = { method: 'POST', url: 'https://a.example/?j={{json:j?}}', ...typed }
     const { status, html } = await browser.submit('/tool-preview', form)
@@ -318,7 +315,7 @@ describe('the tool editor without scripts', () => {
     expect(noteOf(html, field)).toMatch(sentence)
   })
 
-  it('shows as many parameters as a tool may have, of however many are typed', async () => {
+  it('shows only as many parameters as a tool may have', async () => {
     const { browser } = await signUp()
     const body = Array.from({ length: 20_000 }, (_, index) => `{{p${index}}}`).join('')
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
@@ -327,7 +324,7 @@ describe('the tool editor without scripts', () => {
     expect(html).not.toContain('p256:')
   })
 
-  it('takes no word for a hint but yes and no', async () => {
+  it('accepts only yes and no for annotations', async () => {
     const { browser } = await signUp()
     const hints = { readOnlyHint: 'constructor', destructiveHint: '__proto__', openWorldHint: 'no' }
     const id = await makeTool(browser, hints)
@@ -337,9 +334,9 @@ describe('the tool editor without scripts', () => {
   })
 
   it.each([
-    ['of their type', '1', /Lists more than 500 values\./],
-    ['of none', '{', /Value 1 is no JSON: .*value 501 is no JSON/is],
-  ])('looks at the values %s of an enum without end while they are typed', async (_what, value, sentence) => {
+    ['of the right type', '1', /Lists more than 500 values\./],
+    ['that are invalid', '{', /Value 1 is not valid JSON: .*value 501 is not valid JSON/is],
+  ])('limits how many enum values %s it checks in the preview', async (_what, value, sentence) => {
     const { browser } = await signUp()
     const form = { method: 'GET', url: 'https://a.example/?j={{json:j?}}' }
     const { html } = await browser.submit('/tool-preview', { ...form, 'parameter:j:enum': `${value}\n`.repeat(60_000) })
@@ -347,7 +344,7 @@ describe('the tool editor without scripts', () => {
     expect(html).not.toMatch(/value 502/i)
   })
 
-  it('refuses what is said of a parameter beside it, in an opened fold', async () => {
+  it('shows errors of a parameter beside it, in open details', async () => {
     const { browser } = await signUp()
     const answer = await browser.submit('/toolkits/new-tool', {
       name: 'echo',
@@ -360,7 +357,7 @@ describe('the tool editor without scripts', () => {
     })
     expect(answer.status).toBe(400)
     expect(answer.html).toContain('The minimum must be a number, such as 100.')
-    expect(answer.html).toContain('The example is no JSON: line 1, column 8: a comma too many: } follows.')
+    expect(answer.html).toContain('The example is not valid JSON: line 1, column 8: a comma too many: } follows.')
     expect(answer.html).toMatch(/<details class="fold" id="more:n" open>/)
     expect(textOf(answer.html, 'parameter:n:default')).toBe('many')
     const ofType = await browser.submit('/tool-preview', {
@@ -371,16 +368,16 @@ describe('the tool editor without scripts', () => {
     expect(ofType.html).toContain('The default must be an integer, got a string that is not one.')
   })
 
-  it('says that a body that looks like JSON and is none goes as text, and where it breaks', async () => {
+  it('warns that a body with invalid JSON is sent as text, and shows where the error is', async () => {
     const { browser } = await signUp()
     const body = '{\r\n  "a": {{json:a}},\r\n  "b": [1, 2,],\r\n}'
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toBe(
-      'Sent as text, since it is no JSON: line 3, column 13: a comma too many: ] follows.',
+      'Sent as text because it is not valid JSON: line 3, column 13: a comma too many: ] follows.',
     )
   })
 
-  it('shows markup, other directions and signs as the text that they are, wherever they stand', async () => {
+  it('shows markup, right-to-left text and emoji as text everywhere', async () => {
     const { browser } = await signUp()
     const name = 'مكتب الشحن 🚚'
     const id = await makeTool(browser, {
@@ -408,7 +405,7 @@ describe('the tool editor without scripts', () => {
     expect(textOf(page.html, 'description')).toBe(`${HOSTILE} ${name}`)
   })
 
-  it('makes one tool of a form that is sent twice, and says so where another has the name', async () => {
+  it('creates one tool if a form is submitted twice, and reports a name that is taken', async () => {
     const { browser, organizationId } = await signUp()
     const { db } = patchbay.services
     const form = { name: 'twice', method: 'GET', url: 'https://a.example/', toolkitTitle: 'Twice' }
@@ -418,7 +415,7 @@ describe('the tool editor without scripts', () => {
     ]
     expect(second.location).toBe(first.location)
     expect(await db.toolkit.count({ where: { organizationId, title: 'Twice' } })).toBe(1)
-    const { toolkitId } = await db.tool.findUniqueOrThrow({ where: { id: idIn(first) } })
+    const { toolkitId } = await db.tool.findUniqueOrThrow({ where: { id: toolIdIn(first) } })
     const path = `/toolkits/${toolkitId}/tools/new`
     const again = await browser.submit(path, form)
     expect(again).toMatchObject({ status: 303, location: first.location })
@@ -428,7 +425,7 @@ describe('the tool editor without scripts', () => {
     expect(await db.tool.count({ where: { toolkitId } })).toBe(1)
   })
 
-  it('tells the second of two who edit one tool, with both versions, and saves over the other only then', async () => {
+  it('shows both versions when two users edit one tool, and overwrites only after that', async () => {
     const first = await signUp()
     const second = await signUp('builder', first.organizationId)
     const id = await makeTool(first.browser)
@@ -453,7 +450,7 @@ describe('the tool editor without scripts', () => {
     expect(await db.tool.findUniqueOrThrow({ where: { id } })).toMatchObject({ description: 'Mine' })
   })
 
-  it('is tried as a server wires it, with its secrets masked and out of the model’s sight', async () => {
+  it('is tried with the bindings of a server, with secrets masked and hidden from the model', async () => {
     const { browser, organizationId } = await signUp()
     const { globals, instances, servers } = patchbay.services
     const id = await makeTool(browser, { url: `${fake.origin}/{{id}}?key={{key}}&fixed={{f}}` })
@@ -473,7 +470,7 @@ describe('the tool editor without scripts', () => {
     const page = await browser.get(`/tools/${id}`)
     expect(page.html).toContain('in Desk')
     expect(page.html).toContain('<b>echo_here</b>')
-    expect(page.html).toMatch(/Not shown to the model.*data-source="secret".*<code>key<\/code>.*data-source="fixed"/s)
+    expect(page.html).toMatch(/Hidden from the model.*data-source="secret".*<code>key<\/code>.*data-source="fixed"/s)
     const typed = { tool: id, method: 'GET', url: textOf(page.html, 'url'), serverId: server.id, 'value:id': '7' }
     const before = fake.seen.length
     const sent = await browser.submit('/tool-send', typed)
@@ -482,14 +479,14 @@ describe('the tool editor without scripts', () => {
     expect(sent.html).toContain('<span class="mask">••••••••</span>')
   })
 
-  it('says why no answer came, in the words that a model would read', async () => {
+  it('shows why there was no response, as the model would read it', async () => {
     const { browser } = await signUp()
     const { html } = await browser.submit('/tool-send', { method: 'GET', url: 'http://169.254.1.1/' })
-    expect(html).toMatch(/data-state="failed">None<\/span>/)
+    expect(html).toMatch(/data-state="failed">No response<\/span>/)
     expect(html).toMatch(/role="alert">.*169\.254\.1\.1/s)
   })
 
-  it('says on how many open connections saving is live', async () => {
+  it('shows on how many open connections a change goes live', async () => {
     const { browser } = await signUp()
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
@@ -498,15 +495,15 @@ describe('the tool editor without scripts', () => {
     const stream = await fetch(`${patchbay.origin}/s/${serverId}/sse`, { headers: { accept: 'text/event-stream' } })
     expect(stream.status).toBe(200)
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server. Saving is live on one open connection.',
+      'Used by one server, with one open connection. Changes go live when you save.',
     )
     expect((await browser.get(`/tools/${id}?done=saved`)).html).toContain(
-      'Saved. Used by one server. Live on one open connection.',
+      'Saved. Live on one server, with one open connection.',
     )
     await stream.body?.cancel()
   })
 
-  it('doubles a tool under the next name', async () => {
+  it('duplicates a tool under the next free name', async () => {
     const { browser } = await signUp()
     const id = await makeTool(browser, { 'parameter:id:description': 'Which' })
     const copy = await browser.submit(`/tools/${id}/duplicate`, {})
@@ -516,7 +513,7 @@ describe('the tool editor without scripts', () => {
     expect(inputsOf(page.html).get('parameter:id:description')).toBe('Which')
   })
 
-  it('deletes a tool by its name, once no server offers it', async () => {
+  it('deletes a tool after its name is typed, once no server uses it', async () => {
     const { browser } = await signUp()
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
@@ -536,7 +533,7 @@ describe('the tool editor without scripts', () => {
     expect(offered.status).toBe(303)
   })
 
-  it('refuses an offer beside the form: no name, another’s server, a name that is taken there', async () => {
+  it('shows an error if a tool cannot be added: no name, a foreign server, a name that is taken', async () => {
     const { browser } = await signUp()
     const other = await signUp()
     const id = await makeTool(browser)
@@ -557,16 +554,16 @@ describe('the tool editor without scripts', () => {
     expect(taken.html).toContain('This server has a tool named &quot;echo&quot; already.')
   })
 
-  it('lets viewers look and others not even that', async () => {
+  it('lets viewers only view it, and others not at all', async () => {
     const owner = await signUp()
     const viewer = await signUp('viewer', owner.organizationId)
     const stranger = await signUp()
     const id = await makeTool(owner.browser)
     const { toolkitId } = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
-    const looked = await viewer.browser.get(`/tools/${id}`)
-    expect(looked.status).toBe(200)
-    expect(looked.html).toContain('You may look at this tool, and not change it.')
-    expect(looked.html).not.toContain('id="save"')
+    const shown = await viewer.browser.get(`/tools/${id}`)
+    expect(shown.status).toBe(200)
+    expect(shown.html).toContain('You can view this tool, but not change it.')
+    expect(shown.html).not.toContain('id="save"')
     const form = { name: 'echo', method: 'GET', url: 'https://evil.example/' }
     const seen = fake.seen.length
     for (const [browser, status] of [
@@ -587,10 +584,10 @@ describe('the tool editor without scripts', () => {
     expect(fake.seen.length).toBe(seen)
     expect((await stranger.browser.get(`/tools/${id}`)).status).toBe(404)
     await patchbay.services.db.toolkit.update({ where: { id: toolkitId }, data: { visibility: 'public' } })
-    expect((await stranger.browser.get(`/tools/${id}`)).html).toContain('You may look at this tool')
+    expect((await stranger.browser.get(`/tools/${id}`)).html).toContain('You can view this tool')
   })
 
-  it('does not lend a server’s secrets to a tool of another organization', async () => {
+  it('does not use a server’s secrets for a tool of another organization', async () => {
     const owner = await signUp()
     const both = await signUp('builder', owner.organizationId)
     const offered = await owner.browser.submit(`/tools/${await makeTool(owner.browser)}/offer`, {
@@ -605,11 +602,11 @@ describe('the tool editor without scripts', () => {
     expect(fake.seen.length).toBe(before)
   })
 
-  it('sends who is signed out to sign in, and tells a script so', async () => {
+  it('redirects signed-out users to sign in, and returns 401 to a script', async () => {
     const browser = createPageBrowser(patchbay.origin)
     expect(await browser.submit('/tool-preview', {})).toMatchObject({ status: 303, location: '/sign-in' })
-    const told = await browser.submit('/tool-preview', {}, { ...FRAGMENT, origin: patchbay.origin })
-    expect(told.status).toBe(401)
-    expect(told.html).toContain('Your entries are kept')
+    const response = await browser.submit('/tool-preview', {}, { ...FRAGMENT, origin: patchbay.origin })
+    expect(response.status).toBe(401)
+    expect(response.html).toContain('Your entries are kept')
   })
 })

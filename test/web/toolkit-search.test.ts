@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
 
-describe('looking for a toolkit in a real browser', () => {
+describe('searching for a toolkit in a real browser', () => {
   const patchbay = runPatchbay()
   let browser: Browser
   let email: string
@@ -33,12 +33,12 @@ describe('looking for a toolkit in a real browser', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Weather' }).waitFor()
-    // Scripts run once all of the page is there.
+    // Scripts run after the page has loaded.
     await page.waitForLoadState('load')
     return { page, complaints }
   }
 
-  it('finds it while one types, keeps the focus, and puts the search into the address', async () => {
+  it('filters while the user types, keeps the focus, and puts the search into the address', async () => {
     const { page, complaints } = await open(true)
     await page.getByRole('searchbox').pressSequentially('carr')
     await page.getByRole('heading', { name: 'Weather' }).waitFor({ state: 'detached' })
@@ -58,7 +58,7 @@ describe('looking for a toolkit in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('finds it with its button where scripts are off, makes another, and deletes it by its name', async () => {
+  it('can be searched, created and deleted without scripts', async () => {
     const { page } = await open(false)
     await page.getByRole('searchbox').fill('weather')
     await page.getByRole('button', { name: 'Search' }).click()
@@ -66,16 +66,16 @@ describe('looking for a toolkit in a real browser', () => {
     expect(await page.getByRole('heading', { name: 'Carrier API' }).count()).toBe(0)
     await page.getByRole('link', { name: 'New toolkit' }).click()
     await page.getByLabel('Title', { exact: true }).fill('For a day')
-    await page.getByRole('button', { name: 'Make the toolkit' }).click()
+    await page.getByRole('button', { name: 'Create toolkit' }).click()
     await page.getByRole('heading', { name: 'For a day', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByLabel('Title', { exact: true }).fill('For two days')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'For two days', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Edit' }).click()
-    await page.getByRole('link', { name: 'Delete the toolkit…' }).click()
+    await page.getByRole('link', { name: 'Delete toolkit…' }).click()
     await page.getByLabel('Type the name to confirm').fill('For two days')
-    await page.getByRole('button', { name: 'Delete the toolkit' }).click()
-    await page.getByText('The toolkit is deleted.').waitFor()
+    await page.getByRole('button', { name: 'Delete toolkit' }).click()
+    await page.getByText('Toolkit deleted.').waitFor()
   })
 })

@@ -12,16 +12,16 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { formOfTool } from './tool-editor-form.ts'
-import { createEditorHomes, type EditorHome } from './tool-editor-home.ts'
+import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
 
 const options = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 const RemovalForm = { sure: formText }
 const OfferForm = { server: formText, serverName: formText }
 
-type ToolHome = EditorHome & { kind: 'tool' }
+type ToolSubject = EditorSubject & { kind: 'tool' }
 
-/** A page to confirm it, or that says which servers have to let the tool go first. */
-const removalPage = ({ tool, toolkit, organization, offers }: ToolHome, typed: string) => ({
+/** Asks for confirmation, or lists the servers that still use the tool. */
+const removalPage = ({ tool, toolkit, organization, offers }: ToolSubject, typed: string) => ({
   view: 'tool-editor/tool-removal',
   data: {
     title: `Delete ${tool.name}`,
@@ -44,18 +44,18 @@ const removalPage = ({ tool, toolkit, organization, offers }: ToolHome, typed: s
   labels: { sure: 'name' },
 })
 
-/** What is done with a saved tool as a whole: offered by a server, doubled, deleted. */
+/** Serves actions on a saved tool: add to a server, duplicate, delete. */
 export const toolActionPages =
   (parts: ToolPageParts & { instances: InstanceService }) =>
   async (app: FastifyInstance): Promise<void> => {
     const { tools, servers, instances } = parts
-    const homes = createEditorHomes(parts)
+    const subjects = createEditorSubjects(parts)
     const editor = createToolEditor(parts)
 
-    const openForChange = async (actor: Actor, params: unknown): Promise<ToolHome> => {
-      const home = await homes.openTool(actor, uuidParams.parse(params).id)
-      assertMay(actor, home.toolkit.organizationId, 'build')
-      return home
+    const openForChange = async (actor: Actor, params: unknown): Promise<ToolSubject> => {
+      const subject = await subjects.openTool(actor, uuidParams.parse(params).id)
+      assertMay(actor, subject.toolkit.organizationId, 'build')
+      return subject
     }
 
     app.get('/tools/:id/removal', options, async (request, reply) =>
@@ -64,12 +64,12 @@ export const toolActionPages =
 
     app.post('/tools/:id/removal', options, async (request, reply) => {
       const actor = actorOf(request)
-      const home = await openForChange(actor, request.params)
+      const subject = await openForChange(actor, request.params)
       const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, removalPage(home, sure), async () => {
-        assertTypedName(sure, home.tool.name)
-        await tools.removeTool(actor, home.tool.id)
-        return reply.redirect(`/toolkits/${home.toolkit.id}?done=tool-removed`, 303)
+      return submitForm(reply, removalPage(subject, sure), async () => {
+        assertTypedName(sure, subject.tool.name)
+        await tools.removeTool(actor, subject.tool.id)
+        return reply.redirect(`/toolkits/${subject.toolkit.id}?done=tool-removed`, 303)
       })
     })
 
@@ -78,16 +78,16 @@ export const toolActionPages =
       return reply.redirect(`/tools/${copy.id}?done=duplicated`, 303)
     })
 
-    /** The server that was chosen, or a new one of that name; the form sent twice makes one. */
+    /** Returns the chosen server, or creates one. A form submitted twice creates only one. */
     const findServerId = async (
       actor: Actor,
-      { toolkit, offers }: ToolHome,
+      { toolkit, offers }: ToolSubject,
       form: { server: string; serverName: string },
     ) => {
       if (form.server !== '' && form.server !== 'new') return form.server
       const name = form.serverName.trim()
-      const made = offers.find(offer => offer.serverName === name && offer.ownerId === actor.userId)
-      if (made !== undefined) return made.serverId
+      const existing = offers.find(offer => offer.serverName === name && offer.ownerId === actor.userId)
+      if (existing !== undefined) return existing.serverId
       const { organizationId } = toolkit
       const input = parseInput(CreateServer, { name, organizationId })
       return (await servers.createServer(actor, input)).id
@@ -95,38 +95,38 @@ export const toolActionPages =
 
     const offer = async (
       actor: Actor,
-      home: ToolHome,
+      subject: ToolSubject,
       form: { server: string; serverName: string },
     ): Promise<string> => {
-      const serverId = await findServerId(actor, home, form)
-      const isOffered = home.offers.some(known => known.serverId === serverId)
-      const { id: toolId, name } = home.tool
+      const serverId = await findServerId(actor, subject, form)
+      const isOffered = subject.offers.some(known => known.serverId === serverId)
+      const { id: toolId, name } = subject.tool
       if (!isOffered) await instances.createInstance(actor, serverId, { toolId, name, bindings: {} })
       return serverId
     }
 
-    const showRefusedOffer = (
+    const showOfferError = (
       request: { actor: Actor; reply: FastifyReply },
-      home: ToolHome,
+      subject: ToolSubject,
       form: { server: string; serverName: string },
       error: AppError,
     ): Promise<FastifyReply> => {
-      const isOfName = form.server === '' || form.server === 'new'
+      const isNewServer = form.server === '' || form.server === 'new'
       const [first] = error.errors ?? []
-      const message = isOfName && first?.path === 'name' ? `The name ${first.message}.` : error.message
+      const message = isNewServer && first?.path === 'name' ? `The name ${first.message}.` : error.message
       const offerForm = { ...form, error: message }
-      return editor.show(request, home, formOfTool(home.tool), { status: error.status, extra: { offerForm } })
+      return editor.show(request, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
     }
 
     app.post('/tools/:id/offer', options, async (request, reply) => {
       const actor = actorOf(request)
-      const home = await openForChange(actor, request.params)
+      const subject = await openForChange(actor, request.params)
       const form = parseForm(OfferForm, request.body)
       try {
-        return reply.redirect(`${serverTabPath(await offer(actor, home, form), 'overview')}?done=offered`, 303)
+        return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)
       } catch (error) {
         if (!(error instanceof AppError) || ['internal', 'not_found', 'forbidden'].includes(error.code)) throw error
-        return showRefusedOffer({ actor, reply }, home, form, error)
+        return showOfferError({ actor, reply }, subject, form, error)
       }
     })
   }

@@ -10,21 +10,21 @@ const LABELS = {
   url: 'URL',
   headers: 'Headers',
   body: 'Body',
-  timeoutMs: 'Give up after',
-  cacheSeconds: 'Keep answers for',
-  cacheShared: 'Kept answers are the same for all',
+  timeoutMs: 'Timeout',
+  cacheSeconds: 'Cache responses for',
+  cacheShared: 'Cache scope',
   allowedOrigins: 'Allowed origins',
   htmlToMarkdown: 'HTML to Markdown',
-  dropFields: 'Left out',
-  transformLanguage: 'Language of the transform',
+  dropFields: 'Drop fields',
+  transformLanguage: 'Transform language',
   transform: 'Transform',
-  maxStringLength: 'Longest string',
+  maxStringLength: 'Max string length',
   inputSchema: 'Input schema',
   outputSchema: 'Output schema',
-  readOnlyHint: 'Only reads',
-  destructiveHint: 'May destroy',
-  idempotentHint: 'Safe to send twice',
-  openWorldHint: 'Reaches beyond',
+  readOnlyHint: 'Read-only',
+  destructiveHint: 'Destructive',
+  idempotentHint: 'Idempotent',
+  openWorldHint: 'Open world',
 } as const satisfies Partial<Record<keyof ToolForm, string>>
 
 const parameterText = (form: ToolForm, name: string): string =>
@@ -32,7 +32,7 @@ const parameterText = (form: ToolForm, name: string): string =>
     .flatMap(([key, text]) => (text ? [`${key}: ${text}`] : []))
     .join('\n')
 
-/** What was typed of a tool beside what somebody else has saved meanwhile. */
+/** Compares the form with what someone else saved meanwhile. */
 export const toConflictView = (mine: ToolForm, saved: Tool): Versions => {
   const theirs = formOfTool(saved)
   const fields = Object.entries(LABELS).map(([field, label]) => {

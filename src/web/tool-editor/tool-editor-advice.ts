@@ -1,22 +1,22 @@
 import type { Finding } from '../../tools/lint/finding.ts'
 
-/** What stands beside a field without keeping anything from being saved. */
+/** A message beside a field that does not prevent saving. */
 export type Advice = { tone: 'warn' | 'hint'; text: string }
-/** By the field of the form; that of a parameter's description holds all that is said of it. */
+/** By form field. All advice on a parameter is beside its description. */
 export type PlacedAdvice = ReadonlyMap<string, readonly Advice[]>
 
-/** What is said of all of the tool, beside what the model is shown. */
+/** Key of advice on the whole tool, shown beside the definition that the model sees. */
 export const WHOLE_TOOL = 'seen'
 
 const fieldOf = ({ field, parameter }: Finding, hasOwnSchema: boolean): string => {
   if (field === 'cost') return WHOLE_TOOL
   if (field === 'inputSchema' && hasOwnSchema) return field
   if (parameter !== undefined) return `parameter:${parameter}:description`
-  // Of a schema that the parameters make, no field says more of it.
+  // A generated schema has no field of its own.
   return field === 'inputSchema' ? WHOLE_TOOL : field
 }
 
-/** Puts each finding beside the field where it is mended; of an empty name its own field says enough. */
+/** Assigns each finding to the field where it can be fixed. An empty name gets no advice. */
 export const placeAdvice = (
   findings: readonly Finding[],
   { hasOwnSchema, isNamed }: { hasOwnSchema: boolean; isNamed: boolean },

@@ -6,17 +6,17 @@ import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { readTypedNumber } from '../overview/typed-number.ts'
+import { readResponse } from './response-rules-form.ts'
 import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
-import { readResponse } from './tool-editor-response.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
-/** Lines that are read: of more headers than a tool may have, the template says so. */
+/** More headers than a tool may have; the template reports the excess. */
 const MAX_HEADER_LINES = 200
 
-/** `Name: value`, one a line; empty lines do not count. Linear, whatever is typed: it is read while somebody types. */
+/** Parses one `Name: value` per line and ignores empty lines. Runs in linear time, since it runs on every key press. */
 const readHeaders = (text: string): Headers => {
   const read: Headers = { headers: [], lines: [], errors: [] }
   const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
@@ -44,7 +44,9 @@ const readSchema = (path: 'inputSchema' | 'outputSchema', text: string): ReadSch
   if (fault !== undefined) return refuse(describeJsonFault(fault))
   const parsed = parseJson(text, MAX_JSON_DEPTH)
   if (!parsed.ok) return refuse(parsed.error.message)
-  return isJsonObject(parsed.value) ? { schema: parsed.value, errors: [] } : refuse('a schema is a JSON object: {…}')
+  return isJsonObject(parsed.value)
+    ? { schema: parsed.value, errors: [] }
+    : refuse('a schema must be a JSON object: {…}')
 }
 
 const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
@@ -53,27 +55,27 @@ const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
 ])
 const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
-/** What the form says over what is stored of them; the rest, such as a title, stays. */
+/** Overrides stored annotations with those of the form. Others, such as a title, stay. */
 const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
-  const said = ANNOTATIONS.flatMap(hint => {
+  const chosen = ANNOTATIONS.flatMap(hint => {
     const value = HINT_VALUES.get(form[hint])
     return value === undefined ? [] : [[hint, value] as const]
   })
-  const annotations: ToolAnnotations = { ...rest, ...Object.fromEntries(said) }
+  const annotations: ToolAnnotations = { ...rest, ...Object.fromEntries(chosen) }
   return Object.keys(annotations).length === 0 ? undefined : annotations
 }
 
-const orNothing = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
+const undefinedIfBlank = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
-/** The text that is read as JSON with its places, each as long as it is written: what follows keeps its column. */
-const withoutPlaces = (body: string): string => {
+/** Replaces placeholders by digits of the same length, so that columns stay correct. */
+const maskPlaceholders = (body: string): string => {
   let masked = ''
   let from = 0
   for (;;) {
     const open = body.indexOf('{{', from)
     const close = open === -1 ? -1 : body.indexOf('}}', open + 2)
-    // No other place ends either: looked for once, or many that begin would each be followed to the end.
+    // Nothing after this closes either. Stopping here keeps the search linear.
     if (close === -1) return masked + body.slice(from)
     const start = open > from && body[open - 1] === '\\' ? open - 1 : open
     masked += body.slice(from, start) + body.slice(start, close + 2).replaceAll(/[^\n]/g, '1')
@@ -81,29 +83,29 @@ const withoutPlaces = (body: string): string => {
   }
 }
 
-/** A body that looks like JSON and is none is sent as text: allowed, and seldom what was meant. */
-const warnOfBrokenJson = (body: string, bodyKind: string): string | undefined => {
+/** Warns of a body that looks like JSON but is invalid, and is therefore sent as text. */
+const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined => {
   if (bodyKind !== 'text' || !/^\s*[{[]/.test(body)) return undefined
-  const fault = findJsonFault(withoutPlaces(body))
-  return fault && `Sent as text, since it is no JSON: ${describeJsonFault(fault)}.`
+  const fault = findJsonFault(maskPlaceholders(body))
+  return fault && `Sent as text because it is not valid JSON: ${describeJsonFault(fault)}.`
 }
 
 export type ReadForm = {
   definition: ToolDefinition
   template: ReturnType<typeof readTemplate>
-  /** What is wrong with the form and its template, whoever looks. */
+  /** Errors in the form and its template. */
   errors: readonly FieldError[]
-  /** What is wrong with what it does with answers: the request can be looked at all the same. */
+  /** Errors in the response rules. They do not prevent a preview of the request. */
   responseErrors: readonly FieldError[]
-  /** Where each header of the definition stands in its text. */
+  /** Position of each header in the text of its field. */
   headerLines: readonly HeaderLine[]
   bodyWarning: string | undefined
 }
 
-/** The tool that the form describes, as far as it can be read, with all that is wrong with it. */
+/** Reads the tool from the form as far as possible, and returns all errors. */
 export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm => {
   const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
-  const body = orNothing(form.body)
+  const body = undefinedIfBlank(form.body)
   const url = form.url.trim()
   const template = readTemplate({ method: form.method, url, headers, body })
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})
@@ -112,7 +114,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   const input = readSchema('inputSchema', form.inputSchema)
   const output = readSchema('outputSchema', form.outputSchema)
   const { response, errors: responseErrors } = readResponse(form)
-  const origins = form.allowedOrigins.split('\n').flatMap(line => orNothing(line.trim()) ?? [])
+  const origins = form.allowedOrigins.split('\n').flatMap(line => undefinedIfBlank(line.trim()) ?? [])
   const templateErrors = template.errors
     .filter(({ field }) => field !== 'url' || url !== '')
     .map(({ field, line, column, message }) => ({
@@ -122,8 +124,8 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   return {
     definition: {
       name: form.name.trim(),
-      title: orNothing(form.title.trim()),
-      description: orNothing(form.description.trim()),
+      title: undefinedIfBlank(form.title.trim()),
+      description: undefinedIfBlank(form.description.trim()),
       method: form.method.trim().toUpperCase(),
       url,
       headers,
@@ -150,6 +152,6 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
     ],
     responseErrors,
     headerLines: lines,
-    bodyWarning: warnOfBrokenJson(form.body, template.bodyKind),
+    bodyWarning: warnOfInvalidJson(form.body, template.bodyKind),
   }
 }

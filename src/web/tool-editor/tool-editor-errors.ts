@@ -1,9 +1,9 @@
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 
-/** A header of the form's text: where its name and value begin, for what is wrong with them. */
+/** Position of a header in the text of its field. */
 export type HeaderLine = { line: number; valueColumn: number }
 
-/** Sentences by the field of the form that they stand beside; `''` for those that belong to none. */
+/** Error sentences by form field; `''` for those without a field. */
 export type PlacedErrors = ReadonlyMap<string, readonly string[]>
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -14,16 +14,16 @@ const LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   headers: 'headers',
   body: 'body',
-  timeoutMs: 'time',
-  cacheSeconds: 'time to keep answers',
+  timeoutMs: 'timeout',
+  cacheSeconds: 'cache time',
   responseTokens: 'number of tokens',
   allowedOrigins: 'origins',
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   dropFields: 'paths',
   transform: 'transform',
-  maxStringLength: 'length of strings',
-  toolkitTitle: 'title of the toolkit',
+  maxStringLength: 'max string length',
+  toolkitTitle: 'toolkit title',
   organizationId: 'organization',
 }
 
@@ -31,10 +31,15 @@ const HEADER = /^headers\[(\d+)\]\.(name|value)$/
 const POSITION = /^line (\d+), column (\d+): /
 const ELSEWHERE = /\b(url|body|headers\[\d+\]\.(?:name|value)), line (\d+), column (\d+)/g
 
-type Spot = { field: string; line: number; column: number }
+type FormPosition = { field: string; line: number; column: number }
 
-/** Where a position of the template is in the form: the headers stand in one text there. */
-const toFormSpot = (path: string, line: number, column: number, headerLines: readonly HeaderLine[]): Spot => {
+/** Converts a position in the template to one in the form, where all headers share a field. */
+const toFormPosition = (
+  path: string,
+  line: number,
+  column: number,
+  headerLines: readonly HeaderLine[],
+): FormPosition => {
   const [, index = '', part] = HEADER.exec(path) ?? []
   const header = headerLines[Number(index)]
   if (part === undefined || header === undefined) return { field: path, line, column }
@@ -46,7 +51,7 @@ const NAMES: Readonly<Record<string, string>> = { url: 'the URL', headers: 'the 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
 
-/** `parameters.page.size.default` is the field `parameter:page.size:default`; names may hold dots, keys do not. */
+/** Converts `parameters.page.size.default` to `parameter:page.size:default`. Names may contain dots, keys do not. */
 const fieldOf = (path: string): string => {
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(path) ?? []
   const name = quoted ?? plain
@@ -57,7 +62,7 @@ const fieldOf = (path: string): string => {
   return first in LABELS ? first : ''
 }
 
-/** What `work` throws of wrong input; empty where there is nothing wrong. What is of no field has an empty path. */
+/** Returns the validation errors that `work` throws. Errors without a field have an empty path. */
 export const errorsOf = (work: () => unknown): readonly FieldError[] => {
   try {
     work()
@@ -70,41 +75,42 @@ export const errorsOf = (work: () => unknown): readonly FieldError[] => {
 
 const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLine[]) => {
   const mentioned: string[] = []
-  const told = message.replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
-    const spot = toFormSpot(at, Number(line), Number(column), headerLines)
-    mentioned.push(spot.field)
-    return `${NAMES[spot.field]} (line ${spot.line}, column ${spot.column})`
+  const text = message.replace(ELSEWHERE, (_match, at: string, line: string, column: string) => {
+    const position = toFormPosition(at, Number(line), Number(column), headerLines)
+    mentioned.push(position.field)
+    return `${NAMES[position.field]} (line ${position.line}, column ${position.column})`
   })
-  const position = POSITION.exec(told)
-  if (position !== null) {
-    const [prefix, line, column] = position
-    const spot = toFormSpot(path, Number(line), Number(column), headerLines)
+  const match = POSITION.exec(text)
+  if (match !== null) {
+    const [prefix, line, column] = match
+    const position = toFormPosition(path, Number(line), Number(column), headerLines)
     const field = HEADER.test(path) ? 'headers' : fieldOf(path)
-    const rest = told.slice(prefix.length)
-    // What names its places itself is told in the same words beside each.
-    const text = mentioned.length > 0 ? capitalize(rest) : `Line ${spot.line}, column ${spot.column}: ${rest}`
-    return { fields: [field, ...mentioned], text }
+    const rest = text.slice(prefix.length)
+    // A message that mentions both positions is shown unchanged beside both fields.
+    const sentence =
+      mentioned.length > 0 ? capitalize(rest) : `Line ${position.line}, column ${position.column}: ${rest}`
+    return { fields: [field, ...mentioned], text: sentence }
   }
   const field = fieldOf(path)
   const [, index] = /^allowedOrigins\[(\d+)\]/.exec(path) ?? []
-  if (index !== undefined) return { fields: [field], text: `Line ${Number(index) + 1} ${told}` }
+  if (index !== undefined) return { fields: [field], text: `Line ${Number(index) + 1} ${text}` }
   const [, dropped] = /^response\.dropFields\[(\d+)\]/.exec(path) ?? []
-  if (dropped !== undefined) return { fields: [field], text: `Line ${Number(dropped) + 1}, ${told}` }
+  if (dropped !== undefined) return { fields: [field], text: `Line ${Number(dropped) + 1}, ${text}` }
   const label = LABELS[field]
-  // What is said of a parameter begins with its name, which its row says already.
-  const bare = field.startsWith('parameter:') ? told.replace(/^[A-Za-z0-9_.-]+: /, '') : told
-  return { fields: [field, ...mentioned], text: label === undefined ? capitalize(bare) : `The ${label} ${told}` }
+  // The row already shows the parameter's name.
+  const bare = field.startsWith('parameter:') ? text.replace(/^[A-Za-z0-9_.-]+: /, '') : text
+  return { fields: [field, ...mentioned], text: label === undefined ? capitalize(bare) : `The ${label} ${text}` }
 }
 
-/** Puts each error beside the field that it is in, and what speaks of two places beside both. */
+/** Assigns each error to its field. An error that mentions two fields is shown beside both. */
 export const placeErrors = (errors: readonly FieldError[], headerLines: readonly HeaderLine[]): PlacedErrors => {
   const placed = new Map<string, string[]>()
   for (const error of errors) {
     const { fields, text } = describe(error, headerLines)
     for (const field of new Set(fields)) {
       const sentence = endSentence(text)
-      const there = placed.get(field) ?? []
-      if (!there.includes(sentence)) placed.set(field, [...there, sentence])
+      const sentences = placed.get(field) ?? []
+      if (!sentences.includes(sentence)) placed.set(field, [...sentences, sentence])
     }
   }
   return placed

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
+import { RESPONSE_FIELDS, typedResponse } from './response-rules-form.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
-import { RESPONSE_FIELDS, typedResponse } from './tool-editor-response.ts'
 
-/** The fields that are there for every tool. */
+/** The fields that every tool has. */
 const FIELDS = {
   name: formText,
   title: formText,
@@ -23,33 +23,32 @@ const FIELDS = {
   destructiveHint: formText,
   idempotentHint: formText,
   openWorldHint: formText,
-  /** Steps that shape its answers. */
   ...RESPONSE_FIELDS,
-  /** The answer that those steps are shown with. */
+  /** Id of the stored response that the response rules are previewed with. */
   sample: formText,
-  /** The server that it is tried as wired in. */
+  /** The server whose bindings are used to try the tool. */
   serverId: formText,
-  /** When the version was saved that the form was opened with, in milliseconds since 1970. */
+  /** Time at which the opened version was saved, in milliseconds since 1970. */
   version: formText,
   toolkitTitle: formText,
   organizationId: formText,
 }
 
-/** What the tool editor's form holds, as it is typed; lines end with a line feed. */
+/** The form as filled in. Lines end with a line feed. */
 export type ToolForm = Record<keyof typeof FIELDS, string> & {
-  /** What is said of parameters, by their names; also of those that the request has lost meanwhile. */
+  /** By parameter name, including parameters that the request no longer has. */
   parameters: ReadonlyMap<string, ParameterTexts>
-  /** What it is tried with, by parameter. */
+  /** Values to try the tool with, by parameter. */
   values: ReadonlyMap<string, string>
 }
 
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
-/** `parameter:limit:description`, `value:limit`: no name of a parameter holds a colon. */
+/** Such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
 const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
-/** Browsers send the lines of a text with CR LF. */
+/** Browsers send line breaks as CR LF. */
 const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n')
 const LINES = formText.transform(withLineFeeds)
 const Shape = {
@@ -62,7 +61,7 @@ const Shape = {
   outputSchema: LINES,
 }
 
-/** Never fails: what is typed is judged afterwards. */
+/** Never fails; the input is validated later. */
 export const parseToolForm = (body: unknown): ToolForm => {
   const parameters = new Map<string, ParameterTexts>()
   const values = new Map<string, string>()
@@ -73,15 +72,14 @@ export const parseToolForm = (body: unknown): ToolForm => {
     if (name !== undefined && key !== undefined) {
       parameters.set(name, { ...parameters.get(name), [key]: withLineFeeds(text) })
     }
-    const [, tried] = VALUE_FIELD.exec(field) ?? []
-    if (tried !== undefined) values.set(tried, withLineFeeds(text))
+    const [, valueName] = VALUE_FIELD.exec(field) ?? []
+    if (valueName !== undefined) values.set(valueName, withLineFeeds(text))
   }
   return { ...parseForm(Shape, sent), parameters, values }
 }
 
 const TOOLKIT_TITLE = 'My tools'
 
-/** The form of a tool that is not there yet. */
 export const emptyToolForm = (): ToolForm => ({
   ...parseToolForm({}),
   method: 'GET',
@@ -93,7 +91,6 @@ const textOfHint = (hint: boolean | undefined): string => (hint === undefined ? 
 const textOfSchema = (schema: ToolDefinition['inputSchema']): string =>
   schema === undefined ? '' : JSON.stringify(schema, null, 2)
 
-/** A saved tool in the form; `typesOf` gives the types of its parameters, which say how their values are written. */
 export const formOfTool = (tool: Tool): ToolForm => ({
   ...emptyToolForm(),
   name: tool.name,

@@ -7,7 +7,7 @@ import type { TemplateParameter } from '../../templates/template.ts'
 
 type ParameterType = TemplateParameter['type']
 
-/** What is said of a parameter, as it stands in the fields of its row. */
+/** The fields of a parameter's row. */
 export type ParameterTexts = { [Key in keyof ParameterMeta]?: string | undefined }
 
 const textOf = (value: JsonValue | undefined): string => {
@@ -15,7 +15,7 @@ const textOf = (value: JsonValue | undefined): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A default, an example and limits as they are typed; of an enum a line for each value. */
+/** Converts parameter metadata to field texts; an enum has one value per line. */
 export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   description: meta.description,
   default: textOf(meta.default),
@@ -26,16 +26,16 @@ export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   pattern: meta.pattern,
 })
 
-/** A value out of its text; a text that is none of its type stays one, for the checks of the parameter to refuse. */
+/** Casts a text to its type. A text that cannot be cast is returned unchanged and rejected by later checks. */
 const readValue = (type: ParameterType, text: string): JsonValue => {
   const cast = castValue(type, text, 'text')
   return cast.ok ? cast.value : text
 }
 
-/** What is no JSON is complained of here: as a value of the type json any text would do. */
+/** Rejects invalid JSON. `castValue` would accept any text as a value of type json. */
 const findValueFault = (type: ParameterType, text: string): string | undefined => {
   const fault = type === 'json' && text !== '' ? findJsonFault(text) : undefined
-  return fault && `is no JSON: ${describeJsonFault(fault)}`
+  return fault && `is not valid JSON: ${describeJsonFault(fault)}`
 }
 
 type Read = { meta: ParameterMeta; errors: readonly FieldError[] }
@@ -43,16 +43,15 @@ type Read = { meta: ParameterMeta; errors: readonly FieldError[] }
 const KEYS = ['default', 'example'] as const
 const LIMITS = ['minimum', 'maximum'] as const
 
-/** Numbers are read; what is none is complained of. */
 const readLimit = (text: string): number | undefined => {
   const cast = castValue('number', text, 'text')
   return cast.ok && typeof cast.value === 'number' ? cast.value : undefined
 }
 
-/** More than an enum may have: of those there are too many. */
+/** One more than an enum may have. */
 const MAX_VALUES_CHECKED = 501
 
-/** What is said of one parameter. `path` begins the paths of its errors. */
+/** `path` is the prefix of the error paths. */
 const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Read => {
   const errors: FieldError[] = []
   const meta: ParameterMeta = {}
@@ -89,8 +88,8 @@ const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
 }
 
 /**
- * What is said of the parameters that the request has. What was not touched is kept as it is `stored`: not every value
- * that the API takes can be typed, such as one with a line break in an enum.
+ * Reads the metadata of the request's parameters. Unchanged fields keep their `stored` value, because some values that
+ * the API accepts cannot be typed, such as an enum value with a line break.
  */
 export const readMetas = (
   parameters: readonly TemplateParameter[],
@@ -109,7 +108,7 @@ export const readMetas = (
   }
 }
 
-/** The values it is tried with; an empty one is not given. */
+/** Reads the values to try the tool with. Empty values are omitted. */
 export const readArguments = (
   parameters: readonly TemplateParameter[],
   values: ReadonlyMap<string, string>,

@@ -5,23 +5,23 @@ import type { PlacedAdvice } from './tool-editor-advice.ts'
 import type { ReadForm } from './tool-editor-definition.ts'
 import type { PlacedErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
-import type { EditorHome } from './tool-editor-home.ts'
+import type { EditorSubject } from './tool-editor-subject.ts'
 
-/** Everything that follows from what is typed, before it is put into words. */
+/** Everything derived from the form, before formatting. */
 export type EditorState = {
-  home: EditorHome
+  subject: EditorSubject
   form: ToolForm
   read: ReadForm
   placed: PlacedErrors
-  /** What clients or models would mind of it, while it can be read. */
+  /** Problems that clients or models would have with the tool. */
   advice: PlacedAdvice
-  /** The values it is tried with: those typed, else the examples. */
+  /** Values to try the tool with: those entered, otherwise the examples. */
   values: ReadonlyMap<string, string>
   valueFaults: ReadonlyMap<string, string>
   preview: DraftPreview | undefined
   seen: { name: string; description: string | undefined; inputSchema: JsonObject } | undefined
   cost: { tokens: number; ofDescription: number; encoding: string } | undefined
-  /** What came of sending it just now. */
+  /** The outcome of sending the request. */
   test: ToolTest | undefined
   maxTimeoutMs: number
   defaultTimeoutMs: number

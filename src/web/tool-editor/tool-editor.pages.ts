@@ -16,13 +16,13 @@ import { savedText } from './tool-editor.view.ts'
 import { readToolForm } from './tool-editor-definition.ts'
 import { errorsOf } from './tool-editor-errors.ts'
 import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-editor-form.ts'
-import { createEditorHomes, type EditorHome, type HomeParts } from './tool-editor-home.ts'
+import { createEditorSubjects, type EditorSubject, type SubjectParts } from './tool-editor-subject.ts'
 
-export type ToolPageParts = HomeParts &
+export type ToolPageParts = SubjectParts &
   Pick<Parameters<typeof createToolEditor>[0], 'countTokens' | 'execution' | 'toolLint'>
 
 const config = { access: 'user' } as const
-/** In a form each byte of a tool may be written with three. */
+/** Form encoding can triple the size. */
 export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES
 const options = { config, bodyLimit: TOOL_BODY_LIMIT, schema: { params: uuidParams } }
 
@@ -31,14 +31,14 @@ const NewQuery = z.object({ server: formText })
 const ToolkitInput = CreateToolkit.pick({ title: true })
 
 const STALE = 'version'
-/** What no change of the form would mend. */
-const NOT_OF_THE_FORM: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
+/** Errors that the user cannot fix in the form. */
+const UNFIXABLE: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
 
-/** The tool that the form describes; throws `invalid_request` with everything that is wrong with it at once. */
+/** Reads the tool from the form. Throws `invalid_request` with all errors. */
 const definitionOf = (form: ToolForm, stored: Tool | undefined): ToolDefinition => {
   const { definition, errors, responseErrors } = readToolForm(form, stored)
   const all = [...errors, ...responseErrors, ...errorsOf(() => parseInput(CreateTool, definition))]
-  if (all.length > 0) throw new AppError('invalid_request', 'This tool cannot be saved as it is.', { errors: all })
+  if (all.length > 0) throw new AppError('invalid_request', 'This tool cannot be saved.', { errors: all })
   return parseInput(CreateTool, definition)
 }
 
@@ -56,8 +56,8 @@ const OPTIONAL = [
   'response',
 ] as const
 
-/** A whole tool in place of the saved one: what it lacks is taken away there. */
-const asPatch = (definition: ToolDefinition): Parameters<ToolService['updateTool']>[2] => ({
+/** Builds a patch that replaces the whole tool: missing optional fields are removed. */
+const toPatch = (definition: ToolDefinition): Parameters<ToolService['updateTool']>[2] => ({
   ...definition,
   ...Object.fromEntries(OPTIONAL.map(field => [field, definition[field] ?? null])),
 })
@@ -71,49 +71,53 @@ const isStale = (error: unknown): boolean =>
 const isNameTaken = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'conflict' && error.errors?.some(({ path }) => path === 'name') === true
 
-/** The page on which tools are made and edited. */
+/** Serves the page on which tools are created and edited. */
 export const toolEditorPages =
   (parts: ToolPageParts) =>
   async (app: FastifyInstance): Promise<void> => {
     const { tools } = parts
-    const homes = createEditorHomes(parts)
+    const subjects = createEditorSubjects(parts)
     const editor = createToolEditor(parts)
 
-    /** Does what the form asks for; refused, it shows the form again with everything that was typed. */
+    /** Runs `work`. If it is rejected, shows the form again with its input and the errors. */
     const submit = async (
       request: { actor: Actor; reply: FastifyReply },
-      home: EditorHome,
+      subject: EditorSubject,
       form: ToolForm,
       work: () => Promise<FastifyReply>,
     ): Promise<FastifyReply> => {
       try {
         return await work()
       } catch (error) {
-        if (!(error instanceof AppError) || NOT_OF_THE_FORM.has(error.code)) throw error
-        return editor.show(request, home, form, { refused: error, status: error.status, extra: { isUnsaved: true } })
+        if (!(error instanceof AppError) || UNFIXABLE.has(error.code)) throw error
+        return editor.show(request, subject, form, {
+          rejected: error,
+          status: error.status,
+          extra: { isUnsaved: true },
+        })
       }
     }
 
     app.get('/toolkits/new-tool', { config }, async (request, reply) => {
       const actor = actorOf(request)
       const { server } = NewQuery.parse(request.query)
-      const home = await homes.openNew(actor, '')
-      const serverId = home.servers.find(({ value }) => value === server)?.value ?? ''
-      return editor.show({ actor, reply }, home, { ...emptyToolForm(), serverId })
+      const subject = await subjects.openNew(actor, '')
+      const serverId = subject.servers.find(({ value }) => value === server)?.value ?? ''
+      return editor.show({ actor, reply }, subject, { ...emptyToolForm(), serverId })
     })
 
     app.post('/toolkits/new-tool', { config, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
       const actor = actorOf(request)
       const form = parseToolForm(request.body)
-      const home = await homes.openNew(actor, form.organizationId)
-      return submit({ actor, reply }, home, form, async () => {
+      const subject = await subjects.openNew(actor, form.organizationId)
+      return submit({ actor, reply }, subject, form, async () => {
         const toolkitErrors = errorsOf(() => parseInput(ToolkitInput, { title: form.toolkitTitle }))
         const errors = [
           ...errorsOf(() => definitionOf(form, undefined)),
           ...toolkitErrors.map(({ message }) => ({ path: 'toolkitTitle', message })),
         ]
-        if (errors.length > 0) throw new AppError('invalid_request', 'Not yet.', { errors })
-        const toolkit = { title: form.toolkitTitle.trim(), organizationId: home.organizationId }
+        if (errors.length > 0) throw new AppError('invalid_request', 'This tool cannot be created.', { errors })
+        const toolkit = { title: form.toolkitTitle.trim(), organizationId: subject.organizationId }
         const tool = await tools.createToolWithToolkit(actor, toolkit, definitionOf(form, undefined))
         return reply.redirect(createdPath(tool, form), 303)
       })
@@ -121,11 +125,11 @@ export const toolEditorPages =
 
     app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
       const actor = actorOf(request)
-      const home = await homes.openToolkit(actor, uuidParams.parse(request.params).id)
-      return editor.show({ actor, reply }, home, emptyToolForm())
+      const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
+      return editor.show({ actor, reply }, subject, emptyToolForm())
     })
 
-    /** The tool, or the one that the same form made before. */
+    /** Returns the new tool, or the one that the same form created before. */
     const createOnce = async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
       try {
         return await tools.createTool(actor, toolkitId, definition)
@@ -138,39 +142,39 @@ export const toolEditorPages =
 
     app.post('/toolkits/:id/tools/new', options, async (request, reply) => {
       const actor = actorOf(request)
-      const home = await homes.openToolkit(actor, uuidParams.parse(request.params).id)
+      const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
       const form = parseToolForm(request.body)
-      return submit({ actor, reply }, home, form, async () => {
-        const tool = await createOnce(actor, home.toolkit.id, definitionOf(form, undefined))
+      return submit({ actor, reply }, subject, form, async () => {
+        const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
         return reply.redirect(createdPath(tool, form), 303)
       })
     })
 
     app.get('/tools/:id', options, async (request, reply) => {
       const actor = actorOf(request)
-      const home = await homes.openTool(actor, uuidParams.parse(request.params).id)
+      const subject = await subjects.openTool(actor, uuidParams.parse(request.params).id)
       const { done, as } = Query.parse(request.query)
-      const serverId = home.servers.find(({ value }) => value === as)?.value ?? home.offers[0]?.serverId ?? ''
+      const serverId = subject.servers.find(({ value }) => value === as)?.value ?? subject.offers[0]?.serverId ?? ''
       const notes: ReadonlyMap<string, string> = new Map([
-        ['created', 'Saved: the tool is made.'],
-        ['saved', savedText(home)],
-        ['duplicated', 'This is the copy: name it as you like.'],
+        ['created', 'Tool created.'],
+        ['saved', savedText(subject)],
+        ['duplicated', 'This is the copy. Rename it if you like.'],
       ])
       const offerForm =
         done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
-      const extra = { done: notes.get(done), draftsDone: doneDrafts(done, home), offerForm }
-      return editor.show({ actor, reply }, home, { ...formOfTool(home.tool), serverId }, { extra })
+      const extra = { done: notes.get(done), draftsDone: doneDrafts(done, subject), offerForm }
+      return editor.show({ actor, reply }, subject, { ...formOfTool(subject.tool), serverId }, { extra })
     })
 
     app.post('/tools/:id', options, async (request, reply) => {
       const actor = actorOf(request)
       const { id } = uuidParams.parse(request.params)
-      const home = await homes.openTool(actor, id)
+      const subject = await subjects.openTool(actor, id)
       const form = parseToolForm(request.body)
-      return submit({ actor, reply }, home, form, async () => {
-        const definition = definitionOf(form, home.tool)
+      return submit({ actor, reply }, subject, form, async () => {
+        const definition = definitionOf(form, subject.tool)
         try {
-          await tools.updateTool(actor, id, asPatch(definition), { ifUnchangedSince: versionOf(form) })
+          await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
         } catch (error) {
           if (!isStale(error)) throw error
           return showConflict({ actor, reply }, id, form)
@@ -179,21 +183,21 @@ export const toolEditorPages =
       })
     })
 
-    /** Both versions; sent again from here, it is saved over the other. */
+    /** Shows both versions. Saving from there overwrites the other one. */
     const showConflict = async (request: { actor: Actor; reply: FastifyReply }, id: string, form: ToolForm) => {
-      const home = await homes.openTool(request.actor, id)
-      const conflict = toConflictView(form, home.tool)
-      const newest = { ...form, version: String(home.tool.updatedAt.getTime()) }
-      return editor.show(request, home, newest, { status: 409, extra: { conflict, isUnsaved: true } })
+      const subject = await subjects.openTool(request.actor, id)
+      const conflict = toConflictView(form, subject.tool)
+      const newest = { ...form, version: String(subject.tool.updatedAt.getTime()) }
+      return editor.show(request, subject, newest, { status: 409, extra: { conflict, isUnsaved: true } })
     }
   }
 
-/** Where a new tool is shown, with the server that it was tried in chosen to offer it. */
+/** Preselects the server that the tool was tried with. */
 const createdPath = ({ id }: Tool, { serverId }: ToolForm): string =>
   `/tools/${id}?${new URLSearchParams({ done: 'created', ...(serverId === '' ? {} : { as: serverId }) })}`
 
-/** Addresses of the forms whose text is saved by now, kept drafts of which are not needed any more. */
-const doneDrafts = (done: string, { tool }: EditorHome & { kind: 'tool' }): readonly string[] => {
+/** Returns the addresses of saved forms, whose drafts can be deleted. */
+const doneDrafts = (done: string, { tool }: EditorSubject & { kind: 'tool' }): readonly string[] => {
   if (done === 'created') return [`/toolkits/${tool.toolkitId}/tools/new`, '/toolkits/new-tool']
   return done === 'saved' ? [`/tools/${tool.id}`] : []
 }

@@ -16,21 +16,20 @@ import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
 import { errorsOf, type PlacedErrors, placeErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
-import type { EditorHome } from './tool-editor-home.ts'
 import { readArguments } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
-import { toLiveView } from './tool-live.view.ts'
+import type { EditorSubject } from './tool-editor-subject.ts'
+import { toPreviewView } from './tool-preview.view.ts'
 
 type Seen = NonNullable<EditorState['seen']>
 
-/** What the model is given to read of a tool, as most clients hand it on. */
 const costOf = async (
   { description }: Seen,
   { tokens, encoding }: ToolLint,
   countTokens: TokenCounter,
 ): Promise<EditorState['cost']> => ({ tokens, ofDescription: await countTokens(description ?? ''), encoding })
 
-/** Values that were typed, and the example of each parameter where none was. */
+/** Returns the entered values, and the parameter's example if none was entered. */
 const valuesOf = (form: ToolForm, { template }: ReadForm): Map<string, string> => {
   const values = new Map(form.values)
   for (const { name } of template.parameters) {
@@ -39,25 +38,25 @@ const valuesOf = (form: ToolForm, { template }: ReadForm): Map<string, string> =
   return values
 }
 
-const draftOf = (home: EditorHome, form: ToolForm, read: ReadForm, args: ToolDraft['args']): ToolDraft => ({
+const draftOf = (subject: EditorSubject, form: ToolForm, read: ReadForm, args: ToolDraft['args']): ToolDraft => ({
   definition: { ...read.definition, name: read.definition.name || 'unnamed' },
-  toolkitId: home.kind === 'new' ? undefined : home.toolkit.id,
-  organizationId: home.kind === 'new' ? home.organizationId : undefined,
-  toolId: home.kind === 'tool' ? home.tool.id : undefined,
+  toolkitId: subject.kind === 'new' ? undefined : subject.toolkit.id,
+  organizationId: subject.kind === 'new' ? subject.organizationId : undefined,
+  toolId: subject.kind === 'tool' ? subject.tool.id : undefined,
   serverId: form.serverId === '' ? undefined : form.serverId,
   args,
   sampleId: form.sample === '' || read.responseErrors.length > 0 ? undefined : form.sample,
 })
 
-/** Above the form: what belongs to no field, and that something was refused at all. */
+/** Returns the message above the form: errors without a field, or a note that some fields have errors. */
 const problemOf = ({ errors = [], message }: AppError, placed: PlacedErrors): string => {
   const general = placed.get('') ?? []
   if (errors.length === 0 || general.length > 0)
     return [...(errors.length === 0 ? [message] : []), ...general].join(' ')
-  return 'Not done yet: see what is said beside the fields.'
+  return 'Fix the fields marked below.'
 }
 
-/** What is too long to be saved is not looked into either: that takes its time, and it is asked for while one types. */
+/** Rejects oversized input before expensive checks, which run on every key press. */
 const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
   const { description, parameters } = definition
   return errorsOf(() => {
@@ -66,9 +65,9 @@ const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
   })
 }
 
-type Looked = {
-  /** What saving or sending it was refused for. */
-  refused?: AppError | undefined
+type Outcome = {
+  /** Why saving or sending was rejected. */
+  rejected?: AppError | undefined
   test?: DraftTest | undefined
 }
 
@@ -83,17 +82,16 @@ export const createToolEditor = ({
   toolLint: Pick<ToolLintService, 'lintShown'>
   countTokens: TokenCounter
 }) => {
-  /** What is known to speak against it, where it is kept or would be. */
-  const lint = (home: EditorHome, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
+  const lint = (subject: EditorSubject, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
     toolLint.lintShown(
       { ...seen, outputSchema: definition.outputSchema },
       {
-        toolkitId: home.kind === 'new' ? undefined : home.toolkit.id,
-        toolId: home.kind === 'tool' ? home.tool.id : undefined,
+        toolkitId: subject.kind === 'new' ? undefined : subject.toolkit.id,
+        toolId: subject.kind === 'tool' ? subject.tool.id : undefined,
       },
     )
 
-  /** What the parameters and the template have wrong, or what the model would be shown of them. */
+  /** Returns the errors of the parameters and the template, or the definition that the model would see. */
   const check = (read: ReadForm): { errors: readonly FieldError[]; seen: Seen | undefined } => {
     if (read.errors.length > 0 || read.definition.url === '') return { errors: read.errors, seen: undefined }
     const tooLong = sizeErrors(read)
@@ -104,35 +102,34 @@ export const createToolEditor = ({
     return { errors: [], seen: { name, description, inputSchema: exposedSchemaOf(read.definition, checked.value, {}) } }
   }
 
-  /** Everything that follows from what is typed. */
-  const look = async (
+  const buildState = async (
     actor: Actor,
-    home: EditorHome,
+    subject: EditorSubject,
     typed: ToolForm,
-    { refused, test }: Looked,
+    { rejected, test }: Outcome,
   ): Promise<EditorState> => {
-    // What is made of answers is shown with the newest from here on.
+    // Previews use the latest response from now on.
     const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
-    const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
+    const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
     const values = valuesOf(form, read)
     const { args, faults } = readArguments(read.template.parameters, values)
-    const { errors, seen: ofAll } = check(read)
-    const isReadable = home.mayBuild && ofAll !== undefined
+    const { errors, seen: definition } = check(read)
+    const isReadable = subject.mayBuild && definition !== undefined
     const preview: DraftPreview | undefined = isReadable
-      ? await execution.previewDraft(actor, draftOf(home, form, read, args))
+      ? await execution.previewDraft(actor, draftOf(subject, form, read, args))
       : undefined
-    const seen = preview === undefined ? ofAll : preview.seen
-    const linted = seen && (await lint(home, read, seen))
-    const findings = home.mayBuild ? (linted?.findings ?? []) : []
+    const seen = preview === undefined ? definition : preview.seen
+    const linted = seen && (await lint(subject, read, seen))
+    const findings = subject.mayBuild ? (linted?.findings ?? []) : []
     return {
-      home,
+      subject,
       form,
       read,
       advice: placeAdvice(findings, {
         hasOwnSchema: read.definition.inputSchema !== undefined,
         isNamed: read.definition.name !== '',
       }),
-      placed: placeErrors([...errors, ...read.responseErrors, ...(refused?.errors ?? [])], read.headerLines),
+      placed: placeErrors([...errors, ...read.responseErrors, ...(rejected?.errors ?? [])], read.headerLines),
       values,
       valueFaults: faults,
       preview,
@@ -147,12 +144,12 @@ export const createToolEditor = ({
   return {
     show: async (
       request: { actor: Actor; reply: FastifyReply },
-      home: EditorHome,
+      subject: EditorSubject,
       form: ToolForm,
-      more: Looked & { status?: number; extra?: Record<string, unknown> } = {},
+      more: Outcome & { status?: number; extra?: Record<string, unknown> } = {},
     ): Promise<FastifyReply> => {
-      const state = await look(request.actor, home, form, more)
-      const problem = more.refused && problemOf(more.refused, state.placed)
+      const state = await buildState(request.actor, subject, form, more)
+      const problem = more.rejected && problemOf(more.rejected, state.placed)
       return request.reply.page(
         'tool-editor/tool',
         { ...toEditorPage(state), problem, ...more.extra },
@@ -160,17 +157,20 @@ export const createToolEditor = ({
       )
     },
 
-    showLive: async (
+    showPreview: async (
       request: { actor: Actor; reply: FastifyReply },
-      home: EditorHome,
+      subject: EditorSubject,
       form: ToolForm,
-      more: Looked = {},
+      more: Outcome = {},
     ): Promise<FastifyReply> =>
-      request.reply.fragment('tool-editor/tool-live', toLiveView(await look(request.actor, home, form, more))),
+      request.reply.fragment(
+        'tool-editor/tool-preview',
+        toPreviewView(await buildState(request.actor, subject, form, more)),
+      ),
 
-    /** Sends what is typed; throws `invalid_request` with what keeps it from being sent. */
-    send: async (actor: Actor, home: EditorHome, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {
-      const read = readToolForm(form, home.kind === 'tool' ? home.tool : undefined)
+    /** Sends the request. Throws `invalid_request` with the errors that prevent it. */
+    send: async (actor: Actor, subject: EditorSubject, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {
+      const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))
       const errors = [
         ...read.errors,
@@ -178,8 +178,8 @@ export const createToolEditor = ({
         ...(read.definition.url === '' ? [{ path: 'url', message: 'is empty' }] : []),
       ]
       if (errors.length > 0 || faults.size > 0)
-        throw new AppError('invalid_request', 'It cannot be sent yet.', { errors })
-      return execution.sendDraft(actor, draftOf(home, form, read, args), signal)
+        throw new AppError('invalid_request', 'This request cannot be sent.', { errors })
+      return execution.sendDraft(actor, draftOf(subject, form, read, args), signal)
     },
   }
 }

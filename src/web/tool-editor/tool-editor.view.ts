@@ -1,53 +1,51 @@
 import type { PageData } from '../../lib/http/pages/views.ts'
 import { countInWords } from '../operator/count-in-words.ts'
+import { RESPONSE_CHOICES } from './response-rules-form.ts'
 import type { ToolForm } from './tool-editor-form.ts'
-import type { EditorHome } from './tool-editor-home.ts'
-import { RESPONSE_CHOICES } from './tool-editor-response.ts'
 import type { EditorState } from './tool-editor-state.ts'
-import { toLiveView } from './tool-live.view.ts'
+import type { EditorSubject } from './tool-editor-subject.ts'
+import { toPreviewView } from './tool-preview.view.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
-const IMPLIED = { value: '', text: 'By the method' }
-const YES_NO = [IMPLIED, { value: 'yes', text: 'Yes' }, { value: 'no', text: 'No' }] as const
+const FROM_METHOD = { value: '', text: 'Auto (from method)' }
+const YES_NO = [FROM_METHOD, { value: 'yes', text: 'Yes' }, { value: 'no', text: 'No' }] as const
 
-const toManners = (form: ToolForm) => [
-  { id: 'readOnlyHint', label: 'Only reads, changes nothing', value: form.readOnlyHint, options: YES_NO },
-  { id: 'idempotentHint', label: 'Safe to send twice', value: form.idempotentHint, options: YES_NO },
-  { id: 'destructiveHint', label: 'May destroy something', value: form.destructiveHint, options: YES_NO },
-  { id: 'openWorldHint', label: 'Reaches beyond its own API', value: form.openWorldHint, options: YES_NO },
+const toAnnotationFields = (form: ToolForm) => [
+  { id: 'readOnlyHint', label: 'Read-only', value: form.readOnlyHint, options: YES_NO },
+  { id: 'idempotentHint', label: 'Idempotent', value: form.idempotentHint, options: YES_NO },
+  { id: 'destructiveHint', label: 'Destructive', value: form.destructiveHint, options: YES_NO },
+  { id: 'openWorldHint', label: 'Open world', value: form.openWorldHint, options: YES_NO },
 ]
 
-const liveWords = (live: number): string =>
-  live === 0 ? 'at once; no connection is open' : `on ${countInWords(live, 'open connection')}`
-
-/** "Used by two servers. Saving is live on 5 open connections." */
-const subtitleOf = (home: EditorHome): string => {
-  if (home.kind === 'in-toolkit') return `It becomes a tool of ${home.toolkit.title}.`
-  if (home.kind === 'new')
-    return 'An HTTP request with places for what the model fills in. A name and a URL are enough.'
-  const servers = new Set(home.offers.map(({ serverId }) => serverId)).size
-  if (servers === 0) return 'No server offers it yet.'
-  return `Used by ${countInWords(servers, 'server')}. Saving is live ${liveWords(home.live)}.`
+/** "Used by two servers, with five open connections. Changes go live when you save." */
+const subtitleOf = (subject: EditorSubject): string => {
+  if (subject.kind === 'in-toolkit') return `Adds a tool to ${subject.toolkit.title}.`
+  if (subject.kind === 'new')
+    return 'An HTTP request with parameters that the model fills in. Only a name and a URL are required.'
+  const servers = new Set(subject.offers.map(({ serverId }) => serverId)).size
+  if (servers === 0) return 'Not used by any server yet.'
+  const connections = countInWords(subject.openConnections, 'open connection')
+  return `Used by ${countInWords(servers, 'server')}, with ${connections}. Changes go live when you save.`
 }
 
-/** "Saved. Used by two servers. Live on 5 open connections." */
-export const savedText = ({ offers, live }: EditorHome & { kind: 'tool' }): string => {
+/** "Saved. Live on two servers, with five open connections." */
+export const savedText = ({ offers, openConnections }: EditorSubject & { kind: 'tool' }): string => {
   const servers = new Set(offers.map(({ serverId }) => serverId)).size
-  if (servers === 0) return 'Saved. No server offers it yet.'
-  return `Saved. Used by ${countInWords(servers, 'server')}. Live ${liveWords(live)}.`
+  if (servers === 0) return 'Saved. Not used by any server yet.'
+  return `Saved. Live on ${countInWords(servers, 'server')}, with ${countInWords(openConnections, 'open connection')}.`
 }
 
-/** Where the form is sent, and what its draft is kept under. */
-const pathOf = (home: EditorHome): string => {
-  if (home.kind === 'tool') return `/tools/${home.tool.id}`
-  return home.kind === 'in-toolkit' ? `/toolkits/${home.toolkit.id}/tools/new` : '/toolkits/new-tool'
+/** Returns the form's action, which also identifies its draft. */
+const pathOf = (subject: EditorSubject): string => {
+  if (subject.kind === 'tool') return `/tools/${subject.tool.id}`
+  return subject.kind === 'in-toolkit' ? `/toolkits/${subject.toolkit.id}/tools/new` : '/toolkits/new-tool'
 }
 
-const crumbsOf = (home: EditorHome) => {
+const crumbsOf = (subject: EditorSubject) => {
   const toolkits = { href: '/toolkits', text: 'Toolkits' }
-  if (home.kind === 'new') return [toolkits]
-  const { organization, toolkit } = home
+  if (subject.kind === 'new') return [toolkits]
+  const { organization, toolkit } = subject
   const isOwn = organization.text !== 'Gallery'
   return [
     isOwn
@@ -61,36 +59,35 @@ const crumbsOf = (home: EditorHome) => {
 const optionsOfMethod = (method: string) =>
   [...METHODS, ...(METHODS.includes(method) || method === '' ? [] : [method])].map(value => ({ value, text: value }))
 
-/** The whole page. */
 export const toEditorPage = (state: EditorState): PageData => {
-  const { home, form } = state
-  const isNew = home.kind !== 'tool'
+  const { subject, form } = state
+  const isNew = subject.kind !== 'tool'
   return {
-    title: home.kind === 'tool' ? home.tool.name : 'New tool',
+    title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
     scripts: ['drafts', 'tool-editor'],
-    ...toLiveView(state),
-    crumbs: crumbsOf(home),
-    heading: home.kind === 'tool' ? home.tool.name : 'New tool',
-    subtitle: subtitleOf(home),
+    ...toPreviewView(state),
+    crumbs: crumbsOf(subject),
+    heading: subject.kind === 'tool' ? subject.tool.name : 'New tool',
+    subtitle: subtitleOf(subject),
     isNew,
-    path: pathOf(home),
-    homeFields: [
-      ...(home.kind === 'tool' ? [{ name: 'tool', value: home.tool.id }] : []),
-      ...(home.kind === 'in-toolkit' ? [{ name: 'toolkit', value: home.toolkit.id }] : []),
+    path: pathOf(subject),
+    subjectFields: [
+      ...(subject.kind === 'tool' ? [{ name: 'tool', value: subject.tool.id }] : []),
+      ...(subject.kind === 'in-toolkit' ? [{ name: 'toolkit', value: subject.toolkit.id }] : []),
     ],
     form,
-    draftOwner: home.userId,
-    organizations: home.kind === 'new' && home.organizations.length > 1 ? home.organizations : undefined,
-    organizationId: home.kind === 'new' ? home.organizationId : undefined,
-    hasToolkitTitle: home.kind === 'new',
+    draftOwner: subject.userId,
+    organizations: subject.kind === 'new' && subject.organizations.length > 1 ? subject.organizations : undefined,
+    organizationId: subject.kind === 'new' ? subject.organizationId : undefined,
+    hasToolkitTitle: subject.kind === 'new',
     methods: optionsOfMethod(form.method),
-    manners: toManners(form),
+    annotations: toAnnotationFields(form),
     ...RESPONSE_CHOICES,
-    servers: home.servers,
-    offers: home.kind === 'tool' ? home.offers : [],
-    askForServer: home.kind === 'tool' && home.mayBuild && home.offers.length === 0,
-    offerAgain: home.kind === 'tool' && home.mayBuild && home.offers.length > 0,
+    servers: subject.servers,
+    offers: subject.kind === 'tool' ? subject.offers : [],
+    askForServer: subject.kind === 'tool' && subject.mayBuild && subject.offers.length === 0,
+    offerAgain: subject.kind === 'tool' && subject.mayBuild && subject.offers.length > 0,
     hasSchemas: form.inputSchema !== '' || form.outputSchema !== '' || form.allowedOrigins !== '',
   }
 }

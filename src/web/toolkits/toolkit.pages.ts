@@ -35,10 +35,10 @@ const TransferForm = { organizationId: formText }
 const EditInput = CreateToolkit.pick({ title: true, description: true, visibility: true })
 
 const DONE: ReadonlyMap<string, string> = new Map([
-  ['created', 'The toolkit is made. Now write its first tool.'],
+  ['created', 'Toolkit created. Add its first tool.'],
   ['saved', 'Saved.'],
-  ['moved', 'The toolkit belongs to this organization now.'],
-  ['tool-removed', 'The tool is deleted.'],
+  ['moved', 'Toolkit moved to this organization.'],
+  ['tool-removed', 'Tool deleted.'],
 ])
 
 const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
@@ -52,7 +52,6 @@ const roleIn = (
   return role !== undefined && mayRole(role, permission)
 }
 
-/** What stands at the head of each page of a toolkit. */
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   path: `/toolkits/${toolkit.id}`,
   title: toolkit.title,
@@ -65,13 +64,13 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   tools: formatCount(toolkit.tools, 'tool'),
   toolCount: toolkit.tools,
   usedBy: toolkit.usedBy.map(({ id, name }) => ({ href: `/servers/${id}`, name })),
-  made: timeText(toolkit.createdAt),
-  madeAt: toolkit.createdAt.toISOString(),
-  changed: timeText(toolkit.updatedAt),
-  changedAt: toolkit.updatedAt.toISOString(),
+  created: timeText(toolkit.createdAt),
+  createdAt: toolkit.createdAt.toISOString(),
+  updated: timeText(toolkit.updatedAt),
+  updatedAt: toolkit.updatedAt.toISOString(),
 })
 
-/** A toolkit of one's organizations: its tools, what it is called and who sees it, its end. */
+/** Serves the pages of a toolkit of one's own organizations: tools, settings, transfer and deletion. */
 export const toolkitPages =
   ({ toolkits, toolkitCatalogue, accounts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -82,8 +81,7 @@ export const toolkitPages =
       return { actor, toolkit }
     }
 
-    /** Somebody else's public one has its page in the gallery. */
-    const isOnlyPublic = async (actor: Actor, id: string): Promise<boolean> => {
+    const isForeign = async (actor: Actor, id: string): Promise<boolean> => {
       const { organizationId } = await toolkits.getToolkit(actor, id)
       return !actor.memberships.has(organizationId)
     }
@@ -91,7 +89,7 @@ export const toolkitPages =
     app.get('/toolkits/:id', { config, schema }, async (request, reply) => {
       const actor = actorOf(request)
       const id = idOf(request)
-      if (await isOnlyPublic(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
+      if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
       const { q, after, done } = Query.parse(request.query)
       const toolkit = await toolkitCatalogue.getOwn(actor, id)
       const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
@@ -109,7 +107,7 @@ export const toolkitPages =
       })
     })
 
-    /** `typed` is undefined where nobody has typed yet. */
+    /** `typed` is undefined until the form is submitted. */
     const editPage = async (request: FastifyRequest, typed?: TypedToolkit & { version: string }): Promise<FormPage> => {
       const { actor, toolkit } = await getForChange(request)
       const version = toolkitVersion(toolkit)
@@ -123,7 +121,7 @@ export const toolkitPages =
           section: 'toolkits',
           toolkit: toHead(actor, toolkit),
           typed: typed ?? typedOf(toolkit),
-          // Sent again, the form says that its sender has seen what is there now.
+          // The user has now seen this version, so the next submission may overwrite it.
           version,
           versions: isOverwritten ? toVersions(typed, typedOf(toolkit)) : undefined,
           visibilities: VISIBILITY_OPTIONS,
@@ -144,8 +142,8 @@ export const toolkitPages =
       return submitForm(reply, await editPage(request, typed), async () => {
         const { version, ...rest } = typed
         const input = parseInput(EditInput, { ...rest, description: descriptionOf(rest.description) })
-        const wish = { ...input, description: input.description ?? null }
-        await toolkits.updateToolkit(actorOf(request), idOf(request), wish, version)
+        const patch = { ...input, description: input.description ?? null }
+        await toolkits.updateToolkit(actorOf(request), idOf(request), patch, version)
         return reply.redirect(`/toolkits/${idOf(request)}?done=saved`, 303)
       })
     })
@@ -155,8 +153,8 @@ export const toolkitPages =
       const { actor, toolkit } = await getForChange(request)
       assertMay(actor, toolkit.organizationId, 'manage')
       return submitForm(reply, await editPage(request), async () => {
-        const wish = parseInput(uuidParams, { id: organizationId })
-        await toolkits.transferToolkit(actor, toolkit.id, wish.id)
+        const target = parseInput(uuidParams, { id: organizationId })
+        await toolkits.transferToolkit(actor, toolkit.id, target.id)
         return reply.redirect(`/toolkits/${toolkit.id}?done=moved`, 303)
       })
     })

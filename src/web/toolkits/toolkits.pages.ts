@@ -23,7 +23,6 @@ type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; acc
 
 const config = { access: 'user' } as const
 const TOOLKITS_PER_PAGE = 60
-/** Servers named on a card; how many more there are is said. */
 const MAX_SERVERS_NAMED = 3
 
 const NewForm = { ...TOOLKIT_FORM, organizationId: formText }
@@ -44,7 +43,7 @@ const toCard = ({ id, title, description, visibility, organizationName, tools, u
 const mayBuildAnywhere = ({ memberships }: Actor): boolean =>
   [...memberships.values()].some(role => mayRole(role, 'build'))
 
-/** The toolkits of one's organizations, and the form that makes another. */
+/** Serves the list of toolkits and the form that creates one. */
 export const toolkitsPages =
   ({ toolkits, toolkitCatalogue, accounts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -62,7 +61,7 @@ export const toolkitsPages =
         next: nextCursor === null ? undefined : addressOf('/toolkits', { q, cursor: nextCursor }),
         mayBuild: mayBuildAnywhere(actor),
         hasOrganizations: actor.memberships.size > 1,
-        done: done === 'removed' ? 'The toolkit is deleted.' : undefined,
+        done: done === 'removed' ? 'Toolkit deleted.' : undefined,
       })
     })
 

@@ -12,8 +12,8 @@ import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { findToolAnswers, ToolAnswersRules } from '../../upstreams/catalogue/tool-answers.ts'
 import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
+import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
 import { errorsOf } from '../tool-editor/tool-editor-errors.ts'
-import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/tool-editor-response.ts'
 
 /** The form of what becomes of one tool's answers, as it is typed; a box that is not ticked is empty. */
 export const UpstreamToolForm = {

@@ -65,13 +65,13 @@ describe('token costs and suggestions for the tools of a server', () => {
     expect(await page.locator('form#tool [aria-invalid="true"]').count()).toBe(0)
 
     await name.fill('get_thing')
-    await page.getByLabel('What it does, for the model').fill(GOOD_TOOL.description)
-    await page.getByLabel('What id is, for the model').fill('Number of the thing, such as T-17.')
+    await page.getByLabel('Description for the model').fill(GOOD_TOOL.description)
+    await page.getByLabel('Description of id for the model').fill('Number of the thing, such as T-17.')
     await page.locator('.advice').first().waitFor({ state: 'detached' })
     expect(await page.locator('.advice').count()).toBe(0)
 
     await page.getByText('Schemas and allowed origins').click()
-    const schema = page.getByLabel('Input schema of your own')
+    const schema = page.getByLabel('Custom input schema')
     await schema.fill(JSON.stringify({ type: 'object', properties: { id: { type: 'array', description: HOSTILE } } }))
     await notes('inputSchema').getByText('id: OpenAI and VS Code refuse').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()

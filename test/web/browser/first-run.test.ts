@@ -148,7 +148,7 @@ describe('the first minute on an empty installation', () => {
       await type(page.getByLabel('Tool name'), 'get_order')
       await type(page.getByLabel('URL'), `${fake.origin}/orders/{{id}}`)
       await click(page.getByRole('button', { name: 'Create tool' }))
-      await click(page.getByRole('button', { name: 'Offer it' }))
+      await click(page.getByRole('button', { name: 'Add to server' }))
       await page.getByText('Tool added.').waitFor()
       const address = await page.getByRole('button', { name: 'Copy the MCP address' }).getAttribute('value')
 

@@ -14,7 +14,7 @@ const toolkits: PageRow[] = [
     status: 400,
     act: async page => {
       await page.getByLabel('Title').fill('   ')
-      await page.getByRole('button', { name: 'Make the toolkit' }).click()
+      await page.getByRole('button', { name: 'Create toolkit' }).click()
       await page.getByText('The title is empty.').waitFor()
     },
   },
@@ -306,7 +306,7 @@ const tools: PageRow[] = [
       await page.getByLabel('Name', { exact: true }).fill('not a name')
       await page.getByLabel('URL').fill('https://a.example/{{id')
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Not done yet').waitFor()
+      await page.getByText('Fix the fields marked below.').waitFor()
     },
   },
   { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}` },
@@ -316,7 +316,7 @@ const tools: PageRow[] = [
     state: 'sent',
     act: async page => {
       await page.getByRole('button', { name: 'Send' }).click()
-      await page.getByRole('heading', { name: 'Answer' }).waitFor()
+      await page.getByRole('heading', { name: 'Response', exact: true }).waitFor()
     },
   },
   { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}`, state: 'viewer', who: 'viewer' },
@@ -328,7 +328,7 @@ const tools: PageRow[] = [
       await page.getByLabel('Name', { exact: true }).fill(`made_${Date.now()}`)
       await page.getByLabel('URL').fill('https://a.example/{{id}}')
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
+      await page.getByRole('heading', { name: 'Add this tool to a server' }).waitFor()
     },
   },
   {
@@ -338,7 +338,7 @@ const tools: PageRow[] = [
     status: 409,
     act: async page => {
       await page.evaluate(`document.querySelector('[name="version"]').value = '1'`)
-      await page.getByLabel('What it does, for the model').fill('Says where it is.')
+      await page.getByLabel('Description for the model').fill('Says where it is.')
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('button', { name: 'Overwrite with mine' }).waitFor()
     },
@@ -347,7 +347,7 @@ const tools: PageRow[] = [
   { route: 'GET /tools/:id/removal', path: ({ toolId }) => `/tools/${toolId}/removal` },
 ]
 
-/** Every page of the dashboard: a test says which is missing. */
+/** All pages of the dashboard. A test fails for a page that is missing. */
 export const PAGES: readonly PageRow[] = [
   ...strangerPages,
   ...accountPages,
@@ -367,7 +367,7 @@ export const PAGES: readonly PageRow[] = [
   { route: 'GET /design', path: at('/design') },
 ]
 
-/** Routes that browsers ask and that answer no page of their own. */
+/** Routes for browsers that do not return a page. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /organizations/:id': 'leads to its members',
   'GET /first-run': 'looked at in test/web/browser/first-run.test.ts, on an installation without a server',

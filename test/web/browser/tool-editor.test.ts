@@ -15,12 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-let people = 0
+let userCount = 0
 const newContext = (options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> =>
   browser.newContext({
     baseURL: patchbay.origin,
     reducedMotion: 'reduce',
-    extraHTTPHeaders: { 'x-forwarded-for': `198.51.100.${people}` },
+    extraHTTPHeaders: { 'x-forwarded-for': `198.51.100.${userCount}` },
     ...options,
   })
 
@@ -32,9 +32,9 @@ const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'):
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** Somebody new, signed in, on a page of their own. */
+/** Signs up a new user in a browser context of their own. */
 const signUp = async (options?: Parameters<Browser['newContext']>[0]) => {
-  const email = `person${++people}@example.com`
+  const email = `person${++userCount}@example.com`
   const context = await newContext(options)
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
@@ -51,15 +51,15 @@ const makeTool = async (page: Page): Promise<string> => {
   return new URL(page.url()).pathname
 }
 
-const description = (page: Page) => page.getByLabel('What it does, for the model')
-it('what follows from typing stands beside it at once, and it is sent, saved and offered', async () => {
+const description = (page: Page) => page.getByLabel('Description for the model')
+it('previews follow the input, and the tool is sent, saved and added to a server', async () => {
   const { page } = await signUp()
   const complaints = watchComplaints(page)
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('get_thing')
   const url = page.getByLabel('URL', { exact: true })
   await url.fill(`${fake.origin}/things/{id}?limit={{integer:limit=20}}`)
-  await page.getByRole('button', { name: 'Turn them into {{id}}' }).click()
+  await page.getByRole('button', { name: 'Convert to {{id}}' }).click()
   expect(await url.inputValue()).toBe(`${fake.origin}/things/{{id}}?limit={{integer:limit=20}}`)
   const tokens = page.locator('.template', { has: url }).locator('.token')
   expect(
@@ -68,12 +68,12 @@ it('what follows from typing stands beside it at once, and it is sent, saved and
     ['{{id}}', 'string'],
     ['{{integer:limit=20}}', 'integer'],
   ])
-  await page.getByText('Found in the request, two').waitFor()
+  await page.getByText('2 parameters').waitFor()
   await page.getByText('"id" is missing').waitFor()
 
-  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByLabel('Description of id for the model').fill('Which thing')
   await page.getByRole('textbox', { name: 'id', exact: true }).fill('a b')
-  await page.getByRole('region', { name: 'Request as it goes out' }).getByText('/things/a%20b?limit=20').waitFor()
+  await page.getByRole('region', { name: 'Request preview' }).getByText('/things/a%20b?limit=20').waitFor()
   await page.getByText('"Which thing"').waitFor()
 
   await page.getByLabel('Headers').fill('X-Limit: {{number:limit}}')
@@ -82,42 +82,42 @@ it('what follows from typing stands beside it at once, and it is sent, saved and
   expect(await url.getAttribute('aria-invalid')).toBe('true')
   await page.getByLabel('Headers').fill('X-Limit: {{integer:limit}}')
   await page.locator('#note-url .error').waitFor({ state: 'detached' })
-  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  expect(await page.getByLabel('Description of id for the model').inputValue()).toBe('Which thing')
 
   await page.getByRole('button', { name: 'Send' }).click()
-  await page.getByRole('region', { name: 'Body of the answer' }).getByText('"/things/a%20b?limit=20"').waitFor()
+  await page.getByRole('region', { name: 'Response body' }).getByText('"/things/a%20b?limit=20"').waitFor()
   await page.getByText('200 OK', { exact: true }).waitFor()
   expect(fake.seen.at(-1)).toMatchObject({ url: '/things/a%20b?limit=20', headers: { 'x-limit': '20' } })
 
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: 'Which server shall offer it?' }).waitFor()
-  // What it was tried with is there still.
+  await page.getByRole('heading', { name: 'Add this tool to a server' }).waitFor()
+  // The value that it was tried with is kept.
   await expect.poll(() => page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
-  await page.getByRole('button', { name: 'Offer it' }).click()
+  await page.getByRole('button', { name: 'Add to server' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
   expect(await patchbay.services.db.instance.count({ where: { name: 'get_thing' } })).toBe(1)
   expect(complaints.take()).toEqual([])
 })
 
-it('what is typed of a parameter is not lost while its place is written, broken and mended', async () => {
+it('the description of a parameter is kept while its placeholder is broken and fixed', async () => {
   const { page } = await signUp()
   await page.goto('/toolkits/new-tool')
   const url = page.getByLabel('URL', { exact: true })
   await url.fill('https://a.example/{{id}}')
-  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByLabel('Description of id for the model').fill('Which thing')
   await url.fill('https://a.example/{{i')
   await page.locator('#note-url .error').waitFor()
-  await page.getByLabel('What id is, for the model').waitFor({ state: 'detached' })
+  await page.getByLabel('Description of id for the model').waitFor({ state: 'detached' })
   await url.fill('https://a.example/{{id}}')
-  await page.getByLabel('What id is, for the model').waitFor()
-  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  await page.getByLabel('Description of id for the model').waitFor()
+  expect(await page.getByLabel('Description of id for the model').inputValue()).toBe('Which thing')
 })
 
-it('one who types in a parameter’s row goes on typing there while the page follows', async () => {
+it('the focus stays in a parameter’s row while the page updates', async () => {
   const { page } = await signUp()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}/{{other}}')
-  const row = page.getByLabel('What id is, for the model')
+  const row = page.getByLabel('Description of id for the model')
   await row.focus()
   for (const word of ['Which', ' thing', ' is', ' meant']) {
     const answered = page.waitForResponse('**/tool-preview')
@@ -129,7 +129,7 @@ it('one who types in a parameter’s row goes on typing there while the page fol
   expect(await page.evaluate('document.activeElement.name')).toBe('parameter:id:description')
 })
 
-it('by keyboard alone a tool is written, sent and saved', async () => {
+it('a tool can be written, sent and saved with the keyboard alone', async () => {
   const { page } = await signUp()
   await page.goto('/toolkits/new-tool')
   // The name has the focus already.
@@ -149,7 +149,7 @@ it('by keyboard alone a tool is written, sent and saved', async () => {
   expect(await listKeyboardFaults(page)).toEqual([])
 })
 
-it('nobody leaves a page with unsaved text by accident, and its draft is offered back', async () => {
+it('leaving a page with unsaved changes asks first, and the draft can be restored', async () => {
   const { page } = await signUp()
   const path = await makeTool(page)
   await page.goto(path)
@@ -174,7 +174,7 @@ it('nobody leaves a page with unsaved text by accident, and its draft is offered
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
-it('a session that ends in the middle of editing costs nothing that was typed, and is nobody else’s to read', async () => {
+it('input survives the end of the session, and nobody else can restore it', async () => {
   const { page, context, email } = await signUp()
   const path = await makeTool(page)
   await page.goto(path)
@@ -184,7 +184,7 @@ it('a session that ends in the middle of editing costs nothing that was typed, a
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByLabel('Password').waitFor()
 
-  await signIn(page, `person${++people}@example.com`, '/sign-up')
+  await signIn(page, `person${++userCount}@example.com`, '/sign-up')
   await page.goto(path)
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
   await context.clearCookies()
@@ -201,29 +201,29 @@ it('a session that ends in the middle of editing costs nothing that was typed, a
   })
 })
 
-it('a save that is refused shows the form with everything, and keeps it should the page be left', async () => {
+it('a rejected save keeps all input, also after leaving the page', async () => {
   const { page } = await signUp()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}')
-  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByLabel('Description of id for the model').fill('Which thing')
   await page.getByLabel('Name', { exact: true }).fill('not a name')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator('#note-name .error').waitFor()
-  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  expect(await page.getByLabel('Description of id for the model').inputValue()).toBe('Which thing')
   page.on('dialog', dialog => dialog.accept())
   await page.goto('/toolkits')
   await page.goto('/toolkits/new-tool')
   await page.getByRole('button', { name: 'Restore' }).click()
-  await page.getByLabel('What id is, for the model').waitFor()
-  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  await page.getByLabel('Description of id for the model').waitFor()
+  expect(await page.getByLabel('Description of id for the model').inputValue()).toBe('Which thing')
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('not a name')
   await page.getByLabel('Name', { exact: true }).fill('taken_back')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=created')
-  expect(await page.getByLabel('What id is, for the model').inputValue()).toBe('Which thing')
+  expect(await page.getByLabel('Description of id for the model').inputValue()).toBe('Which thing')
 })
 
-it('of two tabs the other is told that the tool was saved, and shows both versions before it saves over', async () => {
+it('a second tab is told that the tool was saved, and shows both versions before it overwrites', async () => {
   const { page, context } = await signUp()
   const path = await makeTool(page)
   const other = await context.newPage()
@@ -244,7 +244,7 @@ it('of two tabs the other is told that the tool was saved, and shows both versio
   expect(await other.getByText('You have unsaved changes').count()).toBe(0)
 })
 
-it('of two people the second is told, and may save over the first', async () => {
+it('a second user is told of the first user’s changes, and can overwrite them', async () => {
   const first = await signUp()
   const path = await makeTool(first.page)
   const second = await signUp()
@@ -267,40 +267,40 @@ it('of two people the second is told, and may save over the first', async () => 
   expect(await description(second.page).inputValue()).toBe('The second one’s')
 })
 
-it('without scripts the main path is whole: written, looked at, sent, saved, offered', async () => {
+it('a tool can be written, previewed, sent, saved and added to a server without scripts', async () => {
   const { page } = await signUp({ javaScriptEnabled: false })
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('plainly')
   await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/:id`)
-  await page.getByRole('button', { name: 'Look again' }).click()
-  await page.getByRole('button', { name: 'Turn them into {{id}}' }).click()
-  await page.getByText('Found in the request, one').waitFor()
-  await page.getByLabel('What id is, for the model').fill('Which thing')
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'Convert to {{id}}' }).click()
+  await page.getByText('1 parameter').waitFor()
+  await page.getByLabel('Description of id for the model').fill('Which thing')
   await page.getByRole('textbox', { name: 'id', exact: true }).fill('7')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('200 OK', { exact: true }).waitFor()
   expect(fake.seen.at(-1)).toMatchObject({ url: '/7' })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('button', { name: 'Offer it' }).click()
+  await page.getByRole('button', { name: 'Add to server' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
   const tool = await patchbay.services.db.tool.findFirst({ where: { name: 'plainly' } })
   expect(tool).toMatchObject({ definition: { parameters: { id: { description: 'Which thing' } } } })
 })
 
-it('how long answers are kept is refused beside its field where the tool is not read-only, and saved once it is', async () => {
+it('caching shows an error beside its field unless the tool is read-only', async () => {
   const { page } = await signUp()
   const path = await makeTool(page)
-  await page.getByLabel('Keep answers for, s').fill('60')
-  await page.getByLabel('Kept answers are').selectOption('The same for everybody')
+  await page.getByLabel('Cache responses for (s)').fill('60')
+  await page.getByLabel('Cache scope').selectOption('Shared')
   await page.getByRole('button', { name: 'Save' }).click()
   const note = page.locator('#note-cacheSeconds')
   await note.getByText('is only for tools marked read-only').waitFor()
-  expect(await page.getByLabel('Keep answers for, s').getAttribute('aria-invalid')).toBe('true')
-  await page.getByLabel('Only reads, changes nothing').selectOption('Yes')
+  expect(await page.getByLabel('Cache responses for (s)').getAttribute('aria-invalid')).toBe('true')
+  await page.getByLabel('Read-only').selectOption('Yes')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').first().waitFor()
   await page.goto(path)
-  expect(await page.getByLabel('Keep answers for, s').inputValue()).toBe('60')
-  expect(await page.getByLabel('Kept answers are').inputValue()).toBe('yes')
-  expect(await note.textContent()).toContain('The same request is answered again meanwhile')
+  expect(await page.getByLabel('Cache responses for (s)').inputValue()).toBe('60')
+  expect(await page.getByLabel('Cache scope').inputValue()).toBe('yes')
+  expect(await note.textContent()).toContain('Repeated requests get the cached response')
 })

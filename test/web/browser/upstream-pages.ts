@@ -139,7 +139,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     state: 'looked-at',
     act: async page => {
       await page.getByLabel('Text of an answer').fill(SAMPLE)
-      await page.getByLabel('Leave out').fill('trucks[].links\nnote')
+      await page.getByLabel('Drop fields').fill('trucks[].links\nnote')
       await page.getByText(/% fewer tokens$/).waitFor()
     },
   },
@@ -151,7 +151,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     act: async page => {
       await page.getByLabel('Tokens of an answer, at most').fill('a few')
       await page.getByLabel('Transform', { exact: true }).fill('users[')
-      await page.getByLabel('Keep answers for, s').fill('60')
+      await page.getByLabel('Cache responses for (s)').fill('60')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Not saved yet').waitFor()
     },

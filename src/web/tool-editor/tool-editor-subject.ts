@@ -11,22 +11,29 @@ import type { ToolService } from '../../tools/tools.service.ts'
 export type Choice = { value: string; text: string }
 
 type Common = {
-  /** What is typed belongs to them: nobody else is offered it back. */
+  /** Owner of drafts: nobody else can restore them. */
   userId: string
   mayBuild: boolean
-  /** Servers of the organization, to try the tool as it is wired in one, and to offer it. */
+  /** Servers of the organization, to try the tool with their bindings or to add it. */
   servers: readonly Choice[]
 }
 
-/** What the editor is open on: a saved tool, a new one of a toolkit, or a new one whose toolkit is made with it. */
-export type EditorHome = Common &
+/** What the editor edits: a saved tool, a new tool of a toolkit, or a new tool whose toolkit is created with it. */
+export type EditorSubject = Common &
   (
-    | { kind: 'tool'; tool: Tool; toolkit: Toolkit; organization: Choice; offers: readonly ToolOffer[]; live: number }
+    | {
+        kind: 'tool'
+        tool: Tool
+        toolkit: Toolkit
+        organization: Choice
+        offers: readonly ToolOffer[]
+        openConnections: number
+      }
     | { kind: 'in-toolkit'; toolkit: Toolkit; organization: Choice }
     | { kind: 'new'; organizations: readonly Choice[]; organizationId: string }
   )
 
-export type HomeParts = {
+export type SubjectParts = {
   db: Database
   accounts: {
     getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
@@ -34,11 +41,10 @@ export type HomeParts = {
   toolkits: ToolkitService
   tools: ToolService
   servers: ServerService
-  /** Connections that clients hold open to a server, in this process. */
+  /** Number of open client connections to a server, in this process. */
   openStreams: (serverId: string) => number
 }
 
-/** Servers that a list offers; who has more finds the tool's place from the server's own pages. */
 const MAX_SERVERS_LISTED = 200
 
 const mayBuildIn = (actor: Actor, organizationId: string): boolean => {
@@ -46,7 +52,7 @@ const mayBuildIn = (actor: Actor, organizationId: string): boolean => {
   return role !== undefined && mayRole(role, 'build')
 }
 
-export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, openStreams }: HomeParts) => {
+export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, openStreams }: SubjectParts) => {
   const listServersOf = async (actor: Actor, organizationId: string): Promise<Choice[]> => {
     if (!mayBuildIn(actor, organizationId)) return []
     const found = await servers.listServers(actor, { limit: MAX_SERVERS_LISTED, afterId: undefined })
@@ -55,7 +61,7 @@ export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, open
       .map(({ id, name }) => ({ value: id, text: name }))
   }
 
-  /** Of somebody else's public toolkit the organization's name is nobody's business. */
+  /** Hides the name of another organization whose public toolkit is shown. */
   const findOrganization = async (actor: Actor, id: string): Promise<Choice> => {
     const { organizations } = await accounts.getMe(actor)
     return { value: id, text: organizations.find(organization => organization.id === id)?.name ?? 'Gallery' }
@@ -68,13 +74,13 @@ export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, open
   })
 
   return {
-    /** `not_found` where the tool is neither one's own nor of a public toolkit. */
-    openTool: async (actor: Actor, id: string): Promise<EditorHome & { kind: 'tool' }> => {
+    /** Throws `not_found` unless the tool belongs to the actor's organizations or to a public toolkit. */
+    openTool: async (actor: Actor, id: string): Promise<EditorSubject & { kind: 'tool' }> => {
       const tool = await tools.getTool(actor, id)
       const toolkit = await toolkits.getToolkit(actor, tool.toolkitId)
       const offers = await listToolOffers(db, id, organizationIdsOf(actor))
       const serverIds = new Set(offers.map(({ serverId }) => serverId))
-      const live = [...serverIds].reduce((sum, serverId) => sum + openStreams(serverId), 0)
+      const openConnections = [...serverIds].reduce((sum, serverId) => sum + openStreams(serverId), 0)
       const organization = await findOrganization(actor, toolkit.organizationId)
       return {
         kind: 'tool',
@@ -83,19 +89,19 @@ export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, open
         toolkit,
         organization,
         offers,
-        live,
+        openConnections,
       }
     },
 
-    /** For a new tool: `not_found` and `forbidden` as saving it would be. */
-    openToolkit: async (actor: Actor, id: string): Promise<EditorHome & { kind: 'in-toolkit' }> => {
+    /** Throws `not_found` or `forbidden` if a tool could not be saved in this toolkit. */
+    openToolkit: async (actor: Actor, id: string): Promise<EditorSubject & { kind: 'in-toolkit' }> => {
       const toolkit = await tools.getToolkitForTools(actor, id)
       const organization = await findOrganization(actor, toolkit.organizationId)
       return { kind: 'in-toolkit', ...(await commonOf(actor, toolkit.organizationId)), toolkit, organization }
     },
 
-    /** For a tool whose toolkit is made with it; `chosen` is the organization that the form names, if it does. */
-    openNew: async (actor: Actor, chosen: string): Promise<EditorHome & { kind: 'new' }> => {
+    /** `chosen` is the organization selected in the form, or empty. */
+    openNew: async (actor: Actor, chosen: string): Promise<EditorSubject & { kind: 'new' }> => {
       if (chosen !== '') assertMay(actor, chosen, 'build')
       const { organizations } = await accounts.getMe(actor)
       const options = organizations
@@ -103,7 +109,7 @@ export const createEditorHomes = ({ db, accounts, toolkits, tools, servers, open
         .map(({ id, name }) => ({ value: id, text: name }))
       const organizationId = options.find(({ value }) => value === chosen)?.value ?? options[0]?.value
       if (organizationId === undefined) {
-        throw new AppError('forbidden', 'Making things takes an organization in which your role is builder or above.')
+        throw new AppError('forbidden', 'You need the role builder, admin or owner in an organization.')
       }
       return { kind: 'new', ...(await commonOf(actor, organizationId)), organizations: options, organizationId }
     },

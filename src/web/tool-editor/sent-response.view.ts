@@ -3,22 +3,22 @@ import { isLongText } from '../../runtime/call/compiled-server.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
-/** Longest body that is shown, in characters: above it a page is no pleasure, and the whole can be had with cURL. */
+/** A page with a longer body would be slow; cURL gives the whole. */
 const MAX_SHOWN_CHARACTERS = 100_000
 
-/** What came of sending a tool, ready to be shown. */
-export type AnswerView = {
-  /** `200 OK`; undefined where no answer came. */
+/** The outcome of sending a tool's request, formatted. */
+export type ResponseView = {
+  /** `200 OK`; undefined without a response. */
   status: string | undefined
   state: 'good' | 'failed'
   time: string | undefined
   size: string | undefined
   headers: readonly { name: string; value: string }[]
-  /** Undefined where there is nothing to read. */
+  /** Undefined if it is empty or not text. */
   body: readonly JsonSegment[] | undefined
-  /** What stands in place of the body, or beside it. */
+  /** Shown in place of the body or below it. */
   remark: string | undefined
-  /** Why no answer came, in the words that a model would read. */
+  /** The error as the model would read it. */
   failure: string | undefined
 }
 
@@ -27,18 +27,18 @@ const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|javascript|ndjson|csv)\b|x-www-for
 const listHeaders = (headers: Record<string, string | string[]>) =>
   Object.entries(headers).flatMap(([name, value]) => [value].flat().map(one => ({ name, value: one })))
 
-const describeBody = (body: string, type: string, size: string): Pick<AnswerView, 'body' | 'remark'> => {
-  if (body === '') return { body: undefined, remark: 'The answer has no body.' }
+const describeBody = (body: string, type: string, size: string): Pick<ResponseView, 'body' | 'remark'> => {
+  if (body === '') return { body: undefined, remark: 'The response has no body.' }
   const isText = type === '' ? !body.includes('\uFFFD') : TEXT_TYPE.test(type)
   if (!isText) {
     const [essence = ''] = type.split(';')
-    const what = essence.startsWith('image/') ? `An image, ${essence}` : essence || 'Bytes of no known type'
-    return { body: undefined, remark: `${what}, ${size}. The model gets it as it is.` }
+    const kind = essence.startsWith('image/') ? `Image (${essence})` : essence || 'Binary data of unknown type'
+    return { body: undefined, remark: `${kind}, ${size}. The model gets it unchanged.` }
   }
   const isCut = body.length > MAX_SHOWN_CHARACTERS
   if (isCut) {
     const shown = { text: body.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed(), isKey: false }
-    return { body: [shown], remark: `The beginning of ${size}.` }
+    return { body: [shown], remark: `Showing only the beginning of ${size}.` }
   }
   return { body: formatJson(body) ?? [{ text: body, isKey: false }], remark: undefined }
 }
@@ -49,7 +49,7 @@ const textOfResult = ({ result }: ToolTest): string => {
   return first?.type === 'text' ? first.text : ''
 }
 
-export const toAnswerView = (test: ToolTest): AnswerView => {
+export const toResponseView = (test: ToolTest): ResponseView => {
   const { response } = test
   if (response === undefined) {
     const nothing = { status: undefined, time: undefined, size: undefined, headers: [], body: undefined }
@@ -59,14 +59,14 @@ export const toAnswerView = (test: ToolTest): AnswerView => {
   const size = formatBytes(bytes)
   const type = [headers['content-type'] ?? ''].flat()[0] ?? ''
   const isGood = status >= 200 && status < 300
-  const isRefused = isGood && !isLongText(test.result) && test.result.isError === true
+  const isError = isGood && !isLongText(test.result) && test.result.isError === true
   return {
     status: `${status} ${statusText}`.trim(),
-    state: isGood && !isRefused ? 'good' : 'failed',
+    state: isGood && !isError ? 'good' : 'failed',
     time: formatDuration(durationMs),
     size,
     headers: listHeaders(headers),
     ...describeBody(body, type, size),
-    failure: isRefused ? textOfResult(test) : undefined,
+    failure: isError ? textOfResult(test) : undefined,
   }
 }

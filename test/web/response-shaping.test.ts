@@ -9,10 +9,10 @@ const HOSTILE = '"><script>alert(1)</script>'
 const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
 const fake = runFakeApi()
 
-let people = 0
+let userCount = 0
 const signUp = async () => {
-  const address = `198.51.100.${++people}`
-  const email = `person${people}@example.com`
+  const address = `198.51.100.${++userCount}`
+  const email = `person${userCount}@example.com`
   const browser = createPageBrowser(patchbay.origin, { address })
   await browser.get('/sign-up')
   await browser.submit('/sign-up', { email, password: PASSWORD })
@@ -26,7 +26,7 @@ const form = (fields: Record<string, string> = {}) => ({
   toolkitTitle: 'Mine',
   ...fields,
 })
-/** What stands in one of the two texts, without its markup. */
+/** Returns one of the two previews, without markup. */
 const side = (html: string, title: 'Before' | 'After'): string | undefined =>
   new RegExp(`<pre class="side-text"[^>]*aria-label="${title}">(.*?)</pre>`, 's')
     .exec(html)?.[1]
@@ -35,28 +35,28 @@ const sampleIn = (html: string): string => /name="sample" value="([^"]*)"/.exec(
 const noteOf = (html: string, field: string): string =>
   (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '').replaceAll(/<[^>]+>/g, '').trim()
 
-it('an answer that one was sent is shown with other rules to them, and to nobody else', async () => {
+it('a stored response is previewed with other rules for its user, and for nobody else', async () => {
   const person = await signUp()
   const sent = await person.submit('/tool-send', form())
   const sample = sampleIn(sent.html)
   expect(sample).toMatch(/^[0-9a-f-]{36}$/)
-  const asked = fake.seen.length
+  const requests = fake.seen.length
   const transform = { transformLanguage: 'jmespath', transform: 'method' }
   const looked = await person.submit('/tool-preview', form({ sample, ...transform }))
   expect(side(looked.html, 'After')).toBe('GET')
   expect(side(looked.html, 'Before')).toContain('/things')
-  expect(fake.seen).toHaveLength(asked)
+  expect(fake.seen).toHaveLength(requests)
 
   const stranger = await signUp()
   for (const id of [sample, 'made-up', HOSTILE]) {
     const { html } = await stranger.submit('/tool-preview', form({ sample: id, ...transform }))
     expect(side(html, 'After')).toBeUndefined()
-    expect(html).toContain('Send it again: the answer that it was shown with is not kept any more')
+    expect(html).toContain('Send the request again: the response is no longer stored')
     expect(html).not.toContain('<script>alert')
   }
 })
 
-it('rules that cannot be are refused beside their fields, and everything typed stays', async () => {
+it('invalid rules show errors beside their fields, and all input is kept', async () => {
   const person = await signUp()
   const typed = {
     transformLanguage: 'jsonata',
@@ -70,18 +70,18 @@ it('rules that cannot be are refused beside their fields, and everything typed s
   expect(noteOf(html, 'transform')).toMatch(/^Line 1, column 3: this is no JSONata: /)
   expect(noteOf(html, 'dropFields')).toMatch(/^Line 2, column 3: a path is written like items\[\]\.name/)
   expect(noteOf(html, 'maxStringLength')).toBe(
-    'The length of strings must be a whole number of characters from 20 to 1,000,000.',
+    'The max string length must be a whole number of characters from 20 to 1,000,000.',
   )
-  expect(html).toContain('<option value="yes" selected>As Markdown</option>')
+  expect(html).toContain('<option value="yes" selected>Convert to Markdown</option>')
   expect(html).toContain('a ] &quot;&gt;&lt;script&gt;')
   expect(html).not.toContain('<script>alert')
   const short = await person.submit('/toolkits/new-tool', form({ maxStringLength: '5' }))
   expect(noteOf(short.html, 'maxStringLength')).toBe(
-    'The length of strings must be a whole number of characters from 20 to 1,000,000.',
+    'The max string length must be a whole number of characters from 20 to 1,000,000.',
   )
 })
 
-it('what is saved of the rules is in the form again, and taken away by emptying it', async () => {
+it('saved rules are shown in the form, and removed by clearing it', async () => {
   const person = await signUp()
   const rules = {
     transformLanguage: 'jmespath',
@@ -107,13 +107,13 @@ it('what is saved of the rules is in the form again, and taken away by emptying 
   expect((await db.tool.findUniqueOrThrow({ where: { id } })).definition).not.toHaveProperty('response')
 })
 
-it('an answer whose tool is wired to a secret is kept with the secret masked', async () => {
+it('a response is stored with the secrets of its tool masked', async () => {
   const person = await signUp()
   const server = await person.submit('/servers/new', { name: 'Desk', access: 'private' })
   const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
   const row = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })
   const actor = await patchbay.services.accounts.findActorByUserId(row.ownerId)
-  if (actor === undefined) throw new Error('nobody')
+  if (actor === undefined) throw new Error('user not found')
   await patchbay.services.globals.putGlobal(actor, serverId, 'key', { value: 'very-secret-value', secret: true })
   const fields = form({ headers: 'X-Key: {{key}}', serverId })
   const { html } = await person.submit('/tool-send', fields)

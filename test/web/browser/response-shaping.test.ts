@@ -31,7 +31,7 @@ afterAll(async () => {
   await fake.close()
 })
 
-const shoot = async (page: Page, name: string): Promise<void> => {
+const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   const folder = join(import.meta.dirname, '../../../test-output/tool-shaping')
   await mkdir(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
@@ -55,13 +55,13 @@ const after = (page: Page) => page.getByRole('region', { name: 'After' })
 const before = (page: Page) => page.getByRole('region', { name: 'Before' })
 const transform = (page: Page) => page.getByLabel('Transform', { exact: true })
 
-it('what is sent of an answer stands beside what came, and follows what is typed, until it is saved', async () => {
+it('the shaped response is shown beside the original, and follows the input', async () => {
   const page = await newTool()
   const complaints = watchComplaints(page)
-  await page.getByText('Send it once: then the answer stands here').waitFor()
+  await page.getByText('Send a request to preview the response').waitFor()
   await page.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('as many tokens as before').waitFor()
-  await page.getByLabel('Leave out').fill('orders[]._links\ntotal')
+  await page.getByText('same number of tokens').waitFor()
+  await page.getByLabel('Drop fields').fill('orders[]._links\ntotal')
   await page.getByText(/^\d+ % fewer tokens$/).waitFor()
   await after(page).getByText('https://api.example.com').waitFor({ state: 'detached' })
   expect(await before(page).textContent()).toContain('_links')
@@ -72,12 +72,12 @@ it('what is sent of an answer stands beside what came, and follows what is typed
     .locator('#note-transform .error')
     .getByText(/^Line 1, column \d+: this is no JSONata: /)
     .waitFor()
-  await page.getByText('It stands here again once what is wrong with it is mended.').waitFor()
+  await page.getByText('Fix the errors to preview the response.').waitFor()
   await transform(page).fill('orders[state = "open"].{"id": id, "customer": customer.name, "note": note}')
   await after(page).getByText('"Customer 57"').waitFor()
-  await page.getByLabel('HTML', { exact: true }).selectOption('As Markdown')
+  await page.getByLabel('HTML', { exact: true }).selectOption('Convert to Markdown')
   await after(page).getByText('**bold**').waitFor()
-  await page.getByLabel('Longest string, characters').fill('25')
+  await page.getByLabel('Max string length').fill('25')
   await after(page)
     .getByText(/more characters\)/)
     .waitFor()
@@ -89,18 +89,18 @@ it('what is sent of an answer stands beside what came, and follows what is typed
   ] as const) {
     await page.emulateMedia({ colorScheme: scheme })
     await page.setViewportSize({ width, height: 900 })
-    await shoot(page, `${scheme}-${width}`)
+    await takeScreenshot(page, `${scheme}-${width}`)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   }
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=created')
   expect(await transform(page).inputValue()).toContain('"customer": customer.name')
-  expect(await page.getByLabel('Leave out').inputValue()).toBe('orders[]._links\ntotal')
+  expect(await page.getByLabel('Drop fields').inputValue()).toBe('orders[]._links\ntotal')
   expect(await page.getByLabel('HTML', { exact: true }).inputValue()).toBe('yes')
   expect(complaints.take()).toEqual([])
 })
 
-it('a transform that never ends says so in the preview, and what is typed next is shown', async () => {
+it('an endless transform is reported in the preview, and the next input is previewed again', async () => {
   const page = await newTool()
   await page.getByRole('button', { name: 'Send' }).click()
   await before(page).waitFor()
@@ -110,13 +110,13 @@ it('a transform that never ends says so in the preview, and what is typed next i
   await expect.poll(() => after(page).textContent()).toBe('60')
 })
 
-it('without scripts it is sent and looked at again with other rules', async () => {
+it('the preview works without scripts', async () => {
   const page = await newTool(false)
   await page.getByRole('button', { name: 'Send' }).click()
   await before(page).waitFor()
   await page.getByLabel('Language', { exact: true }).selectOption('JMESPath')
   await transform(page).fill('orders[0].customer.name')
-  await page.getByRole('button', { name: 'Look again' }).click()
+  await page.getByRole('button', { name: 'Refresh' }).click()
   expect(await after(page).textContent()).toBe('Customer 0')
   expect(fake.seen.length).toBeGreaterThan(0)
 })

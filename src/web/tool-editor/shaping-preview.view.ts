@@ -4,7 +4,7 @@ import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 import type { EditorState } from './tool-editor-state.ts'
 
-/** Of each text, in characters: enough to see what is done, and a page that stays quick while one types. */
+/** Keeps the page fast while the user types. */
 const MAX_SHOWN_CHARACTERS = 20_000
 
 type Side = { title: string; tokens: string | undefined; size: string; body: readonly JsonSegment[]; isCut: boolean }
@@ -21,21 +21,21 @@ const toSide = (title: string, { text, bytes, tokens }: ShapingPreview['before']
   }
 }
 
-/** "82 % fewer tokens"; only what was counted. */
+/** "82 % fewer tokens"; undefined if the tokens were not counted. */
 const savingOf = ({ before, after }: ShapingPreview): string | undefined => {
   if (before.tokens === undefined || after?.tokens === undefined || before.tokens === 0) return undefined
   const saved = 1 - after.tokens / before.tokens
-  if (Math.abs(saved) < 0.005) return 'as many tokens as before'
+  if (Math.abs(saved) < 0.005) return 'same number of tokens'
   return saved > 0 ? `${Math.floor(saved * 100)} % fewer tokens` : `${Math.ceil(-saved * 100)} % more tokens`
 }
 
-/** What a model gets of the answer that the tool was last tried with, before and after what is done with it. */
-export const toShapedView = ({ form, read, preview }: EditorState) => ({
+/** Shows the last response before and after shaping. */
+export const toShapingPreview = ({ form, read, preview }: EditorState) => ({
   sample: form.sample,
   ...toSides(preview?.shaping, hintOf(form.sample !== '', read.responseErrors.length > 0)),
 })
 
-/** An answer before and after; `hint`: what is to be done where there is none to show. */
+/** `hint` says what to do if there is no response to show. */
 export const toSides = (shaping: ShapingPreview | undefined, hint: string) => ({
   hint,
   failure: shaping?.failure,
@@ -48,9 +48,9 @@ export const toSides = (shaping: ShapingPreview | undefined, hint: string) => ({
       : [...(shaping.after === undefined ? [] : [toSide('After', shaping.after)]), toSide('Before', shaping.before)],
 })
 
-const hintOf = (hasSample: boolean, isBroken: boolean): string => {
-  if (isBroken) return 'It stands here again once what is wrong with it is mended.'
+const hintOf = (hasSample: boolean, hasErrors: boolean): string => {
+  if (hasErrors) return 'Fix the errors to preview the response.'
   return hasSample
-    ? 'Send it again: the answer that it was shown with is not kept any more, or the request cannot be read.'
-    : 'Send it once: then the answer stands here before and after, while you type.'
+    ? 'Send the request again: the response is no longer stored, or the request is invalid.'
+    : 'Send a request to preview the response before and after shaping.'
 }

@@ -1,19 +1,19 @@
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { numberInWords } from '../operator/count-in-words.ts'
 import { formatJson } from '../overview/format-json.ts'
-import { toAnswerView } from './tool-answer.view.ts'
+import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
+import { RESPONSE_HINTS } from './response-rules-form.ts'
+import { toResponseView } from './sent-response.view.ts'
+import { toShapingPreview } from './shaping-preview.view.ts'
 import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
-import { namesInOffer, offerPlaces } from './tool-editor-places.ts'
-import { RESPONSE_HINTS } from './tool-editor-response.ts'
 import type { EditorState } from './tool-editor-state.ts'
-import { toShapedView } from './tool-shaped.view.ts'
 
-const PLACE_WORDS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
+const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
   base: 'URL',
   host: 'host',
   path: 'path',
@@ -27,9 +27,9 @@ const PLACE_WORDS: Readonly<Record<TemplateParameter['places'][number]['kind'], 
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const neededText = ({ required, default: value }: TemplateParameter, texts: ParameterTexts): string => {
-  if (value !== undefined) return textOf(value)
-  if (texts.default) return texts.default
+const requiredText = ({ required, default: value }: TemplateParameter, texts: ParameterTexts): string => {
+  if (value !== undefined) return `no, default ${textOf(value)}`
+  if (texts.default) return `no, default ${texts.default}`
   return required ? 'yes' : 'no'
 }
 
@@ -53,21 +53,21 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
     pattern: isText || texts.pattern ? field('pattern') : undefined,
   }
   const { description: _description, ...more } = fields
-  const said = Object.values(more).filter(one => one !== undefined && one.value !== '').length
+  const setCount = Object.values(more).filter(one => one !== undefined && one.value !== '').length
   return {
     name,
     type,
-    where: [...new Set(places.map(({ kind }) => PLACE_WORDS[kind]))].join(', '),
-    needed: neededText(parameter, texts),
+    location: [...new Set(places.map(({ kind }) => LOCATIONS[kind]))].join(', '),
+    required: requiredText(parameter, texts),
     fields,
     advice: advice.get(`parameter:${name}:description`),
-    said: said === 0 ? undefined : numberInWords(said),
+    setCount: setCount === 0 ? undefined : numberInWords(setCount),
     isOpen: Object.values(more).some(one => one !== undefined && one.errors.length > 0),
   }
 }
 
-/** What is said of parameters that the request does not have now: kept in the form, should it have them again. */
-const toKept = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
+/** Keeps the fields of parameters that the request no longer has, in case they come back. */
+const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
   const found = new Set(read.template.parameters.map(({ name }) => name))
   return [
     ...[...form.parameters].flatMap(([name, texts]) =>
@@ -105,7 +105,7 @@ const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) 
 
 type Segment = { text: string; kind?: 'mask' | 'key' }
 
-/** Secrets stand as dots in what execution gives out. */
+/** The mask of secrets in requests. */
 const MASK = /(•••)/
 const maskSegments = (text: string): Segment[] =>
   text
@@ -122,8 +122,8 @@ const toRequestSegments = (request: NonNullable<DraftPreview['request']>): Segme
   return [...maskSegments(` ${request.url}`), ...headers, ...body]
 }
 
-/** Parameters that the model is not shown, with where their values come from instead. */
-const toHidden = (bindings: Bindings, { read, preview }: EditorState) =>
+/** Returns the parameters hidden from the model, with their sources. */
+const toBoundParameters = (bindings: Bindings, { read, preview }: EditorState) =>
   read.template.parameters.flatMap(({ name }) => {
     const binding = bindingOf(bindings, name)
     if (binding.source === 'exposed') return []
@@ -132,7 +132,7 @@ const toHidden = (bindings: Bindings, { read, preview }: EditorState) =>
   })
 
 const toSeen = (state: EditorState) => {
-  const { seen, cost, preview, home, form } = state
+  const { seen, cost, preview, subject, form } = state
   if (seen === undefined || cost === undefined) return undefined
   return {
     name: seen.name || 'unnamed',
@@ -142,54 +142,53 @@ const toSeen = (state: EditorState) => {
     ofDescription: formatNumber(cost.ofDescription),
     encoding: cost.encoding,
     advice: state.advice.get(WHOLE_TOOL),
-    where: home.servers.find(({ value }) => value === form.serverId)?.text,
-    hidden: toHidden(preview?.bindings ?? {}, state),
+    where: subject.servers.find(({ value }) => value === form.serverId)?.text,
+    hidden: toBoundParameters(preview?.bindings ?? {}, state),
   }
 }
 
 const quoteList = (names: readonly string[]): string => names.map(name => `{{${name}}}`).join(', ')
 
 const toUrlOffer = (url: string) => {
-  const offer = offerPlaces(url)
-  return offer === undefined ? undefined : { url: offer, places: quoteList(namesInOffer(url)) }
+  const offer = convertPlaceholders(url)
+  return offer === undefined ? undefined : { url: offer, placeholders: quoteList(foreignPlaceholderNames(url)) }
 }
 
-/** What stands beneath a field while nothing is wrong with it. */
 const HINTS = {
-  name: 'What the model calls: letters, digits, _ and -',
+  name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
   description: 'Say when to use it. The model reads this before every call.',
-  url: 'Type {{ for a parameter. ? makes it optional, = gives a default.',
-  headers: 'One a line, such as Accept: application/json',
+  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default.',
+  headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',
-  cacheSeconds: 'For tools that only read. The same request is answered again meanwhile, unless the API forbids it.',
-  outputSchema: 'JSON Schema of the answer: clients get the answer as structured content then',
-  inputSchema: 'JSON Schema instead of the one that the parameters make',
-  allowedOrigins: 'One a line. Needed where a parameter decides where a request with a secret goes.',
+  cacheSeconds: 'For read-only tools. Repeated requests get the cached response, unless the API forbids caching.',
+  outputSchema: 'JSON Schema of the response. Clients then get structured content.',
+  inputSchema: 'JSON Schema to use instead of the one generated from the parameters',
+  allowedOrigins: 'One per line. Required if a parameter sets where a request with a secret goes.',
   ...RESPONSE_HINTS,
   toolkitTitle: '',
 } as const
 
-/** The part of the editor that follows from what is typed: answered alone while somebody types. */
-export const toLiveView = (state: EditorState) => {
-  const { read, preview, placed, form, test, home } = state
+/** The parts of the editor that change while the user types. */
+export const toPreviewView = (state: EditorState) => {
+  const { read, preview, placed, form, test, subject } = state
   const tryFields = toTryFields(state)
   const shown = new Set(tryFields.map(({ name }) => name))
   const count = read.template.parameters.length
   return {
-    mayBuild: home.mayBuild,
+    mayBuild: subject.mayBuild,
     notes: Object.fromEntries(placed),
     advice: Object.fromEntries(state.advice),
     hints: {
       ...HINTS,
-      timeoutMs: `${formatNumber(state.defaultTimeoutMs)} unless you say; ${formatNumber(state.maxTimeoutMs)} at most`,
+      timeoutMs: `Default ${formatNumber(state.defaultTimeoutMs)}, max ${formatNumber(state.maxTimeoutMs)}`,
     },
     bodyWarning: read.bodyWarning,
-    urlOffer: home.mayBuild ? toUrlOffer(form.url) : undefined,
+    urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
     rows: read.template.parameters.map(parameter => toRow(parameter, state)),
-    found: count === 0 ? undefined : numberInWords(count),
-    kept: toKept(state, shown),
+    parameterCount: count === 0 ? undefined : formatCount(count, 'parameter'),
+    hiddenFields: toHiddenFields(state, shown),
     tryFields,
     method: read.definition.method,
     request: preview?.request && toRequestSegments(preview.request),
@@ -197,7 +196,7 @@ export const toLiveView = (state: EditorState) => {
     missing: preview?.problem?.split('\n'),
     isEmpty: form.url.trim() === '',
     seen: toSeen(state),
-    answer: test && toAnswerView(test),
-    shaped: toShapedView(state),
+    response: test && toResponseView(test),
+    shaped: toShapingPreview(state),
   }
 }

@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readTemplate } from '../../src/templates/compile.ts'
 import { formatJson } from '../../src/web/overview/format-json.ts'
+import { convertPlaceholders, foreignPlaceholderNames } from '../../src/web/tool-editor/foreign-placeholders.ts'
 import { placeErrors } from '../../src/web/tool-editor/tool-editor-errors.ts'
-import { namesInOffer, offerPlaces } from '../../src/web/tool-editor/tool-editor-places.ts'
 
 const Pieces = z.array(z.object({ text: z.string(), type: z.string().optional() }))
 const Module = z.object({ splitTemplate: z.custom<(text: string) => unknown>(value => typeof value === 'function') })
 
-/** Texts in which the signs of templates are frequent. */
+/** Texts with many characters that are special in templates. */
 const templateText = fc
   .array(
     fc.oneof(
@@ -22,7 +22,7 @@ const templateText = fc
   )
   .map(pieces => pieces.join(''))
 
-describe('the colouring of a template', () => {
+describe('the highlighting of a template', () => {
   let split: (text: string) => z.infer<typeof Pieces>
   beforeAll(async () => {
     const path = join(import.meta.dirname, '../../public/js/template-highlight.js')
@@ -30,7 +30,7 @@ describe('the colouring of a template', () => {
     split = text => Pieces.parse(splitTemplate(text))
   })
 
-  it('shows the text itself, whatever it is', () => {
+  it('keeps any text unchanged', () => {
     fc.assert(
       fc.property(templateText, text => {
         expect(
@@ -43,25 +43,25 @@ describe('the colouring of a template', () => {
     )
   })
 
-  it('colours the places that the server finds, as it types them', () => {
-    const place = fc.record({
+  it('highlights the placeholders that the server finds, with their types', () => {
+    const placeholder = fc.record({
       before: fc.constantFrom('', 'a', '/', '\\\\', '\\{{literal}} ', 'é'),
       type: fc.constantFrom('', 'integer:', 'number:', 'boolean:', 'json:', 'url:', 'string:'),
       name: fc.constantFrom('a', 'b_1', 'c.d', 'e-f'),
       end: fc.constantFrom('', '?'),
     })
     fc.assert(
-      fc.property(fc.uniqueArray(place, { selector: ({ name }) => name, maxLength: 4 }), places => {
-        const body = places.map(({ before, type, name, end }) => `${before}{{${type}${name}${end}}}`).join(' ')
+      fc.property(fc.uniqueArray(placeholder, { selector: ({ name }) => name, maxLength: 4 }), placeholders => {
+        const body = placeholders.map(({ before, type, name, end }) => `${before}{{${type}${name}${end}}}`).join(' ')
         const headers = [{ name: 'Content-Type', value: 'text/plain' }]
         const { parameters } = readTemplate({ method: 'POST', url: 'https://a.example/', headers, body })
-        const coloured = split(body).flatMap(({ type }) => type ?? [])
-        expect(coloured).toEqual(parameters.map(({ type }) => type))
+        const types = split(body).flatMap(({ type }) => type ?? [])
+        expect(types).toEqual(parameters.map(({ type }) => type))
       }),
     )
   })
 
-  it('colours neither a literal brace pair nor what names no type', () => {
+  it('highlights neither a literal brace pair nor an unknown type', () => {
     expect(split('\\{{a}} {{b} {{colour:c}} {{number:d=1}}')).toEqual([
       { text: '\\{{a}} {{b} {{colour:c}} ' },
       { text: '{{number:d=1}}', type: 'number' },
@@ -69,7 +69,7 @@ describe('the colouring of a template', () => {
   })
 })
 
-describe('a URL with the places of other tools', () => {
+describe('a URL with placeholders of other tools', () => {
   it.each([
     ['https://api.example.com/users/{id}', 'https://api.example.com/users/{{id}}', ['id']],
     [
@@ -81,9 +81,9 @@ describe('a URL with the places of other tools', () => {
     ['https://{tenant}.example.com/a/{id}.json', 'https://{{tenant}}.example.com/a/{{id}}.json', ['tenant', 'id']],
     ['https://api.example.com/users/%7Bid%7D', 'https://api.example.com/users/{{id}}', ['id']],
     ['{{url:base}}/:id/{{other}}', '{{url:base}}/{{id}}/{{other}}', ['id']],
-  ])('%s is offered as ours', (url, offered, names) => {
-    expect(offerPlaces(url)).toBe(offered)
-    expect(namesInOffer(url)).toEqual(expect.arrayContaining(names))
+  ])('%s is converted', (url, offered, names) => {
+    expect(convertPlaceholders(url)).toBe(offered)
+    expect(foreignPlaceholderNames(url)).toEqual(expect.arrayContaining(names))
     expect(readTemplate({ method: 'GET', url: offered, headers: [] }).errors).toEqual([])
   })
 
@@ -93,11 +93,11 @@ describe('a URL with the places of other tools', () => {
     'https://api.example.com/{}/{not a name}/\\{{x}}',
     '{{url:base}}/{{integer:id=1}}',
     '',
-  ])('%s is left alone', url => {
-    expect(offerPlaces(url)).toBeUndefined()
+  ])('%s is left unchanged', url => {
+    expect(convertPlaceholders(url)).toBeUndefined()
   })
 
-  it('is turned once and for all, and nothing else of it changes', () => {
+  it('is converted completely, without other changes', () => {
     const piece = fc.constantFrom(
       '{id}',
       ':name',
@@ -117,9 +117,9 @@ describe('a URL with the places of other tools', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
         const url = `https://a.example/${pieces.join('')}`
-        const once = offerPlaces(url)
+        const once = convertPlaceholders(url)
         if (once === undefined) return
-        expect(offerPlaces(once) ?? once).toBe(once)
+        expect(convertPlaceholders(once) ?? once).toBe(once)
         const bare = (text: string) => text.replaceAll(/[{}:]|%7B|%7D/gi, '')
         expect(bare(once)).toBe(bare(url))
       }),
@@ -128,21 +128,23 @@ describe('a URL with the places of other tools', () => {
   })
 })
 
-describe('JSON laid out for reading', () => {
-  it('says the same, with numbers and texts as they were written', () => {
+describe('formatted JSON', () => {
+  it('has the same value, with numbers and strings as written', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
-        const laidOut = formatJson(JSON.stringify(value)) ?? []
-        expect(JSON.parse(laidOut.map(({ text }) => text).join(''))).toEqual(JSON.parse(JSON.stringify(value)))
+        const formatted = formatJson(JSON.stringify(value)) ?? []
+        expect(JSON.parse(formatted.map(({ text }) => text).join(''))).toEqual(JSON.parse(JSON.stringify(value)))
       }),
     )
     const text = '{"big":123456789012345678901234567890,"a\\u0041":[1.0,2e3],"a\\u0041":{}}'
-    const laidOut = (formatJson(text) ?? []).map(segment => segment.text).join('')
-    expect(laidOut.replaceAll(/\s/g, '')).toBe(text)
-    expect(laidOut).toBe('{\n  "big": 123456789012345678901234567890,\n  "a\\u0041": [1.0, 2e3],\n  "a\\u0041": {}\n}')
+    const formatted = (formatJson(text) ?? []).map(segment => segment.text).join('')
+    expect(formatted.replaceAll(/\s/g, '')).toBe(text)
+    expect(formatted).toBe(
+      '{\n  "big": 123456789012345678901234567890,\n  "a\\u0041": [1.0, 2e3],\n  "a\\u0041": {}\n}',
+    )
   })
 
-  it('marks keys and nothing else, and leaves alone what is no JSON', () => {
+  it('marks only keys, and ignores invalid JSON', () => {
     const keys = formatJson('{"a": "b: \\"c\\":", "d": [{"e": 1}]}')?.flatMap(({ text, isKey }) =>
       isKey ? [text] : [],
     )
@@ -153,7 +155,7 @@ describe('JSON laid out for reading', () => {
 })
 
 describe('errors', () => {
-  it('stand beside the field that they are in, counted as that field counts', () => {
+  it('are assigned to their field, with its line and column', () => {
     const placed = placeErrors(
       [
         { path: 'headers[1].value', message: 'line 1, column 3: "x" cannot be a name' },
@@ -176,7 +178,7 @@ describe('errors', () => {
     })
   })
 
-  it('of two places stand beside both', () => {
+  it('that mention two fields are assigned to both', () => {
     const message =
       'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1: give it one type in every place'
     const placed = placeErrors([{ path: 'headers[0].value', message }], [{ line: 3, valueColumn: 9 }])

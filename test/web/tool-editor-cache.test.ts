@@ -9,17 +9,17 @@ const noteOf = (html: string, field: string): string =>
     .replaceAll(/<[^>]+>/g, '')
     .replaceAll('&quot;', '"')
     .trim()
-const chosen = (html: string, id: string): string | undefined =>
+const selectedOption = (html: string, id: string): string | undefined =>
   /<option value="([^"]*)" selected/.exec(html.slice(html.indexOf(`id="${id}"`)).split('</select>', 1)[0] ?? '')?.[1]
 
-describe('how long a tool keeps its answers, in the editor', () => {
+describe('the cache settings of a tool, in the editor', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let people = 0
+  let userCount = 0
 
   const signUp = async () => {
     const browser = createPageBrowser(patchbay.origin)
-    const email = `keeper${++people}@example.com`
+    const email = `user${++userCount}@example.com`
     await browser.get('/sign-up')
     await browser.submit('/sign-up', { email, password: 'correct horse battery staple' })
     await browser.get('/toolkits/new-tool')
@@ -36,13 +36,13 @@ describe('how long a tool keeps its answers, in the editor', () => {
     ...more,
   })
 
-  it('is saved, shown again, and taken away', async () => {
+  it('are saved, shown again, and removed', async () => {
     const browser = await signUp()
     const { location = '' } = await browser.submit('/toolkits/new-tool', form({ cacheSeconds: '3,600' }))
     const [path = ''] = location.split('?')
     const { html } = await browser.get(path)
     expect(inputsOf(html).get('cacheSeconds')).toBe('3600')
-    expect(chosen(html, 'cacheShared')).toBe('yes')
+    expect(selectedOption(html, 'cacheShared')).toBe('yes')
     const version = inputsOf(html).get('version') ?? ''
     const saved = await browser.submit(path, form({ version, cacheSeconds: ' ' }))
     expect(saved.status).toBe(303)
@@ -53,24 +53,24 @@ describe('how long a tool keeps its answers, in the editor', () => {
   })
 
   it.each([
-    [{ readOnlyHint: '' }, 'The time to keep answers is only for tools marked read-only (readOnlyHint): say yes to'],
-    [{ readOnlyHint: 'no' }, 'The time to keep answers is only for tools marked read-only'],
-    [{ cacheSeconds: 'soon' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
-    [{ cacheSeconds: '-5' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
-    [{ cacheSeconds: '0' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
-    [{ cacheSeconds: '86401' }, 'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ readOnlyHint: '' }, 'The cache time is only for tools marked read-only (readOnlyHint): set "Read-only" to Yes'],
+    [{ readOnlyHint: 'no' }, 'The cache time is only for tools marked read-only'],
+    [{ cacheSeconds: 'soon' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '-5' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '0' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
+    [{ cacheSeconds: '86401' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
     [
       { cacheSeconds: '"><script>alert(1)</script>' },
-      'The time to keep answers must be a whole number of seconds from 1 to 86,400, a day.',
+      'The cache time must be a whole number of seconds from 1 to 86,400, a day.',
     ],
-  ])('is refused beside its field, and keeps what was typed: %j', async (wrong, sentence) => {
+  ])('show an error beside the field and keep the input: %j', async (wrong, sentence) => {
     const browser = await signUp()
     const typed = form(wrong)
     const { status, html } = await browser.submit('/toolkits/new-tool', typed)
     expect(status).toBe(400)
     expect(noteOf(html, 'cacheSeconds')).toContain(sentence)
     expect(inputsOf(html).get('cacheSeconds')).toBe(typed.cacheSeconds)
-    expect(chosen(html, 'cacheShared')).toBe('yes')
+    expect(selectedOption(html, 'cacheShared')).toBe('yes')
     expect(html).not.toContain('<script>alert(1)')
   })
 })

@@ -7,10 +7,10 @@ import { ResponseRules, responseErrors } from '../../tools/response/response-rul
 import { readTypedNumber } from '../overview/typed-number.ts'
 import { errorsOf } from './tool-editor-errors.ts'
 
-/** Browsers send the lines of a text with CR LF. */
+/** Browsers send line breaks as CR LF. */
 const LINES = formText.transform(text => text.replaceAll('\r\n', '\n'))
 
-/** The fields of the steps that shape answers, as they are typed. */
+/** Form fields of the response rules. */
 export const RESPONSE_FIELDS = {
   htmlToMarkdown: formText,
   dropFields: LINES,
@@ -20,7 +20,6 @@ export const RESPONSE_FIELDS = {
 }
 type TypedResponse = Record<keyof typeof RESPONSE_FIELDS, string>
 
-/** The steps in the fields. */
 export const typedResponse = (response: AnswerShaping | undefined): TypedResponse => ({
   htmlToMarkdown: response?.htmlToMarkdown === true ? 'yes' : '',
   dropFields: (response?.dropFields ?? []).join('\n'),
@@ -29,23 +28,21 @@ export const typedResponse = (response: AnswerShaping | undefined): TypedRespons
   maxStringLength: response?.maxStringLength === undefined ? '' : String(response.maxStringLength),
 })
 
-/** What stands beneath the fields while nothing is wrong with them. */
 export const RESPONSE_HINTS = {
-  dropFields: 'One path a line, such as items[].links, *.html or **._meta',
-  transform: 'Gets the answer’s JSON and nothing else, and makes it anew: users[active].{"id": id, "name": name}',
-  maxStringLength: 'Longer texts are cut, and say by how much. Empty: none is.',
+  dropFields: 'One path per line, e.g. items[].links, *.html or **._meta',
+  transform: 'Transforms the JSON response, e.g. users[active].{"id": id, "name": name}',
+  maxStringLength: 'Longer strings are truncated. Leave empty for no limit.',
 } as const
 
-/** What the fields let one choose from. */
 export const RESPONSE_CHOICES = {
   languages: TRANSFORM_LANGUAGES.map(value => ({ value, text: LANGUAGE_NAMES[value] })),
   conversions: [
-    { value: '', text: 'As it comes' },
-    { value: 'yes', text: 'As Markdown' },
+    { value: '', text: 'Unchanged' },
+    { value: 'yes', text: 'Convert to Markdown' },
   ],
   sharing: [
-    { value: '', text: 'Each caller’s own' },
-    { value: 'yes', text: 'The same for everybody' },
+    { value: '', text: 'Per caller' },
+    { value: 'yes', text: 'Shared' },
   ],
 }
 
@@ -56,7 +53,7 @@ const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerS
     ? undefined
     : { language: transformLanguage === 'jmespath' ? 'jmespath' : 'jsonata', expression: transform }
 
-/** What the form says is done with answers, and what of it cannot be done. */
+/** Reads the response rules from the form, and returns their errors. */
 export const readResponse = (
   form: TypedResponse,
 ): { response: AnswerShaping | undefined; errors: readonly FieldError[] } => {

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { TOOL_BODY_LIMIT, type ToolPageParts } from './tool-editor.pages.ts'
+import { createToolEditor } from './tool-editor.ts'
+import { parseToolForm, type ToolForm } from './tool-editor-form.ts'
+import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
+
+const options = { config: { access: 'user' }, bodyLimit: TOOL_BODY_LIMIT } as const
+
+/** The edited tool or toolkit, and the converted URL if its button was pressed. */
+const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText })
+const Id = z.uuid()
+
+/**
+ * Previews and sends a tool without saving it. Returns only the changing parts of the editor to its script, and the whole
+ * page without a script.
+ */
+export const toolPreviewPages =
+  (parts: ToolPageParts) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const subjects = createEditorSubjects(parts)
+    const editor = createToolEditor(parts)
+
+    const open = (
+      actor: Actor,
+      { tool, toolkit }: z.infer<typeof EditorParams>,
+      form: ToolForm,
+    ): Promise<EditorSubject> => {
+      if (Id.safeParse(tool).success) return subjects.openTool(actor, tool)
+      if (Id.safeParse(toolkit).success) return subjects.openToolkit(actor, toolkit)
+      return subjects.openNew(actor, form.organizationId)
+    }
+
+    app.post('/tool-preview', options, async (request, reply) => {
+      const actor = actorOf(request)
+      const params = EditorParams.parse(request.body ?? {})
+      const typed = parseToolForm(request.body)
+      const form = params.placedUrl === '' ? typed : { ...typed, url: params.placedUrl }
+      const subject = await open(actor, params, form)
+      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form)
+      return editor.show({ actor, reply }, subject, form, { extra: { isUnsaved: true } })
+    })
+
+    app.post('/tool-send', options, async (request, reply) => {
+      const actor = actorOf(request)
+      const params = EditorParams.parse(request.body ?? {})
+      const form = parseToolForm(request.body)
+      const subject = await open(actor, params, form)
+      try {
+        const test = await editor.send(actor, subject, form, signalOf(reply))
+        if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { test })
+        return editor.show({ actor, reply }, subject, form, { test, extra: { isUnsaved: true } })
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+        if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { rejected: error })
+        const rejection = { rejected: error, status: error.status, extra: { isUnsaved: true } }
+        return editor.show({ actor, reply }, subject, form, rejection)
+      }
+    })
+  }
