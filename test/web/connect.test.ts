@@ -49,7 +49,7 @@ describe('the instructions for connecting a client', () => {
   })
 
   it.each([LOCAL_URL, `https://localhost/s/${ID}`, `http://10.0.0.7:8080/s/${ID}`])(
-    'says of %s that Claude’s servers do not reach it, and how Claude Desktop does',
+    'explain that Claude’s servers cannot reach %s, but Claude Desktop can',
     url => {
       const panel = panelOf({ url })
       expect(hrefOf(panel, 'Claude')).toBe('#connect-claude')

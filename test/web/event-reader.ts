@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 export type LiveEvent = { event: string; data: unknown }
 
-/** Reads server-sent events as EventSource does. `next` resolves with the next of that name, seen or to come. */
+/** Reads server-sent events like EventSource. `next` resolves with the next event of that name, received or not. */
 export const readEvents = async (url: string, headers: Record<string, string>) => {
   const controller = new AbortController()
   const response = await fetch(url, {
@@ -48,7 +48,7 @@ export const readEvents = async (url: string, headers: Record<string, string>) =
     status: response.status,
     headers: response.headers,
     seen,
-    /** Resolves when the other side, or `close`, has ended it. */
+    /** Resolves when the stream has ended. */
     closed,
     close: () => controller.abort(),
     next: async <T extends z.ZodType>(event: string, schema: T): Promise<z.output<T>> => {
@@ -63,7 +63,7 @@ export const readEvents = async (url: string, headers: Record<string, string>) =
   }
 }
 
-/** The `calls` event that holds a call of this tool. */
+/** Matches a `calls` event that contains a call of this tool. */
 export const callsOf = (tool: string) =>
   z.object({
     first: z.string(),

@@ -62,7 +62,7 @@ describe('a server’s address in a browser', () => {
   })
 
   it.each(['private', 'organization'])(
-    'tells of a %s server that it is there, and more to who may use it',
+    'shows that a %s server exists, and details to users who may use it',
     async access => {
       const { serverId } = await make(access)
       const other = await signUp(patchbay.origin)

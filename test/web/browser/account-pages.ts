@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { authorizeUrl, makeRequest, registerClient } from '../../oauth/support/client.ts'
 import { at, type PageRow } from './page-row.ts'
 
-/** For who is not signed in. */
+/** Pages for visitors who are not signed in. */
 export const strangerPages: readonly PageRow[] = [
   { route: 'GET /', path: at('/'), state: 'landing', who: 'stranger' },
   { route: 'GET /sign-in', path: at('/sign-in'), who: 'stranger' },
@@ -28,14 +28,14 @@ export const strangerPages: readonly PageRow[] = [
 
 const PASSWORD = 'correct horse battery staple'
 
-/** Types a name into the form of a new token, and sends it when the session is over. */
-const sendTooLate = async (page: Page): Promise<void> => {
+/** Submits the form for a new token after the session has ended. */
+const submitAfterSession = async (page: Page): Promise<void> => {
   await page.getByLabel('Name').fill(`Night script "><script>alert(1)</script> ${'long '.repeat(12)}`)
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Create token' }).click()
 }
 
-/** One's own account, and what is answered when its session is over. */
+/** Pages of a user's own account, and those shown after the session has ended. */
 export const accountPages: readonly PageRow[] = [
   { route: 'GET /account', path: at('/account') },
   {
@@ -87,7 +87,7 @@ export const accountPages: readonly PageRow[] = [
     who: 'leaver',
     status: 401,
     act: async page => {
-      await sendTooLate(page)
+      await submitAfterSession(page)
       await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
     },
   },
@@ -97,7 +97,7 @@ export const accountPages: readonly PageRow[] = [
     state: 'session-over-again',
     status: 401,
     act: async page => {
-      await sendTooLate(page)
+      await submitAfterSession(page)
       await page.getByLabel('Email').fill('dispatch@kestrel.example')
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByRole('button', { name: 'Sign in' }).click()

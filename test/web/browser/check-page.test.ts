@@ -11,20 +11,20 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A page without a fault but for what stands in its middle, with the stylesheet given. */
-const show = (middle: string, style = '') =>
+/** Shows a page that is correct except for its content and style. */
+const show = (content: string, style = '') =>
   page.setContent(`<!doctype html><html lang="en"><head><title>Planted · Patchbay</title><style>${style}</style></head>
-    <body><header>Bar</header><main><h1>Planted</h1>${middle}</main><footer>Foot</footer></body></html>`)
+    <body><header>Bar</header><main><h1>Planted</h1>${content}</main><footer>Foot</footer></body></html>`)
 
 describe('the check of a page', () => {
-  it('finds nothing where there is nothing', async () => {
+  it('finds nothing on a correct page', async () => {
     await show(
       '<p><a href="/x">A link</a></p><form><label for="a">A</label> <input id="a"> <button>Send</button></form>',
     )
     expect(await checkPage(page)).toEqual([])
   })
 
-  it('goes round again where what stood there was replaced meanwhile, as a page does that follows what it shows', async () => {
+  it('tries the keyboard again if elements were replaced meanwhile, as on a live page', async () => {
     await show('<p id="first"><button>A</button></p><p id="last"><button>B</button></p>')
     await page.evaluate(`
       const first = document.getElementById('first')
@@ -36,45 +36,45 @@ describe('the check of a page', () => {
   it.each([
     ['a part that is too wide', '<div class="wide">x</div>', '.wide { width: 500px }', /360 px: scrolls sideways/],
     [
-      'a row that is to stand in lines',
+      'a row that should be stacked',
       '<div class="scroll" tabindex="0"><p class="wide" data-stack>x</p></div>',
       '.scroll { overflow-x: auto } .wide { width: 500px }',
-      /360 px: .* though its rows are to stand in lines/,
+      /360 px: .* although its rows should be stacked/,
     ],
     ['a button on another', '<button>A</button><button class="b">B</button>', '.b { margin-left: -20px }', /overlaps/],
     [
-      'a button under something',
+      'a covered button',
       '<div class="around"><button>A</button><i></i></div>',
       '.around { position: relative; width: 60px } i { position: absolute; inset: 0; background: red }',
       /<button> A is covered by <i>/,
     ],
-    ['pale text', '<p class="pale">Pale</p>', '.pale { color: #ccc; background: #fff }', /axe color-contrast/],
+    ['low contrast', '<p class="pale">Pale</p>', '.pale { color: #ccc; background: #fff }', /axe color-contrast/],
     [
-      'text that is pale in the dark scheme alone',
+      'low contrast in the dark theme only',
       '<p class="pale">Pale</p>',
       ':root { color-scheme: light dark } .pale { color: light-dark(#000, #555); background: light-dark(#fff, #222) }',
       /360 px, dark: axe color-contrast/,
     ],
     [
-      'small buttons side by side on a narrow screen alone',
+      'small buttons on narrow screens only',
       '<div><button>A</button><button>B</button></div>',
       'div { display: flex } @media (width < 400px) { button { width: 14px; height: 14px; padding: 0; border: 0 } }',
       /360 px, dark: axe target-size/,
     ],
     [
-      'a part that is too wide for a middling screen alone',
+      'a part that is too wide for medium screens only',
       '<div class="wide">x</div>',
       '@media (700px < width < 800px) { .wide { width: 900px } }',
       /768 px: scrolls sideways/,
     ],
     ['a field without a name', '<input>', '', /axe label/],
     ['a heading that skips a level', '<h4>Deep</h4>', '', /axe heading-order/],
-    ['two first headings', '<h1>Again</h1>', '', /has 2 of h1/],
-    ['an id that is there twice', '<p id="a">A</p><p id="a">B</p>', '', /has the id "a" twice/],
-    ['a focus that nothing shows', '<button>A</button>', ':focus { outline: none }', /nothing shows that <button> A/],
-    ['a button that the keyboard is kept from', '<div inert><button>A</button></div>', '', /Tab does not reach/],
-  ])('finds %s', async (_what, middle, style, fault) => {
-    await show(middle, style)
+    ['two h1 headings', '<h1>Again</h1>', '', /has 2 of h1/],
+    ['a duplicate id', '<p id="a">A</p><p id="a">B</p>', '', /has the id "a" twice/],
+    ['an invisible focus', '<button>A</button>', ':focus { outline: none }', /nothing shows that <button> A/],
+    ['a button that the keyboard cannot reach', '<div inert><button>A</button></div>', '', /Tab does not reach/],
+  ])('finds %s', async (_what, content, style, fault) => {
+    await show(content, style)
     expect((await checkPage(page)).join('\n')).toMatch(fault)
   })
 })

@@ -5,14 +5,14 @@ import type { CDPSession, Page } from 'playwright-core'
 import { z } from 'zod'
 
 const HEIGHT = 900
-/** Of a page with everything it loads, as it is encoded. */
+/** Of a page with everything it loads, compressed. */
 const MAX_PAGE_BYTES = 100_000
-/** A page that follows what it shows replaces parts of itself now and then, while the keyboard is tried. */
+/** Live pages can replace elements during the keyboard check. */
 const MAX_ROUNDS = 3
 
-/** Wrapped, so that it can be given to the same page twice. */
+/** In a function, so that it can run twice on the same page. */
 const PROBE = `(() => {${readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')}})()`
-/** Without the few characters that are not ASCII: for them the browser would hold all of it at twice its size. */
+/** ASCII only: otherwise the browser stores it at twice the size. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8').replace(
   /[^\0-\x7f]/g,
   unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -27,27 +27,27 @@ const probe = async (page: Page, call: string): Promise<string[]> =>
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
-/** The browser's own protocol, for this page: opened once, it is there as long as the page is. */
+/** Returns the page's DevTools session, opened once per page. */
 const sessionOf = (page: Page): Promise<CDPSession> => {
   const session = sessions.get(page) ?? page.context().newCDPSession(page)
   sessions.set(page, session)
   return session
 }
 
-/** By the protocol itself: as an argument of Page.evaluate the 0.6 MB take twice as long to arrive. */
+/** Uses the DevTools protocol: `Page.evaluate` takes twice as long for 0.6 MB. */
 const loadAxe = async (page: Page): Promise<void> => {
   const session = await sessionOf(page)
   const { exceptionDetails } = await session.send('Runtime.evaluate', { expression: `${AXE}; undefined` })
   if (exceptionDetails !== undefined) throw new Error(`axe-core was not loaded: ${exceptionDetails.text}`)
 }
 
-/** Nothing scrolls sideways, and whatever can be pressed is covered by nothing, at the width that the page has now. */
+/** Checks at the current width that the page does not scroll sideways and no control is covered. */
 const listLayoutFaults = (page: Page): Promise<string[]> => probe(page, 'listLayoutFaults')
 
-/** What axe-core finds, by all of its rules or by those named. Evaluating is not held to the page's policy. */
+/** Runs all rules of axe-core, or the given ones. The page's Content-Security-Policy does not apply to it. */
 const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
   if ((await page.evaluate('typeof axe')) === 'undefined') await loadAxe(page)
-  // What is found is told by its markup: to find a selector for each element is a third of the work.
+  // Reports markup instead of selectors, which take a third of the time.
   const options = { preload: false, resultTypes: ['violations'], selectors: false, ...(rules && { runOnly: rules }) }
   const found = await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
@@ -56,8 +56,8 @@ const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<str
   return Violations.parse(found).map(({ id, help, nodes }) => `axe ${id}: ${help}: ${nodes.slice(0, 3).join(' and ')}`)
 }
 
-/** Presses Tab until it has come round. */
-const goRoundByKeyboard = async (page: Page): Promise<z.infer<typeof Round>> => {
+/** Presses Tab through the whole page. */
+const tabThroughPage = async (page: Page): Promise<z.infer<typeof Round>> => {
   const presses = z.int().parse(await page.evaluate(`${PROBE}; pageProbe.beginKeyboard()`))
   const session = await sessionOf(page)
   const tab = { type: 'rawKeyDown', key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 } as const
@@ -65,11 +65,11 @@ const goRoundByKeyboard = async (page: Page): Promise<z.infer<typeof Round>> => 
   return Round.parse(await page.evaluate('pageProbe.endKeyboard()'))
 }
 
-/** Tab reaches whatever can be pressed or typed into, and one sees where one is. */
+/** Checks that Tab reaches every control, with a visible focus. */
 export const listKeyboardFaults = async (page: Page): Promise<string[]> => {
-  let round = await goRoundByKeyboard(page)
+  let round = await tabThroughPage(page)
   for (let left = MAX_ROUNDS - 1; left > 0 && round.isReplaced && round.faults.length > 0; left -= 1) {
-    round = await goRoundByKeyboard(page)
+    round = await tabThroughPage(page)
   }
   return round.faults
 }
@@ -79,30 +79,29 @@ const listWeightFaults = async (page: Page): Promise<string[]> => {
   return bytes < MAX_PAGE_BYTES ? [] : [`weighs ${bytes} bytes`]
 }
 
-/** Colours depend on the scheme alone and places on the width alone: between them these see all of both. */
-const LOOKS = [
+/** Colours depend only on the theme and layout only on the width, so these combinations cover both. */
+const VARIANTS = [
   { scheme: 'dark', width: 360, rules: ['color-contrast', 'target-size'] },
   { scheme: 'light', width: 768, rules: [] },
   { scheme: 'light', width: 1_280, rules: undefined },
 ] as const
 
 /**
- * What look.md asks of a page, of the one that is open: at three widths, in both schemes, by keyboard, for readers of
- * screens, and its weight. Answers what is wrong, as sentences; leaves the page 1280 px wide in the light scheme.
- * `seen` is called narrow in the dark scheme and wide in the light one, for screenshots.
+ * Checks the open page: layout at three widths, both themes, keyboard, screen readers, and its size. Returns the faults as
+ * sentences, and leaves the page 1280 px wide in the light theme. `seen` is called for screenshots.
  */
 export const checkPage = async (
   page: Page,
   seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
 ): Promise<string[]> => {
-  // What a page says can be read before its stylesheet is there.
+  // The content may be visible before the stylesheet is loaded.
   await page.waitForLoadState('load')
   await page.evaluate('document.fonts.ready.then(() => undefined)')
-  // What a page asks for by itself takes the place of what is looked at.
+  // Parts that load themselves would replace elements during the checks.
   await page.locator('[hx-trigger^="load"]').waitFor({ state: 'detached' })
   const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
-  for (const { scheme, width, rules } of LOOKS) {
+  for (const { scheme, width, rules } of VARIANTS) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: HEIGHT })
     add(`${width} px`, await listLayoutFaults(page))
@@ -114,25 +113,22 @@ export const checkPage = async (
   return faults
 }
 
-/**
- * What htmx says of a request that was given up: the page went, or the next request took its place. Of one that failed
- * it says `htmx:sendError` or `htmx:responseError` besides.
- */
-const GIVEN_UP = /^htmx:(sendAbort|afterRequest), /
+/** Logged by htmx for aborted requests. Failed ones also log `htmx:sendError` or `htmx:responseError`. */
+const ABORTED = /^htmx:(sendAbort|afterRequest), /
 
-/** Notes what the browser complains of from now on: breaches of the security policy, errors of scripts, of loading. */
+/** Records the browser's errors: violations of the security policy, script errors, failed loads. */
 export const watchComplaints = (page: Page) => {
   let complaints: string[] = []
   page.on('console', message => {
-    if (message.type() !== 'error' || GIVEN_UP.test(message.text())) return
+    if (message.type() !== 'error' || ABORTED.test(message.text())) return
     complaints.push(`${message.text()} (${message.location().url})`)
   })
   page.on('pageerror', ({ message }) => {
-    // The browser gives up fading from page to page when the next comes too soon: no script of ours is in it.
+    // The browser skips a view transition if the next page follows too soon.
     if (!message.startsWith('Transition was ')) complaints.push(`script: ${message}`)
   })
   return {
-    /** What there was since the last time. `status` is the one that the page itself was to be answered with. */
+    /** Returns the errors since the last call. `status` is the expected status of the page itself. */
     take: (status = 200): string[] => {
       const expected = `Failed to load resource: the server responded with a status of ${status}`
       const taken = complaints.filter(text => status < 400 || !text.startsWith(expected))

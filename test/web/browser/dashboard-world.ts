@@ -5,26 +5,26 @@ import { type ApiClient, signUp } from '../../support/api-client.ts'
 import { startTestApp } from '../../support/app.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { startFakeApi } from '../../support/fake-api.ts'
-import { answerCarrier, CARRIER_TOOLS, WIRING } from './carrier.ts'
+import { answerCarrier, BINDINGS, CARRIER_TOOLS } from './carrier-api.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-/** Names that people may give, and that pages have to bear: markup, another direction, signs, no place to break. */
+/** Names that are hard to display: markup, right-to-left text, emoji, and a long word without spaces. */
 export const HOSTILE_NAME = `"><script>alert(1)</script>'<%= 1 %>{{x}}&amp;`
 const NAMES = {
   rightToLeft: 'مكتب الشحن والتسليم',
-  signs: '🚚 Pickups 📦 & <b>returns</b>',
+  emoji: '🚚 Pickups 📦 & <b>returns</b>',
   long: 'Unbreakable_'.repeat(8).slice(0, 100),
 }
 
 const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
 const Token = z.object({ token: z.string() })
 
-/** A server with an instance of each of the tools, wired as `WIRING` says where it says something. */
+/** Adds an instance of each tool to a server, with its bindings. */
 const fillServer = async (api: ApiClient, serverId: string, toolIds: ReadonlyMap<string, string>) => {
   const instanceIds = new Map<string, string>()
   for (const [name, toolId] of toolIds) {
-    const instance = { toolId, name, bindings: WIRING[name] ?? {} }
+    const instance = { toolId, name, bindings: BINDINGS[name] ?? {} }
     instanceIds.set(name, (await api.create(`/servers/${serverId}/instances`, instance)).id)
   }
   return instanceIds
@@ -37,15 +37,15 @@ const makeTools = async (api: ApiClient, toolkitId: string, tools: readonly { na
 }
 
 export type WorldOptions = {
-  /** What the pages say where they are, in place of a port on this machine. */
+  /** Shown on the pages instead of the local address. */
   baseUrl?: string
-  /** What they say where the carrier's API is, once it has been called. */
+  /** Shown as the address of the carrier's API, after it has been called. */
   carrierUrl?: string
 }
 
 /**
- * The application with what somebody has made in it who has used it for a while: the carrier of the mock, wired to its
- * globals and called; an empty server and a large one; hostile names; an organization with a member of each role.
+ * Starts Patchbay with the data of an experienced user: a server for a carrier's API with globals and calls, an empty
+ * server, a large one, hostile names, and an organization with members in several roles.
  */
 export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions = {}) => {
   const carrier = await startFakeApi(answerCarrier)
@@ -99,7 +99,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
 
   const emptyServer = await owner.create('/servers', { name: NAMES.rightToLeft, access: 'private' })
   const longServer = await owner.create('/servers', { name: NAMES.long, description: HOSTILE_NAME, access: 'public' })
-  await owner.create('/servers', { name: NAMES.signs, access: 'public' })
+  await owner.create('/servers', { name: NAMES.emoji, access: 'public' })
   const hostileToolkit = await owner.create('/toolkits', { title: HOSTILE_NAME, description: NAMES.rightToLeft })
   const many = Array.from({ length: 30 }, (_, index) => ({
     name: `${'tool_with_a_long_name_'.repeat(2)}${index}`,
@@ -156,7 +156,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     viewer,
     leaver: viewer,
     organizationId,
-    /** The viewer's own. */
+    /** The viewer's own organization. */
     emptyOrganizationId: own.organizationId,
     oauthClientId: oauthClient.id,
     serverId: server.id,
@@ -170,14 +170,14 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     instanceId: instances.get('track_shipment') ?? '',
     tokenId: token.id,
     executionId: executions.items[0]?.id ?? '',
-    /** A new personal access token of the owner's. */
+    /** Creates a personal access token of the owner. */
     makeToken: async () => Token.parse((await owner.expectOk('POST', '/tokens', { name: 'script' })).body).token,
-    /** Cookies of a browser in which this person is signed in. */
+    /** Signs in and returns the browser's cookies. */
     signIn: async (email: string) => {
       const browser = createBrowser(origin)
       const { status, text } = await browser.signIn(email, PASSWORD)
       if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
-      // What is bound to https is also sent to this machine itself.
+      // Browsers also send Secure cookies to localhost.
       const url = (baseUrl ?? origin).startsWith('https:') ? origin.replace('http:', 'https:') : origin
       return [...browser.cookies].map(([name, value]) => ({ name, value, url, secure: url.startsWith('https:') }))
     },

@@ -7,7 +7,7 @@ import { createBrowser } from '../../support/browser.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { echo, startFakeApi } from '../../support/fake-api.ts'
 import { checkPage, watchComplaints } from './check-page.ts'
-import { isEachPictured, takePicture } from './pictures.ts'
+import { takeScreenshot, takesScreenshots } from './screenshots.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** A browser at the sign-up page of an installation that nobody has used. */
+/** Opens a browser on a new installation. */
 const begin = async ({ hasScripts = true }: { hasScripts?: boolean } = {}) => {
   const app = await startTestApp()
   const context = await browser.newContext({ baseURL: app.origin, javaScriptEnabled: hasScripts })
@@ -44,9 +44,9 @@ const signUp = async (page: Page, email = 'ada@example.com'): Promise<void> => {
 }
 
 const check = (page: Page, name: string): Promise<string[]> =>
-  checkPage(page, isEachPictured ? (scheme, width) => takePicture(page, name, scheme, width) : undefined)
+  checkPage(page, takesScreenshots ? (scheme, width) => takeScreenshot(page, name, scheme, width) : undefined)
 
-/** What a client without a browser shows for the person who signed up. */
+/** Creates an access token for a client that cannot open a browser. */
 const makeToken = async (origin: string): Promise<string> => {
   const session = createBrowser(origin)
   await session.signIn('ada@example.com', PASSWORD)
@@ -54,7 +54,7 @@ const makeToken = async (origin: string): Promise<string> => {
   return Token.parse((await session.send('POST', '/tokens', { name: 'client' })).json()).token
 }
 
-/** Somebody at the page: what they press and type, and the screens they see, are counted. */
+/** Counts clicks, filled fields and screens. */
 const countSteps = (page: Page) => {
   const screens = new Set<string>()
   page.on('framenavigated', frame => {
@@ -76,7 +76,7 @@ const countSteps = (page: Page) => {
 }
 
 describe('the first minute on an empty installation', () => {
-  it('leads from the sign-up to a call by a client, which shows at once', async () => {
+  it('leads from the sign-up to a client’s call, which is shown at once', async () => {
     const { app, page, complaints, pathOf } = await begin()
     await signUp(page)
     await page.getByRole('heading', { name: 'Three steps to your first call' }).waitFor()
@@ -103,7 +103,7 @@ describe('the first minute on an empty installation', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('takes four clicks to an answer without a client, and needs no script', async () => {
+  it('takes four clicks to a result without a client, and needs no scripts', async () => {
     const { page, pathOf } = await begin({ hasScripts: false })
     await signUp(page)
     await page.getByRole('button', { name: 'Add sample API' }).click()
@@ -135,7 +135,7 @@ describe('the first minute on an empty installation', () => {
   })
 
   it.each([true, false])(
-    'is 4 screens, 4 fields and 3 clicks long to the answer of a tool of one’s own, scripts: %s',
+    'takes 4 screens, 4 fields and 3 clicks to the result of a user’s own tool, scripts: %s',
     async hasScripts => {
       const fake = await startFakeApi(echo)
       onTestFinished(() => fake.close())
@@ -156,13 +156,13 @@ describe('the first minute on an empty installation', () => {
       expect((await callText(client, 'get_order', { id: 'KF-1' })).isError).toBe(false)
       expect(fake.seen.map(({ url }) => url)).toEqual(['/orders/KF-1'])
       if (hasScripts) await page.locator('#first-call[data-state="arrived"]').waitFor()
-      // With the sign-up's, which was open before the counting began.
+      // Includes the sign-up page, which was open before counting.
       const { screens, fields, clicks } = counted()
       expect({ screens: screens + 1, fields, clicks }).toEqual({ screens: 4, fields: 4, clicks: 3 })
     },
   )
 
-  it('is the operator’s alone: who signs up later begins with the list', async () => {
+  it('is only for the operator; later users start with the list', async () => {
     const { page, pathOf } = await begin({ hasScripts: false })
     await signUp(page)
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -22,7 +22,7 @@ describe('the overview of a server, in a real browser', () => {
   })
   afterAll(() => browser?.close())
 
-  /** The page of a new server, as its owner sees it. */
+  /** Opens the page of a new server as its owner. */
   const open = async (options: BrowserContextOptions = {}) => {
     const owner = await signUp(patchbay.origin)
     const tool = { name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` }
@@ -46,7 +46,7 @@ describe('the overview of a server, in a real browser', () => {
     await client.close()
   }
 
-  it('shows a call as it comes in: the tick, the row, the figures; whatever a client calls itself, as a text', async () => {
+  it('shows a new call at once: the check mark, the row, the figures; with the client’s name as text', async () => {
     const { page, complaints, url } = await open()
     await page.getByText('Waiting for the first call…').waitFor()
     await page.getByText('No calls yet.').waitFor()
@@ -69,7 +69,7 @@ describe('the overview of a server, in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('puts a call that another process records late where its time is', async () => {
+  it('inserts a call that another process records late by its time', async () => {
     const { page, url, serverId } = await open()
     await callAs(url, 'claude-code')
     const names = page.locator('#calls tr code')
@@ -89,7 +89,7 @@ describe('the overview of a server, in a real browser', () => {
     await expect.poll(() => names.allTextContents()).toEqual(['get_thing', 'called_before'])
   })
 
-  it('says that a change is live, and on how many connections', async () => {
+  it('shows that a change is live, and on how many connections', async () => {
     const { owner, page, serverId, url } = await open()
     const controller = new AbortController()
     onTestFinished(() => controller.abort())
@@ -99,7 +99,7 @@ describe('the overview of a server, in a real browser', () => {
     await page.getByText('Changed just now. Online · 1 connection').waitFor()
   })
 
-  it('copies the address, and leads to what each client is told', async () => {
+  it('copies the address, and shows the instructions for each client', async () => {
     const { page, url } = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
     await page.getByRole('button', { name: 'Copy the MCP address' }).click()
     await page.getByText('Copied').waitFor()
@@ -108,7 +108,7 @@ describe('the overview of a server, in a real browser', () => {
     await page.getByText(`claude mcp add --transport http desk ${url}`).waitFor()
   })
 
-  it('shows all of it without scripts', async () => {
+  it('shows everything without scripts', async () => {
     const { page, url } = await open({ javaScriptEnabled: false })
     await page.getByRole('link', { name: 'Command line' }).click()
     await page.getByText(`claude mcp add --transport http desk ${url}`).waitFor()

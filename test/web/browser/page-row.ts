@@ -1,22 +1,21 @@
 import type { Page } from 'playwright-core'
 import type { DashboardWorld } from './dashboard-world.ts'
 
-/** One page as somebody meets it. A route whose page has several states has a row for each that looks different. */
+/** A page in one of its states. A route has a row for each state that looks different. */
 export type PageRow = {
-  /** As Fastify prints it. */
+  /** As printed by Fastify. */
   route: string
   path: (world: DashboardWorld) => string | Promise<string>
-  /** Of this row among those of its route; names the screenshot. */
+  /** Distinguishes the rows of a route; used in the screenshot's name. */
   state?: string
-  /** Left out: the owner, who is the operator as well. The leaver is the viewer with a session that may end. */
+  /** Default: the owner, who is also the operator. The leaver is the viewer, in a session that may end. */
   who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
-  /** Left out: 200. */
+  /** Default: 200. */
   status?: number
-  /** What is done on the page before it is looked at, such as sending its form. */
+  /** Done before the checks, such as submitting a form. */
   act?: (page: Page) => Promise<void>
 }
 
-/** The same address in every world. */
 export const at =
   (path: string): PageRow['path'] =>
   () =>

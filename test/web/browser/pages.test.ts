@@ -6,7 +6,7 @@ import { checkPage, watchComplaints } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
-import { isEachPictured, takePicture } from './pictures.ts'
+import { takeScreenshot, takesScreenshots } from './screenshots.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await world?.close()
 })
 
-/** The tab of one of the people, kept from page to page. */
+/** Returns the user's tab, which is reused for all pages. */
 const tabOf = async (who: PageRow['who'] = 'owner') => {
   const known = tabs.get(who)
   if (known !== undefined) return known
@@ -40,24 +40,24 @@ const tabOf = async (who: PageRow['who'] = 'owner') => {
 }
 
 describe('every page of the dashboard', () => {
-  it('is in the table of this test', () => {
+  it('has a row in the table', () => {
     const printed = readRoutes(world.app.app.http.printRoutes({ commonPrefix: false }))
-    const asked = printed.filter(route => route.startsWith('GET ') && !NO_PAGES_UNDER.test(route))
+    const routes = printed.filter(route => route.startsWith('GET ') && !NO_PAGES_UNDER.test(route))
     const listed = new Set([...PAGES.map(({ route }) => route), ...Object.keys(NOT_PAGES)])
-    expect(asked.length).toBeGreaterThan(10)
-    expect(asked.filter(route => !listed.has(route))).toEqual([])
-    expect([...listed].filter(route => !asked.includes(route))).toEqual([])
+    expect(routes.length).toBeGreaterThan(10)
+    expect(routes.filter(route => !listed.has(route))).toEqual([])
+    expect([...listed].filter(route => !routes.includes(route))).toEqual([])
   })
 
-  it.each(PAGES.map(row => [nameOf(row), row] as const))('%s looks and works as look.md says', async (name, row) => {
+  it.each(PAGES.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
     const { page, complaints } = await tabOf(row.who)
-    const answer = await page.goto(await row.path(world))
-    if (row.act === undefined) expect(answer?.status()).toBe(row.status ?? 200)
+    const response = await page.goto(await row.path(world))
+    if (row.act === undefined) expect(response?.status()).toBe(row.status ?? 200)
     await row.act?.(page)
-    const picture = (scheme: string, width: number) => takePicture(page, name, scheme, width)
-    const found = await checkPage(page, isEachPictured ? picture : undefined)
+    const picture = (scheme: string, width: number) => takeScreenshot(page, name, scheme, width)
+    const found = await checkPage(page, takesScreenshots ? picture : undefined)
     const faults = [...complaints.take(row.status), ...found]
-    if (faults.length > 0 && !isEachPictured) await picture('light', 1_280)
+    if (faults.length > 0 && !takesScreenshots) await picture('light', 1_280)
     expect(faults).toEqual([])
   })
 })

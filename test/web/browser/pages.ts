@@ -369,19 +369,19 @@ export const PAGES: readonly PageRow[] = [
 
 /** Routes for browsers that do not return a page. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
-  'GET /organizations/:id': 'leads to its members',
-  'GET /first-run': 'looked at in test/web/browser/first-run.test.ts, on an installation without a server',
+  'GET /organizations/:id': 'redirects to its members',
+  'GET /first-run': 'checked in test/web/browser/first-run.test.ts, on an installation without a server',
   'GET /servers/:uuid/live': 'server-sent events',
-  'GET /sign-in/code': 'only in the middle of a sign-in; without one it leads to /sign-in',
-  'GET /sign-in/external': 'leads to the external provider',
-  'GET /sign-in/external/callback': 'leads on',
-  'GET /sign-in/link': 'only in the middle of a sign-in; without one it leads to /sign-in',
-  'GET /connect/callback': 'leads on',
+  'GET /sign-in/code': 'only during a sign-in; otherwise redirects to /sign-in',
+  'GET /sign-in/external': 'redirects to the external provider',
+  'GET /sign-in/external/callback': 'redirects',
+  'GET /sign-in/link': 'only during a sign-in; otherwise redirects to /sign-in',
+  'GET /connect/callback': 'redirects',
   'GET /connect/client.json': 'a document',
-  'GET /oauth/authorize': 'leads to the page that asks for consent',
-  'GET /oauth/authorize/:uid': 'leads on',
+  'GET /oauth/authorize': 'redirects to the consent page',
+  'GET /oauth/authorize/:uid': 'redirects',
 }
 
-/** Where no page is: documents, streams, files, the API. */
+/** Documents, streams, files and the API. */
 export const NO_PAGES_UNDER =
   /^GET \/(?!.* for people$)(\*|api\/v1|assets|\.well-known|s\/|healthz|readyz|oauth\/jwks|oauth\/end)/

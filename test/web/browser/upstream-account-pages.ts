@@ -2,13 +2,13 @@ import { type OAuthFake, startOAuthFake } from '../../upstreams/oauth-fake.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { at, type PageRow } from './page-row.ts'
 
-/** Nothing answers there: it may not be asked. */
-const INWARD = 'https://10.0.0.1/mcp'
+/** Blocked, because it is a private address. */
+const PRIVATE_URL = 'https://10.0.0.1/mcp'
 
-type Wish = { auth: object; url?: string; connected?: 'good' | 'broken' }
+type Options = { auth: object; url?: string; connected?: 'good' | 'broken' }
 
-/** An upstream that wants an account; `connected`: with one, of the owner or of all. */
-const withUpstream = async (world: DashboardWorld, { auth, url = INWARD, connected }: Wish) => {
+/** Attaches an upstream that requires an account, and optionally connects one. */
+const withUpstream = async (world: DashboardWorld, { auth, url = PRIVATE_URL, connected }: Options) => {
   const { owner, organizationId, app } = world
   const server = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
   const { id } = await owner.create(`/servers/${server.id}/upstreams`, {
@@ -43,7 +43,7 @@ let fake: OAuthFake | undefined
 const edit = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
 const connect = 'GET /connect/:upstreamId'
 
-/** What pages show of accounts at MCP servers. */
+/** Pages that show accounts of MCP servers. */
 export const upstreamAccountPages: readonly PageRow[] = [
   { route: edit, path: async world => (await withUpstream(world, { auth: SHARED })).path, state: 'no-account' },
   {

@@ -6,7 +6,7 @@ import { atEndOfFile } from '../../support/end-of-file.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 
-/** Its tools stand in a file, as they are by then. */
+/** Reads its current tools from a file. */
 const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
@@ -36,10 +36,10 @@ const CHANGED = [
   ...TOOLS.slice(2),
 ]
 
-type Wish = { tools?: readonly object[]; now?: readonly object[] }
+type Options = { tools?: readonly object[]; now?: readonly object[] }
 
-/** A server with an MCP server that was heard, and a second whose tools would have the same names. */
-const withHeard = async ({ owner, organizationId }: DashboardWorld, { tools = TOOLS, now }: Wish = {}) => {
+/** A server with two connected MCP servers whose tools have the same names. */
+const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools = TOOLS, now }: Options = {}) => {
   mkdirSync(FOLDER, { recursive: true })
   const file = join(FOLDER, `${randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(tools))
@@ -63,7 +63,7 @@ const withHeard = async ({ owner, organizationId }: DashboardWorld, { tools = TO
 
 const route = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
 
-/** A command that is not there, which was asked once. */
+/** A command that does not exist, after one attempt. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
   const { id: serverId } = await owner.create('/servers', { name: 'Night desk', organizationId })
   const upstream = { name: 'nightly', transport: 'stdio', command: '/nowhere/to-be-found' }
@@ -72,7 +72,7 @@ const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<st
   return `/servers/${serverId}/sources/upstreams/${id}`
 }
 
-/** A tab of a server that passes requests on. */
+/** A tab of a passthrough server. */
 const onPassing =
   (tab: string) =>
   async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
@@ -86,33 +86,33 @@ const onPassing =
 const toolRoute = 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool'
 const SAMPLE = JSON.stringify({ gate: 7, trucks: [{ plate: HOSTILE_NAME, links: ['a', 'b'] }], note: 'x'.repeat(200) })
 
-/** The page of what becomes of a tool's answers. */
+/** The response settings of a tool. */
 const onTool =
   (name = 'read_gate', toolAnswers: object = {}) =>
   async (world: DashboardWorld): Promise<string> => {
-    const { first } = await withHeard(world)
+    const { first } = await withConnected(world)
     await world.owner.expectOk('PATCH', `/upstreams/${first.split('/').at(-1)}`, { toolAnswers })
     return `${first}/tool?${new URLSearchParams({ name })}`
   }
 
-/** What pages show of MCP servers that were heard, or failed. */
+/** Pages of MCP servers that are connected or have failed. */
 export const upstreamStatePages: readonly PageRow[] = [
-  { route, path: async world => (await withHeard(world)).first, state: 'offered' },
-  { route, path: async world => (await withHeard(world)).second, state: 'names-taken' },
-  { route, path: async world => `${(await withHeard(world)).first}?q=zzz`, state: 'nothing-found' },
-  { route, path: async world => `${(await withHeard(world)).first}?list=prompts`, state: 'no-prompt' },
+  { route, path: async world => (await withConnected(world)).first, state: 'offered' },
+  { route, path: async world => (await withConnected(world)).second, state: 'names-taken' },
+  { route, path: async world => `${(await withConnected(world)).first}?q=zzz`, state: 'nothing-found' },
+  { route, path: async world => `${(await withConnected(world)).first}?list=prompts`, state: 'no-prompt' },
   {
     route,
     path: async world => {
       const tools = Array.from({ length: 120 }, (_, index) => ({ ...TOOLS[1], name: `ramp_${index}` }))
-      return `${(await withHeard(world, { tools })).first}?page=2`
+      return `${(await withConnected(world, { tools })).first}?page=2`
     },
     state: 'many',
   },
-  { route, path: async world => (await withHeard(world, { now: CHANGED })).first, state: 'waiting' },
+  { route, path: async world => (await withConnected(world, { now: CHANGED })).first, state: 'waiting' },
   {
     route,
-    path: async world => (await withHeard(world, { now: CHANGED })).first,
+    path: async world => (await withConnected(world, { now: CHANGED })).first,
     state: 'waiting-viewer',
     who: 'viewer',
   },
@@ -158,12 +158,12 @@ export const upstreamStatePages: readonly PageRow[] = [
   },
   {
     route: 'GET /servers/:uuid/sources',
-    path: async world => (await withHeard(world, { now: CHANGED })).path,
+    path: async world => (await withConnected(world, { now: CHANGED })).path,
     state: 'changes-wait',
   },
   {
     route: 'GET /servers/:uuid',
-    path: async world => `/servers/${(await withHeard(world)).serverId}`,
+    path: async world => `/servers/${(await withConnected(world)).serverId}`,
     state: 'upstreams',
   },
   ...['', '/inspector', '/tools', '/sources'].map(tab => ({

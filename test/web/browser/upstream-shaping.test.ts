@@ -65,7 +65,7 @@ const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
   await page.goto(path)
   return page
 }
-const shoot = async (page: Page, name: string): Promise<void> => {
+const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   const folder = join(import.meta.dirname, '../../../test-output/upstream-shaping')
   await mkdir(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
@@ -76,7 +76,7 @@ const readAnswers = async () => {
 }
 const after = (page: Page) => page.getByRole('region', { name: 'After' })
 
-it('an answer that is pasted stands before and after the steps, as they are typed, until they are saved', async () => {
+it('a pasted response is shown before and after shaping while the rules are edited', async () => {
   const page = await open()
   const complaints = watchComplaints(page)
   await page.getByRole('link', { name: 'Answers of shop_list_orders: as the server says' }).click()
@@ -92,7 +92,7 @@ it('an answer that is pasted stands before and after the steps, as they are type
   await page.getByLabel('Transform', { exact: true }).fill('$count(orders)')
   await after(page).getByText('20', { exact: true }).waitFor()
   await page.getByLabel('Tokens of an answer, at most').fill('2,000')
-  await shoot(page, 'looked-at')
+  await takeScreenshot(page, 'looked-at')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   expect(await readAnswers()).toMatchObject({
@@ -105,11 +105,11 @@ it('an answer that is pasted stands before and after the steps, as they are type
   })
   await page.goto(path)
   await page.getByRole('link', { name: 'Answers of shop_list_orders: 2,000 tokens, shaped' }).waitFor()
-  await shoot(page, 'upstream')
+  await takeScreenshot(page, 'upstream')
   expect(complaints.take()).toEqual([])
 })
 
-it('calls the tool for an answer to look at, and keeps all that is typed', async () => {
+it('calls the tool for a sample response, and keeps all input', async () => {
   const page = await open()
   const complaints = watchComplaints(page)
   await page.goto(`${path}/tool?name=list_orders`)
@@ -131,11 +131,11 @@ it('calls the tool for an answer to look at, and keeps all that is typed', async
     'orders[].note',
   ])
   expect(await after(page).textContent()).not.toContain('bold')
-  await shoot(page, 'called')
+  await takeScreenshot(page, 'called')
   expect(complaints.take(400)).toEqual([])
 })
 
-it('works without scripts, on a narrow screen, and says what would break the schema', async () => {
+it('works without scripts on a narrow screen, and warns of results that violate the schema', async () => {
   const page = await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
   await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
   await page.getByLabel('Text of an answer').fill(SAMPLE)
@@ -148,7 +148,7 @@ it('works without scripts, on a narrow screen, and says what would break the sch
   await page.getByRole('button', { name: 'Look without saving' }).click()
   await page.getByText(/% fewer tokens/).waitFor()
   expect(await page.getByLabel('Text of an answer').inputValue()).toBe(SAMPLE)
-  await shoot(page, 'without-scripts')
+  await takeScreenshot(page, 'without-scripts')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   expect(await readAnswers()).toMatchObject({
@@ -158,7 +158,7 @@ it('works without scripts, on a narrow screen, and says what would break the sch
   })
 })
 
-it('keeps what is typed where it cannot be saved, or somebody else was faster', async () => {
+it('keeps the input if it cannot be saved or someone else saved first', async () => {
   const page = await open()
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByLabel('Cache responses for (s)').fill('30')
@@ -175,7 +175,7 @@ it('keeps what is typed where it cannot be saved, or somebody else was faster', 
   expect((await page.goto(`${path}/tool?name=nowhere`))?.status()).toBe(404)
 })
 
-it('offers back what was typed and not saved, of this tool alone, also where it was called meanwhile', async () => {
+it('restores unsaved changes of this tool only, also after a call', async () => {
   const page = await open()
   const cookies = await page.context().cookies()
   await page.goto(`${path}/tool?name=list_orders`)
@@ -201,7 +201,7 @@ it('offers back what was typed and not saved, of this tool alone, also where it 
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
-it('says where a session ended in the middle, and goes on where it has begun again', async () => {
+it('reports the end of a session, and continues after the next sign-in', async () => {
   const page = await open()
   const cookies = await page.context().cookies()
   const isOver = page.getByRole('alert').getByText('Your session is over. Sign in again in another tab')
@@ -225,8 +225,8 @@ it('says where a session ended in the middle, and goes on where it has begun aga
   expect(await isOver.count()).toBe(0)
 })
 
-// The last one: the tool is gone from then on.
-it('says what to do about a tool that is not listed any more when it is called', async () => {
+// Must be last: it removes the tool.
+it('says what to do if the called tool is no longer listed', async () => {
   await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })
   const page = await open()
   await page.goto(`${path}/tool?name=list_orders`)

@@ -68,7 +68,7 @@ describe('MCP servers behind a server, in a real browser', () => {
   }
   const refresh = (id: string) => operator.expectOk('POST', `/upstreams/${id}/refresh`)
 
-  it('stand on the left of the wiring with their health and their tools in the middle, and follow what happens', async () => {
+  it('appear in the diagram with their health and tools, and follow changes', async () => {
     const { serverId } = await makeDesk()
     const { page, complaints } = await openPage(`/servers/${serverId}`)
     const texts = () => page.locator('#patch svg text').allTextContents()
@@ -78,7 +78,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     await refresh(id)
     const shown = ['connected', 'yard', 'yard_read', 'yard_open', 'MCP · not called']
     await expect.poll(texts, { timeout: 20_000 }).toEqual(expect.arrayContaining(shown))
-    // What was unfolded stays so.
+    // Open details stay open.
     await page.getByRole('heading', { name: 'yard connected' }).waitFor()
     await operator.expectOk('PATCH', `/upstreams/${id}`, { command: '/nowhere/to-be-found', args: [] })
     await operator.send('POST', `/upstreams/${id}/refresh`)
@@ -88,7 +88,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('say on their own page how they are and what they offer, as it comes; whatever they call things, as a text', async () => {
+  it('show their state and offers on their own page, live and as escaped text', async () => {
     const { serverId } = await makeDesk()
     const { id, path } = await attach(serverId, [READ, OPEN])
     const { page, complaints } = await openPage(path)
@@ -108,12 +108,12 @@ describe('MCP servers behind a server, in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
-  it('keep what was searched for when a page that was asked for before comes late', async () => {
+  it('keep search results if an earlier page arrives late', async () => {
     const { serverId } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ, OPEN])
     await refresh(id)
     const { page } = await openPage(path)
-    // Of what happens before it follows, a page hears nothing.
+    // Events before the stream is open would be missed.
     await Promise.all([page.waitForResponse(/\/live$/), page.reload()])
     const rows = page.locator('#results tbody tr')
     const late = Promise.withResolvers<void>()
@@ -139,7 +139,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     expect(await rows.count()).toBe(1)
   })
 
-  it('wait with what they change, tool by tool, without scripts as well', async () => {
+  it('hold back changes for approval, tool by tool, also without scripts', async () => {
     const { serverId, url } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ])
     await refresh(id)
@@ -168,7 +168,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     expect(await page.locator('#waiting').count()).toBe(0)
   })
 
-  it('count in the list of servers, are called from the inspector and stand in the history', async () => {
+  it('are counted in the server list, callable in the inspector, and listed in the history', async () => {
     const { serverId } = await makeDesk()
     const { id } = await attach(serverId, [READ, OPEN])
     await refresh(id)

@@ -55,14 +55,14 @@ describe('the history page of a server', () => {
     path = `/servers/${serverId}/history`
   })
 
-  it('teaches where there is no call yet', async () => {
+  it('links to the inspector if there are no calls yet', async () => {
     const person = await signIn()
     const { html } = await person.get(path)
     expect(html).toContain('No call yet')
     expect(html).toContain(`/servers/${serverId}/inspector`)
   })
 
-  it('lists calls with their outcome, and shows one with its request, masked', async () => {
+  it('lists calls with their outcome, and shows the masked request of one', async () => {
     await call('good', { q: HOSTILE })
     await call('bad')
     const person = await signIn()
@@ -86,7 +86,7 @@ describe('the history page of a server', () => {
     }
   })
 
-  it('filters by tool, outcome and day, and says beside the field what is no day', async () => {
+  it('filters by tool, outcome and day, and shows an error beside an invalid day', async () => {
     const person = await signIn()
     const today = new Date().toISOString().slice(0, 10)
     expect(linksIn((await person.get(`${path}?tool=good`)).html)).toHaveLength(1)
@@ -107,7 +107,7 @@ describe('the history page of a server', () => {
     expect((await person.get(`${path}?cursor=nonsense`)).status).toBe(400)
   })
 
-  it('goes back page by page, and says between which calls records are missing', async () => {
+  it('shows older calls page by page, and where records are missing', async () => {
     const { db } = patchbay.services
     const { serverId: busy } = await makeServer(owner, [], { server: { name: 'Busy' } })
     const start = Date.UTC(2026, 0, 1)
@@ -149,7 +149,7 @@ describe('the history page of a server', () => {
     expect(second).not.toContain('rel="next"')
   })
 
-  it('names callers of its own people only', async () => {
+  it('names only callers of the own organization', async () => {
     const { db, recorder } = patchbay.services
     const stranger = await signUp(patchbay.origin)
     for (const token of [stranger.token, undefined]) {
@@ -160,8 +160,8 @@ describe('the history page of a server', () => {
     const calls = await db.execution.findMany({ where: { serverId }, orderBy: { startedAt: 'desc' }, take: 2 })
     const person = await signIn()
     const pages = await Promise.all(calls.map(({ id }) => person.get(`${path}/${id}`)))
-    const told = pages.map(({ html }) => /<dt>Caller<\/dt><dd>([^<]*)/.exec(html)?.[1])
-    expect(told.sort()).toEqual(['a stranger', 'somebody of another organization'])
+    const callers = pages.map(({ html }) => /<dt>Caller<\/dt><dd>([^<]*)/.exec(html)?.[1])
+    expect(callers.sort()).toEqual(['a stranger', 'somebody of another organization'])
     for (const { html } of pages) expect(html).not.toContain(stranger.email)
   })
 
@@ -179,7 +179,7 @@ describe('the history page of a server', () => {
     expect((await createPageBrowser(patchbay.origin).get(path)).location).toContain('/sign-in')
   })
 
-  it('tells a call that a kept answer was given for from one that was sent', async () => {
+  it('distinguishes cached results from calls that were sent', async () => {
     const person = await signIn()
     await call('again')
     await call('again')

@@ -3,7 +3,7 @@ import { type Answerer, answerJson } from '../../support/fake-api.ts'
 const BASE = { base: { source: 'server', value: 'carrier_url' }, token: { source: 'server', value: 'carrier_token' } }
 const headers = [{ name: 'Authorization', value: 'Bearer {{token}}' }]
 
-/** The API of the mock's pages, as one describes it in Patchbay. */
+/** Tools for the API of a carrier. */
 export const CARRIER_TOOLS = [
   {
     name: 'track_shipment',
@@ -53,15 +53,15 @@ export const CARRIER_TOOLS = [
   },
 ]
 
-/** Where the values of their parameters come from; what is not said is exposed. */
-export const WIRING: Readonly<Record<string, object>> = {
+/** Bindings by tool. Other parameters are exposed. */
+export const BINDINGS: Readonly<Record<string, object>> = {
   track_shipment: BASE,
   quote_rate: { ...BASE, currency: { source: 'instance', value: 'EUR' } },
   book_pickup: { ...BASE, account_no: { source: 'server' } },
   cancel_pickup: BASE,
 }
 
-/** What the API answers; pickups it refuses. */
+/** Responds like the carrier; pickups always fail. */
 export const answerCarrier: Answerer = ({ method, url }, response) => {
   if (url.startsWith('/v2/pickups')) return answerJson(response, { error: 'depot unknown' }, 422)
   if (method === 'POST') return answerJson(response, { price: 284.5, currency: 'EUR', days: 2 })
