@@ -13,7 +13,7 @@ const drawWire = (d: string, source: Cable['source'] | Tag['source']): readonly 
   ...(source === 'secret' ? [path('core', d)] : []),
 ]
 
-/** Draws a halo in the background colour under each cable, so that crossings read as over and under. */
+/** Draws a halo in the background color under each cable, so that crossings read as over and under. */
 const drawCable = ({ source, branches }: Cable): readonly Shape[] => {
   const d = branches.map(pathOf).join('')
   return [path('halo', d), ...drawWire(d, source)]

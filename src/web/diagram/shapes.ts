@@ -55,7 +55,7 @@ export const link = (href: string | undefined, name: string, children: readonly 
     : { tag: 'a', attributes: { href }, children: [...title, ...children] }
 }
 
-/** Symbols in the jacks, so that colour is never the only cue. */
+/** Symbols in the jacks, so that color is never the only cue. */
 const GLYPHS: Readonly<Record<Exclude<PatchParameter['source'], 'missing'>, readonly Shape[]>> = {
   fixed: [{ tag: 'path', attributes: { d: 'M-3-1.7h6M-3 1.7h6' } }],
   global: [{ tag: 'circle', attributes: { class: 'solid', r: 2.6 } }],

@@ -14,7 +14,7 @@ export const NEW_GLOBAL = '+'
 const SOURCES = ['exposed', 'global', 'fixed'] as const
 
 /** The fields of one parameter. Fields of sources that are not chosen are kept but not used. */
-export type TypedParameter = {
+export type ParameterForm = {
   source: (typeof SOURCES)[number]
   fixed: string
   /** A global's key, or `NEW_GLOBAL`. */
@@ -25,18 +25,18 @@ export type TypedParameter = {
 }
 
 /** The form as filled in. `version` is the time of the last change when the form was opened. */
-export type TypedInstance = {
+export type InstanceForm = {
   name: string
   description: string
   /** Empty to use the server's setting. */
   maxResponseTokens: string
   version: string
-  parameters: ReadonlyMap<string, TypedParameter>
+  parameters: ReadonlyMap<string, ParameterForm>
 }
 
 const noNewGlobal = { key: '', value: '', isSecret: false }
 
-const typedFrom = (name: string, bindings: Bindings): TypedParameter => {
+const toParameterForm = (name: string, bindings: Bindings): ParameterForm => {
   const binding = bindingOf(bindings, name)
   const empty = { fixed: '', global: '', ...noNewGlobal }
   switch (binding.source) {
@@ -50,19 +50,19 @@ const typedFrom = (name: string, bindings: Bindings): TypedParameter => {
 }
 
 /** Fills the form from a stored instance. */
-export const typedOf = (instance: Instance, parameters: readonly CheckedParameter[]): TypedInstance => ({
+export const toInstanceForm = (instance: Instance, parameters: readonly CheckedParameter[]): InstanceForm => ({
   name: instance.name,
   description: instance.description ?? '',
   maxResponseTokens: instance.maxResponseTokens === undefined ? '' : String(instance.maxResponseTokens),
   version: instance.updatedAt.toISOString(),
-  parameters: new Map(parameters.map(({ parameter: { name } }) => [name, typedFrom(name, instance.bindings)])),
+  parameters: new Map(parameters.map(({ parameter: { name } }) => [name, toParameterForm(name, instance.bindings)])),
 })
 
 const Heads = { name: formText, description: formText, maxResponseTokens: formText, version: formText }
 const Source = z.enum(SOURCES).catch('exposed')
 
 /** Reads the submitted form, for the parameters that the tool has now. */
-export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]): TypedInstance => {
+export const readInstanceForm = (body: unknown, parameters: readonly CheckedParameter[]): InstanceForm => {
   const fields = isJsonObject(body) ? body : {}
   const text = (field: string) => formText.parse(fields[field])
   return {
@@ -84,7 +84,7 @@ export const readTyped = (body: unknown, parameters: readonly CheckedParameter[]
   }
 }
 
-export const bindingsFrom = (typed: TypedInstance, parameters: readonly CheckedParameter[]): Bindings =>
+export const bindingsFrom = (typed: InstanceForm, parameters: readonly CheckedParameter[]): Bindings =>
   Object.fromEntries(
     parameters.flatMap(parameter => {
       const { name } = parameter.parameter
@@ -100,7 +100,7 @@ export const bindingsFrom = (typed: TypedInstance, parameters: readonly CheckedP
 export type NewGlobal = { parameter: string; key: string; value: string; secret: boolean }
 
 /** Returns the globals to create. If two parameters name the same key, the first one's value counts. */
-export const newGlobalsFrom = (typed: TypedInstance): NewGlobal[] => {
+export const newGlobalsFrom = (typed: InstanceForm): NewGlobal[] => {
   const created = new Map<string, NewGlobal>()
   for (const [parameter, { source, global, key, value, isSecret }] of typed.parameters) {
     if (source !== 'global' || global !== NEW_GLOBAL || created.has(key)) continue
@@ -114,7 +114,7 @@ export const globalsWith = (globals: KnownGlobals, added: readonly NewGlobal[]):
   new Map([...globals, ...added.map(({ key, secret }) => [key, secret] as const)])
 
 /** Throws `invalid_request` if a parameter is bound to a global but none is chosen. */
-export const assertGlobalsChosen = (typed: TypedInstance): void => {
+export const assertGlobalsChosen = (typed: InstanceForm): void => {
   const errors = [...typed.parameters].flatMap(([parameter, { source, global }]) =>
     source === 'global' && global === ''
       ? [{ path: `bindings.${parameter}`, message: 'Choose a global or create one.' }]

@@ -4,19 +4,19 @@ import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
 import {
   byParameter,
-  compareTyped,
+  compareWithSaved,
   type Finding,
   type Findings,
   findFindings,
-  lostParameters,
   type OpenInstance,
+  removedParameters,
   toDefinitionPreview,
   toParameterFields,
 } from './instance.view.ts'
-import type { TypedInstance } from './instance-form.ts'
+import type { InstanceForm } from './instance-form.ts'
 import { instancePath } from './tools.pages.ts'
 
-/** The outcome of the last request, outcome with the form. */
+/** The outcome of the last request, shown with the form. */
 export type FormOutcome = {
   problem?: string | undefined
   /** By field: name, description, maxResponseTokens. */
@@ -41,7 +41,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   maxResponseTokens: 'number of tokens',
 }
 
-/** Assigns each error to a field or a parameter. Without either, its message is outcome above the form. */
+/** Assigns each error to a field or a parameter. Without either, its message is shown above the form. */
 export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
   const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
     const parameter = /^(?:bindings|newGlobals)\.(.*)$/s.exec(path)?.[1]
@@ -75,7 +75,7 @@ const SCHEMA_HINT =
 export const toInstancePage = async (
   server: ServerFrame,
   opened: OpenInstance,
-  typed: TypedInstance,
+  typed: InstanceForm,
   outcome: FormOutcome,
   countTokens: TokenCounter,
 ) => {
@@ -106,11 +106,11 @@ export const toInstancePage = async (
     budgetHint: BUDGET_HINT + (instance.tool.outputSchema === undefined ? '' : SCHEMA_HINT),
     version: (outcome.version ?? instance.updatedAt).toISOString(),
     parameters: toParameterFields(opened, typed, findings),
-    lost: lostParameters(opened).join(', '),
+    removedParameters: removedParameters(opened).join(', '),
     seen: await toDefinitionPreview(opened, typed, countTokens),
     errors: outcome.errors ?? {},
     problem: outcome.problem,
     done: outcome.done,
-    versions: outcome.isConflict ? compareTyped(opened, typed) : undefined,
+    versions: outcome.isConflict ? compareWithSaved(opened, typed) : undefined,
   }
 }

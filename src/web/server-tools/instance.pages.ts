@@ -18,10 +18,10 @@ import type { OpenInstance } from './instance.view.ts'
 import {
   assertGlobalsChosen,
   bindingsFrom,
+  type InstanceForm,
   newGlobalsFrom,
-  readTyped,
-  type TypedInstance,
-  typedOf,
+  readInstanceForm,
+  toInstanceForm,
 } from './instance-form.ts'
 import { type FormOutcome, placeErrors, toInstancePage } from './instance-page.view.ts'
 import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
@@ -30,7 +30,7 @@ import { instancePath } from './tools.pages.ts'
 const schema = { params: instanceParams }
 const config = TAB_CONFIG
 
-const TypedInput = UpdateInstance.extend({ maxResponseTokens: typedResponseTokens })
+const InstanceInput = UpdateInstance.extend({ maxResponseTokens: typedResponseTokens })
 
 const DONE: DoneTexts = { saved: () => 'Saved' }
 
@@ -60,7 +60,7 @@ export const instancePages =
         typed,
         status = 200,
         ...outcome
-      }: FormOutcome & { opened: OpenInstance; typed: TypedInstance; status?: number },
+      }: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
     ): Promise<FastifyReply> => {
       const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
       const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
@@ -70,17 +70,17 @@ export const instancePages =
     app.get('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
       const server = await frameOf(frames, request, 'tools')
       const opened = await open(request, server)
-      const typed = typedOf(opened.instance, opened.compiled.parameters)
+      const typed = toInstanceForm(opened.instance, opened.compiled.parameters)
       return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
     })
 
     const save = async (
       request: FastifyRequest,
       { instance, compiled }: OpenInstance,
-      typed: TypedInstance,
+      typed: InstanceForm,
     ): Promise<void> => {
       assertGlobalsChosen(typed)
-      const { name, description, maxResponseTokens } = parseInput(TypedInput, {
+      const { name, description, maxResponseTokens } = parseInput(InstanceInput, {
         name: typed.name,
         description: typed.description === '' ? null : typed.description,
         maxResponseTokens: typed.maxResponseTokens,
@@ -100,7 +100,7 @@ export const instancePages =
     app.post('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
       const server = await frameForChange(frames, request, 'tools')
       const opened = await open(request, server)
-      const typed = readTyped(request.body, opened.compiled.parameters)
+      const typed = readInstanceForm(request.body, opened.compiled.parameters)
       try {
         await save(request, opened, typed)
         return redirectDone(reply, instancePath(server.id, opened.instance.id), 'saved')
@@ -125,7 +125,7 @@ export const instancePages =
     app.post('/servers/:uuid/tools/:instanceId/preview', { config, schema }, async (request, reply) => {
       const server = await frameForChange(frames, request, 'tools')
       const opened = await open(request, server)
-      const typed = readTyped(request.body, opened.compiled.parameters)
+      const typed = readInstanceForm(request.body, opened.compiled.parameters)
       if (!isFragmentRequest(request))
         return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
       const page = await toInstancePage(server, opened, typed, {}, countTokens)

@@ -10,7 +10,7 @@ import { exposedSchemaOf } from '../../servers/servers.view.ts'
 import type { CheckedParameter } from '../../templates/checked-parameters.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { toChip, toShortError } from '../bindings/socket.view.ts'
-import { bindingsFrom, globalsWith, NEW_GLOBAL, newGlobalsFrom, type TypedInstance } from './instance-form.ts'
+import { bindingsFrom, globalsWith, type InstanceForm, NEW_GLOBAL, newGlobalsFrom } from './instance-form.ts'
 
 /** A message beside a parameter. `danger` prevents saving, `warn` does not. */
 export type Finding = { tone: 'warn' | 'danger'; text: string }
@@ -23,7 +23,7 @@ export const byParameter = (found: readonly (readonly [string, Finding])[]): Fin
 /** An instance with its compiled tool and the globals of its server. */
 export type OpenInstance = { instance: Instance; compiled: CompiledDefinition; globals: KnownGlobals }
 
-const faultText = (name: string, message: string): string =>
+const errorText = (name: string, message: string): string =>
   /^[A-Z]/.test(message) ? message : `The value of ${name} ${toShortError(message)}.`
 
 type Found = [parameter: string, finding: Finding]
@@ -45,7 +45,7 @@ const missingText = (key: string): string =>
 /** Checks the bindings as filled in, saved or not, and returns the problems by parameter. */
 export const findFindings = (
   { instance: { tool }, compiled, globals }: OpenInstance,
-  typed: TypedInstance,
+  typed: InstanceForm,
 ): Findings => {
   const bindings = bindingsFrom(typed, compiled.parameters)
   const known = globalsWith(globals, newGlobalsFrom(typed))
@@ -53,15 +53,15 @@ export const findFindings = (
   // A global that is not chosen yet is reported only when the form is saved.
   const isOpen = (binding: Binding): boolean => binding.source === 'server' && binding.key === ''
   const changed = Object.fromEntries(Object.entries(bindings).filter(([, binding]) => !isOpen(binding)))
-  const faults = findBindingFaults(compiled, { tool, bindings }, { isSecret, changed }).flatMap(
+  const bindingErrors = findBindingFaults(compiled, { tool, bindings }, { isSecret, changed }).flatMap(
     ({ parameter, message, isSecretAtRisk }): Found[] =>
-      isSecretAtRisk ? [] : [[parameter, { tone: 'danger', text: faultText(parameter, message) }]],
+      isSecretAtRisk ? [] : [[parameter, { tone: 'danger', text: errorText(parameter, message) }]],
   )
   const risk = findSecretAtRisk(compiled, tool, bindings, isSecret)
   const missing = socketsOf(headsOf(compiled), changed, known).flatMap(socket =>
     socket.missing.map((key): Found => [socket.parameter, { tone: 'warn', text: missingText(key) }]),
   )
-  return byParameter([...faults, ...(risk === undefined ? [] : riskFindings(risk)), ...missing])
+  return byParameter([...bindingErrors, ...(risk === undefined ? [] : riskFindings(risk)), ...missing])
 }
 
 const headsOf = ({ parameters }: CompiledDefinition) =>
@@ -102,7 +102,7 @@ const globalOptions = (globals: KnownGlobals, chosen: string) => [
   { value: NEW_GLOBAL, text: 'New global…' },
 ]
 
-export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: TypedInstance, findings: Findings) => {
+export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: InstanceForm, findings: Findings) => {
   const sockets = socketsOf(headsOf(compiled), bindingsFrom(typed, compiled.parameters), globals)
   return compiled.parameters.map((parameter, index) => {
     const { name, type, required } = parameter.parameter
@@ -134,7 +134,7 @@ export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: Ty
 }
 
 /** Returns bound parameters that the tool no longer has. Saving removes their bindings. */
-export const lostParameters = ({ instance, compiled }: OpenInstance): string[] => {
+export const removedParameters = ({ instance, compiled }: OpenInstance): string[] => {
   const known = new Set(compiled.parameters.map(({ parameter }) => parameter.name))
   return Object.keys(instance.bindings).filter(name => !known.has(name))
 }
@@ -142,7 +142,7 @@ export const lostParameters = ({ instance, compiled }: OpenInstance): string[] =
 /** Builds the tool definition that clients see, with its token count. */
 export const toDefinitionPreview = async (
   { instance: { tool }, compiled }: OpenInstance,
-  typed: TypedInstance,
+  typed: InstanceForm,
   countTokens: TokenCounter,
 ) => {
   const bindings = bindingsFrom(typed, compiled.parameters)
@@ -170,7 +170,7 @@ const describeBinding = (name: string, bindings: Bindings): string => {
 }
 
 /** Compares the form with what someone else saved meanwhile. */
-export const compareTyped = ({ instance, compiled }: OpenInstance, typed: TypedInstance) => {
+export const compareWithSaved = ({ instance, compiled }: OpenInstance, typed: InstanceForm) => {
   const mine = bindingsFrom(typed, compiled.parameters)
   return compareVersions([
     { label: 'Name', mine: typed.name, theirs: instance.name },

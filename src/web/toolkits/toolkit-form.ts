@@ -10,7 +10,7 @@ export type Accounts = {
 }
 
 export const TOOLKIT_FORM = { title: formText, description: formText, visibility: formText }
-export type TypedToolkit = { title: string; description: string; visibility: string }
+export type ToolkitForm = { title: string; description: string; visibility: string }
 
 export const TOOLKIT_LABELS = { title: 'title', description: 'description', visibility: 'visibility' }
 
@@ -19,14 +19,14 @@ export const VISIBILITY_OPTIONS = [
   { value: 'public', text: 'Public: everyone, in the gallery' },
 ] as const
 
-export const typedOf = ({ title, description, visibility }: Toolkit): TypedToolkit => ({
+export const toToolkitForm = ({ title, description, visibility }: Toolkit): ToolkitForm => ({
   title,
   description: description ?? '',
   visibility,
 })
 
 /** Compares the form with what someone else saved meanwhile. */
-export const toVersions = (mine: TypedToolkit, theirs: TypedToolkit): Versions =>
+export const toVersions = (mine: ToolkitForm, theirs: ToolkitForm): Versions =>
   compareVersions([
     { label: 'Title', mine: mine.title, theirs: theirs.title },
     { label: 'Description', mine: mine.description, theirs: theirs.description },

@@ -18,9 +18,9 @@ import {
   descriptionOf,
   TOOLKIT_FORM,
   TOOLKIT_LABELS,
-  type TypedToolkit,
+  type ToolkitForm,
+  toToolkitForm,
   toVersions,
-  typedOf,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
 
@@ -108,7 +108,7 @@ export const toolkitPages =
     })
 
     /** `typed` is undefined until the form is submitted. */
-    const editPage = async (request: FastifyRequest, typed?: TypedToolkit & { version: string }): Promise<FormPage> => {
+    const editPage = async (request: FastifyRequest, typed?: ToolkitForm & { version: string }): Promise<FormPage> => {
       const { actor, toolkit } = await getForChange(request)
       const version = toolkitVersion(toolkit)
       const isOverwritten = typed !== undefined && typed.version !== version
@@ -120,10 +120,10 @@ export const toolkitPages =
           title: `Settings of ${toolkit.title}`,
           section: 'toolkits',
           toolkit: toHead(actor, toolkit),
-          typed: typed ?? typedOf(toolkit),
+          typed: typed ?? toToolkitForm(toolkit),
           // The user has now seen this version, so the next submission may overwrite it.
           version,
-          versions: isOverwritten ? toVersions(typed, typedOf(toolkit)) : undefined,
+          versions: isOverwritten ? toVersions(typed, toToolkitForm(toolkit)) : undefined,
           visibilities: VISIBILITY_OPTIONS,
           elsewhere: roleIn(actor, toolkit, 'manage')
             ? elsewhere.map(({ id, name }) => ({ value: id, text: name }))
