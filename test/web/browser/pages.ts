@@ -52,7 +52,7 @@ const forBrowsers: PageRow[] = [
   {
     route: 'GET /s/:uuid for people',
     path: ({ emptyServerId }) => `/s/${emptyServerId}`,
-    state: 'not-let-in',
+    state: 'no-access',
     who: 'viewer',
     status: 403,
   },
@@ -138,7 +138,7 @@ const settings: PageRow[] = [
   {
     route: 'GET /servers/:uuid/settings',
     path: ({ longServerId }) => `/servers/${longServerId}/settings`,
-    state: 'overtaken',
+    state: 'conflict',
     status: 409,
     act: async page => {
       await page.getByLabel('Name', { exact: true }).fill('Mine')
@@ -192,7 +192,7 @@ const inspector: PageRow[] = [
   {
     route: 'GET /servers/:uuid/inspector',
     path: ({ emptyServerId }) => `/servers/${emptyServerId}/inspector`,
-    state: 'shut',
+    state: 'no-access',
     who: 'viewer',
   },
 ]
@@ -244,7 +244,7 @@ const organizations: PageRow[] = [
   {
     route: 'GET /organizations/:id/members/:userId/removal',
     path: ({ organizationId, owner }) => `/organizations/${organizationId}/members/${owner.userId}/removal`,
-    state: 'oneself',
+    state: 'self',
   },
   {
     route: 'GET /organizations/:id/invitations',
@@ -334,7 +334,7 @@ const tools: PageRow[] = [
   {
     route: 'GET /tools/:id',
     path: ({ toolId }) => `/tools/${toolId}`,
-    state: 'overtaken',
+    state: 'conflict',
     status: 409,
     act: async page => {
       await page.evaluate(`document.querySelector('[name="version"]').value = '1'`)

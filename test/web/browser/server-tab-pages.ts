@@ -114,7 +114,7 @@ const upstreams: PageRow[] = [
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
     path: onUpstream('yard'),
-    state: 'overtaken',
+    state: 'conflict',
     status: 409,
     act: async page => {
       await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
@@ -172,7 +172,7 @@ const tools: PageRow[] = [
   {
     route: 'GET /servers/:uuid/tools/:instanceId',
     path: onInstance(),
-    state: 'overtaken',
+    state: 'conflict',
     status: 409,
     act: async page => {
       await page.getByLabel('Description for the model').fill(HOSTILE_NAME)

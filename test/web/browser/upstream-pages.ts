@@ -136,7 +136,7 @@ export const upstreamStatePages: readonly PageRow[] = [
   {
     route: toolRoute,
     path: onTool(),
-    state: 'looked-at',
+    state: 'preview',
     act: async page => {
       await page.getByLabel('Text of an answer').fill(SAMPLE)
       await page.getByLabel('Drop fields').fill('trucks[].links\nnote')
